@@ -11,6 +11,8 @@ pub enum Actor {
     Key(Id<of::Credential>),
     /// A client token.
     ClientToken(Id<of::Credential>),
+    /// The key of a session, in the page of a buyer.
+    SessionKey(Id<of::Credential>),
     /// A job that was due, by its kind.
     Job(&'static str),
     /// An operator at the command line.
@@ -22,6 +24,7 @@ impl fmt::Display for Actor {
         match self {
             Self::Key(id) => write!(f, "key:{id}"),
             Self::ClientToken(id) => write!(f, "client_token:{id}"),
+            Self::SessionKey(id) => write!(f, "session_key:{id}"),
             Self::Job(kind) => write!(f, "job:{kind}"),
             Self::Operator => f.write_str("operator"),
         }

@@ -23,7 +23,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::currency::Currency;
-use crate::id::{ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, TransactionRequestId, of};
+use crate::id::{
+    ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, SessionId, TransactionRequestId, of,
+};
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::routing::{self, Hop};
@@ -94,6 +96,8 @@ pub struct Charge {
     pub order_id: Option<String>,
     /// The purchase that it is one card of.
     pub purchase_id: Option<PurchaseId>,
+    /// The session that it pays.
+    pub session_id: Option<SessionId>,
     /// How it is paid, with its source.
     pub method: PaymentMethod,
     /// What the merchant keeps: falls with each refund.

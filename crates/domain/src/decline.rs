@@ -68,6 +68,37 @@ impl DeclinedCode {
             | Self::TryAgain => CardVerdict::Open,
         }
     }
+
+    /// Whether it tells something of the card. When a provider or a merchant's contract is at fault, buyers must not be
+    /// blocked for it.
+    pub const fn tells_of_the_card(self) -> bool {
+        match self {
+            Self::CardNotSupported
+            | Self::ExpiredCard
+            | Self::FraudConfirmed
+            | Self::FraudSuspect
+            | Self::Generic
+            | Self::InsufficientFunds
+            | Self::InvalidCvv
+            | Self::InvalidData
+            | Self::InvalidNumber
+            | Self::InvalidPin
+            | Self::LostCard
+            | Self::PickupCard
+            | Self::PinTryExceeded
+            | Self::RestrictedCard
+            | Self::SecurityViolation
+            | Self::StolenCard => true,
+            Self::InvalidAmount
+            | Self::InvalidInstallment
+            | Self::InvalidMerchant
+            | Self::IssuerNotAvailable
+            | Self::NotPermitted
+            | Self::ServiceNotAllowed
+            | Self::TransactionNotAllowed
+            | Self::TryAgain => false,
+        }
+    }
 }
 
 impl Retryable {

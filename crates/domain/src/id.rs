@@ -42,15 +42,21 @@ pub mod of {
         PurchaseSlot,
         /// An entry of the history of a purchase.
         PurchaseEntry,
+        /// An order that a buyer pays by a link or in a shop.
+        Session,
+        /// An item of a session.
+        SessionItem,
+        /// An entry of the history of a session.
+        SessionEntry,
         /// The setup of an authentication of a cardholder.
         AuthenticationSetup,
-        /// An event of a charge, purchase or webhook.
+        /// An event of a charge, purchase, session or webhook.
         Event,
         /// A webhook endpoint.
         Webhook,
         /// The delivery of an event to a webhook.
         Delivery,
-        /// A secret key or a client token.
+        /// A secret key, a client token or a session key.
         Credential,
         /// A job.
         Job,
@@ -85,6 +91,8 @@ pub type TokenId = Id<of::Token>;
 pub type ChargeId = Id<of::Charge>;
 /// Id of a purchase.
 pub type PurchaseId = Id<of::Purchase>;
+/// Id of a session.
+pub type SessionId = Id<of::Session>;
 /// Id of the setup of an authentication.
 pub type AuthenticationSetupId = Id<of::AuthenticationSetup>;
 /// Id of settings for payment links.

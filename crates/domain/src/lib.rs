@@ -27,6 +27,7 @@ pub mod provider_type;
 pub mod purchase;
 pub mod routing;
 pub mod scope;
+pub mod session;
 pub mod settings;
 pub mod text;
 pub mod time;

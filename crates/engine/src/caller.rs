@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use regente_domain::actor::Actor;
-use regente_domain::id::{ClientId, Id, of};
+use regente_domain::id::{ClientId, Id, SessionId, of};
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
 
@@ -31,6 +31,11 @@ pub enum Authority {
         /// When the token expires.
         expires_at: Timestamp,
     },
+    /// One session: to read it, to pay it, and what a buyer needs for that.
+    SessionKey {
+        /// The session.
+        session_id: SessionId,
+    },
 }
 
 impl Caller {
@@ -39,6 +44,7 @@ impl Caller {
         match self.authority {
             Authority::SecretKey => Actor::Key(self.credential_id),
             Authority::ClientToken { .. } => Actor::ClientToken(self.credential_id),
+            Authority::SessionKey { .. } => Actor::SessionKey(self.credential_id),
         }
     }
 
@@ -47,7 +53,15 @@ impl Caller {
     pub fn idempotency_scope(&self) -> String {
         match self.authority {
             Authority::SecretKey => "secret_key".to_owned(),
-            Authority::ClientToken { .. } => self.credential_id.to_string(),
+            Authority::ClientToken { .. } | Authority::SessionKey { .. } => self.credential_id.to_string(),
+        }
+    }
+
+    /// Whether the key may see this session.
+    pub fn sees(&self, session_id: SessionId) -> bool {
+        match self.authority {
+            Authority::SecretKey | Authority::ClientToken { .. } => true,
+            Authority::SessionKey { session_id: own } => own == session_id,
         }
     }
 
@@ -55,7 +69,7 @@ impl Caller {
     pub const fn is_public_key(&self) -> bool {
         match self.authority {
             Authority::SecretKey => false,
-            Authority::ClientToken { .. } => true,
+            Authority::ClientToken { .. } | Authority::SessionKey { .. } => true,
         }
     }
 }

@@ -3,4 +3,5 @@
 pub mod card;
 pub mod instructions;
 pub mod purchase;
+pub mod session;
 pub mod transaction_request;

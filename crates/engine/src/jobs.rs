@@ -10,6 +10,7 @@ mod purge;
 mod reservation;
 mod rotation;
 mod runner;
+mod sessions;
 mod unknowns;
 
 use std::time::Duration;

@@ -189,6 +189,8 @@ pub enum Limit {
     Authentication,
     /// Of requests with one public key that may try cards.
     PublicKey,
+    /// Of requests with the key of one session that may try cards.
+    Session,
     /// The same from one address.
     Address,
     /// The same for cards that begin with the same digits.
@@ -200,11 +202,12 @@ pub enum Limit {
 }
 
 impl Limit {
-    pub(self) const ALL: [Self; 8] = [
+    pub(self) const ALL: [Self; 9] = [
         Self::SecretKey,
         Self::Tokens,
         Self::Authentication,
         Self::PublicKey,
+        Self::Session,
         Self::Address,
         Self::Bin,
         Self::Card,
@@ -218,6 +221,7 @@ impl Limit {
             Self::Tokens => "tokens",
             Self::Authentication => "authentication",
             Self::PublicKey => "public_key",
+            Self::Session => "session",
             Self::Address => "address",
             Self::Bin => "bin",
             Self::Card => "card",

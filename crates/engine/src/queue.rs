@@ -2,6 +2,7 @@
 //! kind.
 
 pub mod purchases;
+pub mod sessions;
 
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
@@ -43,6 +44,14 @@ pub enum Kind {
     PurgeNotifications,
     /// Tells an anti-fraud provider of a charge that ended without an analysis.
     FeedAntiFraud,
+    /// Counts a charge of a session.
+    CountPayment,
+    /// Gives a payment back that its session did not take.
+    ReturnPayment,
+    /// Switches a session off at its due date.
+    ExpireSession,
+    /// Ends what is under way for a canceled session.
+    CloseSession,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -54,7 +63,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 15] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 19] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -70,6 +79,10 @@ const KINDS: [(Kind, &str, Queue, Recurs); 15] = [
     (Kind::ProviderNotification, "provider_notification", Queue::Notifications, Recurs::No),
     (Kind::PurgeNotifications, "purge_notifications", Queue::Housekeeping, Recurs::Yes),
     (Kind::FeedAntiFraud,     "feed_anti_fraud",    Queue::Money,        Recurs::No),
+    (Kind::CountPayment,      "count_payment",      Queue::Sessions,     Recurs::No),
+    (Kind::ReturnPayment,     "return_payment",     Queue::Money,        Recurs::No),
+    (Kind::ExpireSession,     "expire_session",     Queue::Sessions,     Recurs::No),
+    (Kind::CloseSession,      "close_session",      Queue::Sessions,     Recurs::No),
 ];
 
 const _: () = {
@@ -175,11 +188,14 @@ pub enum Queue {
     Purchases,
     /// Jobs that apply what providers have notified.
     Notifications,
+    /// Jobs that move sessions, by the database alone.
+    Sessions,
 }
 
 impl Queue {
     /// Every queue.
-    pub const ALL: [Self; 4] = [Self::Housekeeping, Self::Money, Self::Purchases, Self::Notifications];
+    pub const ALL: [Self; 5] =
+        [Self::Housekeeping, Self::Money, Self::Purchases, Self::Notifications, Self::Sessions];
 
     /// Its name in the jobs table.
     pub const fn word(self) -> &'static str {
@@ -188,6 +204,7 @@ impl Queue {
             Self::Money => "money",
             Self::Purchases => "purchases",
             Self::Notifications => "notifications",
+            Self::Sessions => "sessions",
         }
     }
 
@@ -198,6 +215,7 @@ impl Queue {
             Self::Money => 16,
             Self::Purchases => 128,
             Self::Notifications => 64,
+            Self::Sessions => 32,
         }
     }
 }

@@ -35,6 +35,9 @@ pub enum Access {
     Scope(Scope),
     /// A client token with every scope: a list that shows people or payments (`docs/interface/auth.md#routes`).
     ListOf(Scope),
+    /// A session key, or a client token with the scope `sessions`: what a buyer needs to pay a session. The route sees to
+    /// it that a session key reaches its own session alone.
+    Buyer,
     /// A secret key; every public key is refused (`docs/interface/auth.md#routes`).
     SecretKeyOnly,
 }
@@ -43,7 +46,10 @@ impl Access {
     fn is_open_to(self, caller: &Caller) -> bool {
         match (&caller.authority, self) {
             (Authority::SecretKey, _) => true,
+            (Authority::SessionKey { .. }, Self::Buyer) => true,
+            (Authority::SessionKey { .. }, Self::Scope(_) | Self::ListOf(_) | Self::SecretKeyOnly) => false,
             (Authority::ClientToken { .. }, Self::SecretKeyOnly) => false,
+            (Authority::ClientToken { scopes, .. }, Self::Buyer) => scopes.contains(Scope::Sessions),
             (Authority::ClientToken { scopes, .. }, Self::Scope(scope)) => scopes.contains(scope),
             (Authority::ClientToken { scopes, .. }, Self::ListOf(_)) => match scopes {
                 Scopes::All => true,

@@ -27,6 +27,7 @@ pub mod request_id;
 pub mod router;
 pub mod schema;
 mod scripts;
+pub mod sessions;
 pub mod settings;
 pub mod tokens;
 pub mod webhooks;

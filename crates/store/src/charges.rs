@@ -295,6 +295,7 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
             position: facts.position,
             requests: facts.requests,
             purchase_id: facts.purchase_id,
+            session_id: facts.session_id,
             authentication: facts.authentication,
             screening: facts.screening,
             unknown_members: facts.unknown_members,

@@ -1,8 +1,8 @@
-//! Stores secret keys and client tokens by the digest of what the caller sends; the key itself is not stored. The
+//! Stores secret keys, client tokens and session keys by the digest of what the caller sends; the key itself is not stored. The
 //! server decides whether a credential may make a request.
 
 use regente_domain::actor::Actor;
-use regente_domain::id::{ClientId, Id, of};
+use regente_domain::id::{ClientId, Id, SessionId, of};
 use regente_domain::scope::{Scope, Scopes};
 use regente_domain::time::Timestamp;
 
@@ -13,17 +13,17 @@ use crate::{Batch, Row, Store, StoreError, args, sql};
 sql! {
     /// Adds a credential.
     pub INSERT_CREDENTIAL = "
-        INSERT INTO credentials (digest, client_id, id, kind, label, scopes, expires_at, actor)
-        VALUES (:digest, :client_id, :id, :kind, :label, :scopes, :expires_at, :actor)";
+        INSERT INTO credentials (digest, client_id, id, kind, label, scopes, session_id, expires_at, actor)
+        VALUES (:digest, :client_id, :id, :kind, :label, :scopes, :session_id, :expires_at, :actor)";
     /// A client and its credential of this digest, if it has one.
     pub FIND_CREDENTIAL = "
-        SELECT c.status AS client_status, k.digest, k.id, k.kind, k.label, k.scopes, k.expires_at, k.revoked_at,
-            k.last_used_day
+        SELECT c.status AS client_status, k.digest, k.id, k.kind, k.label, k.scopes, k.session_id,
+            k.expires_at, k.revoked_at, k.last_used_day
         FROM clients c LEFT JOIN credentials k ON k.client_id = :client_id AND k.digest = :digest
         WHERE c.id = :client_id";
     /// The secret keys of a client, oldest first.
     pub SECRET_KEYS_OF_CLIENT = "
-        SELECT digest, id, kind, label, scopes, expires_at, revoked_at, last_used_day
+        SELECT digest, id, kind, label, scopes, session_id, expires_at, revoked_at, last_used_day
         FROM credentials WHERE client_id = :client_id AND kind = 'secret_key' ORDER BY id";
     /// Revokes a secret key.
     pub REVOKE_SECRET_KEY = "
@@ -62,6 +62,8 @@ pub enum CredentialKind {
     SecretKey,
     /// A public key with scopes and an expiry.
     ClientToken,
+    /// A public key of one session.
+    SessionKey,
 }
 
 impl CredentialKind {
@@ -69,6 +71,7 @@ impl CredentialKind {
         match self {
             Self::SecretKey => "secret_key",
             Self::ClientToken => "client_token",
+            Self::SessionKey => "session_key",
         }
     }
 
@@ -76,6 +79,7 @@ impl CredentialKind {
         match word {
             "secret_key" => Ok(Self::SecretKey),
             "client_token" => Ok(Self::ClientToken),
+            "session_key" => Ok(Self::SessionKey),
             _ => Err(StoreError::Corrupt("credentials.kind".to_owned())),
         }
     }
@@ -94,6 +98,8 @@ pub struct NewCredential {
     pub label: String,
     /// What it may call; [`Scopes::All`] for secret keys.
     pub scopes: Scopes,
+    /// The session that it pays; set for session keys alone.
+    pub session_id: Option<SessionId>,
     /// When it expires; always set for client tokens.
     pub expires_at: Option<Timestamp>,
     /// Who created it.
@@ -113,6 +119,8 @@ pub struct Credential {
     pub label: String,
     /// What it may call.
     pub scopes: Scopes,
+    /// The session that it pays.
+    pub session_id: Option<SessionId>,
     /// When it expires.
     pub expires_at: Option<Timestamp>,
     /// When it was revoked.
@@ -142,6 +150,7 @@ pub fn insert(batch: &mut Batch, credential: &NewCredential) {
             kind: credential.kind.word(),
             label: credential.label.as_str(),
             scopes: scopes_text(&credential.scopes),
+            session_id: credential.session_id,
             expires_at: credential.expires_at,
             actor: credential.actor.to_string(),
         },
@@ -224,6 +233,7 @@ fn from_row(row: &Row) -> Result<Credential, StoreError> {
         kind: CredentialKind::parse(row.get("kind")?)?,
         label: row.get("label")?,
         scopes: parse_scopes(row.get("scopes")?)?,
+        session_id: row.get("session_id")?,
         expires_at: row.get("expires_at")?,
         revoked_at: row.get("revoked_at")?,
         last_used_day: row.get("last_used_day")?,

@@ -64,6 +64,7 @@ pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;
 pub mod sealed;
+pub mod sessions;
 pub mod settings;
 pub mod tokens;
 pub mod transaction_requests;

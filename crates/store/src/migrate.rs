@@ -103,6 +103,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0020_requests_by_reference",
         text: include_str!("../migrations/0020_requests_by_reference.sql"),
     },
+    Migration { version: 21, name: "0021_sessions", text: include_str!("../migrations/0021_sessions.sql") },
     Migration { version: 22, name: "0022_settings", text: include_str!("../migrations/0022_settings.sql") },
 ];
 

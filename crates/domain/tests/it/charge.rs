@@ -68,6 +68,7 @@ fn charge() -> Charge {
         position: 0,
         requests: 1,
         purchase_id: None,
+        session_id: None,
         authentication: None,
         screening: None,
         unknown_members: Map::new(),

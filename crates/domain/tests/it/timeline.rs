@@ -67,6 +67,7 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
         position: 0,
         requests,
         purchase_id: None,
+        session_id: None,
         authentication: None,
         screening: None,
         unknown_members: Map::new(),

@@ -157,7 +157,7 @@ fn transaction(
     let charge = &shown.charge;
     let view = |request| transaction_request(request, &charge.method, addresses);
     let requests = requests.iter().rev().map(view).collect::<Result<Vec<_>, _>>()?;
-    Ok(json!({
+    let mut data = json!({
         "id": charge.id,
         "createdAt": charge.id.created_at(),
         "updatedAt": shown.at,
@@ -181,7 +181,11 @@ fn transaction(
         "feeAmount": null,
         "transactionError": null,
         "transactionRequests": requests,
-    }))
+    });
+    if let Some(session_id) = charge.session_id {
+        data["sessionId"] = json!(session_id);
+    }
+    Ok(data)
 }
 
 /// Members of a transaction request that are null instead of absent when empty.

@@ -22,7 +22,7 @@ use super::{follow_up, observed, outcome};
 use crate::app::App;
 use crate::card_data::FundingSource;
 use crate::error::Error;
-use crate::queue::purchases;
+use crate::queue::{purchases, sessions};
 use crate::vault::{Binding, Purpose};
 
 /// The member of a charge's sealed data with what the provider analyses.
@@ -247,6 +247,7 @@ impl Taken {
         let Self { before, after, pending, told, follow_up, .. } = self;
         let mut batch = Batch::new(before.client_id);
         charges::update(&mut batch, before, after, actor)?;
+        sessions::wake(app, &mut batch, before, after);
         transaction_requests::stop_probing(&mut batch, pending.client_id, pending.object_id, pending.id);
         transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
         if let Some(request) = follow_up {

@@ -12,6 +12,7 @@ use regente_domain::purchase::{self, Purchase};
 use regente_providers::authentication::ThreeDSecure;
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::sealed::Sealed;
+use regente_store::sessions::payments;
 use regente_store::transaction_requests::{self, ObjectKind};
 use regente_store::{
     Admission, Batch, Commit, Refusal, authentication_setups, cards, charges, events, purchases, tokens,
@@ -20,8 +21,8 @@ use regente_store::{
 
 use super::asking::{self, Asking, Begun, Prerequisites};
 use super::attempt::SimulatorOverrides;
-use super::outcome;
 pub use super::stored::{Created, Ran};
+use super::{outcome, session};
 use crate::app::App;
 use crate::audit::Openings;
 use crate::calls::circuits::CircuitProbes;
@@ -90,7 +91,14 @@ pub async fn create(app: App, mut new: Box<NewCharge>, admission: Admission) -> 
     match Box::pin(idempotency::apply_claiming(&app, new.claim.as_ref(), intent)).await? {
         Claiming::Overtaken(finished) => return Ok(Created::Answered(finished)),
         Claiming::Ended(Commit::Applied) => {}
-        Claiming::Ended(Commit::Refused(refusal)) => return Err(refused(&new, &refusal)),
+        Claiming::Ended(Commit::Refused(refusal)) => {
+            return Err(match new.charge.session_id {
+                Some(id) if refusal.is(&payments::RESERVE_SESSION) => {
+                    session::taken(&app, &new.charge, id).await
+                }
+                Some(_) | None => refused(&new, &refusal),
+            });
+        }
         Claiming::Ended(Commit::Unknown) => {
             // The commit may have succeeded although its answer was lost: read the charge.
             let reading = Box::pin(charges::find(&app.store, new.charge.client_id, new.charge.id));
@@ -208,6 +216,9 @@ fn intent(
         if let Some(private) = &purchase.private {
             purchases::set_private(&mut batch, &purchase.step.purchase, private.clone());
         }
+    }
+    if let Some(session_id) = new.charge.session_id {
+        payments::begin(&mut batch, session_id, &new.charge, now);
     }
     charges::insert(&mut batch, &new.charge, new.private.clone(), &new.actor)?;
     match &new.source {

@@ -11,6 +11,7 @@ use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::{Asks, Outcome, RequestType, TransactionRequest, expired};
 use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{Charge, ChargeState, Finish, Means, Next, PaymentSource};
+use regente_domain::id::{ChargeId, ClientId};
 use regente_store::cards;
 
 use super::asking::{self, Asking, Begun, Prerequisites};
@@ -59,6 +60,30 @@ pub async fn notified(app: &App, request: &TransactionRequest, found: impl Into<
     }
     let _admission = app.store.admit_waiting().await?;
     take_all(app, request, found, &Actor::Job(NOTIFICATION)).await
+}
+
+/// Ends the instructions of a payer who is not waited for any longer, as if he had not come in time. What he pays
+/// nevertheless is taken like any late payment.
+pub async fn withdraw(
+    app: &App,
+    client_id: ClientId,
+    charge_id: ChargeId,
+    actor: &Actor,
+) -> Result<(), Error> {
+    for _ in 0..RACES_MAX {
+        let Some(Ran { charge, requests }) = stored::find(app, client_id, charge_id).await? else {
+            return Ok(());
+        };
+        let ChargeState::AwaitingPayer { .. } = charge.state else { return Ok(()) };
+        let awaited = requests.iter().rfind(|request| request.pending().is_some()).cloned();
+        let awaited = awaited.ok_or_else(|| Error::internal("a charge that waits for nobody"))?;
+        let Some(planned) = Planned::without_payer(app, charge, requests, &awaited)? else { return Ok(()) };
+        match planned.with_card(app).await?.carry_out(app, actor).await? {
+            CarriedOut::Yes => return Ok(()),
+            CarriedOut::LostRace => {}
+        }
+    }
+    Err(Error::busy())
 }
 
 /// Applies what a provider says of an authorization: its outcome, every payment of its payer, and what was taken back.
@@ -150,22 +175,7 @@ impl Planned {
         let now = app.clock.of(found.client_id);
         if let Outcome::Pending(_) = found.outcome {
             return match charge.next(&requests, BUYER_IS_GONE, now) {
-                Next::Expire => {
-                    let stopped = match found.request_type.is_authentication() {
-                        true => Stopped::NotAuthenticated,
-                        false => Stopped::Expired,
-                    };
-                    let finish = Finish::Failed { by: found.provider_type, stopped };
-                    let gone = TransactionRequest {
-                        outcome: Outcome::Declined(expired(found)),
-                        authenticated: found
-                            .authenticated
-                            .as_deref()
-                            .map(|known| Box::new(known.not_completed())),
-                        ..found.clone()
-                    };
-                    Self::tell(app, charge, requests, &gone, |_, _| Next::Finish(finish))
-                }
+                Next::Expire => Self::without_payer(app, charge, requests, found),
                 Next::Enroll
                 | Next::Authorize(_)
                 | Next::Analyse
@@ -190,6 +200,26 @@ impl Planned {
         let planned =
             Self::tell(app, charge, requests, found, |charge, requests| charge.next(requests, means, now))?;
         Ok(planned.map(|planned| Self { prerequisites, ..planned }))
+    }
+
+    /// The payer of `found` did not come.
+    fn without_payer(
+        app: &App,
+        charge: Charge,
+        requests: Vec<TransactionRequest>,
+        found: &TransactionRequest,
+    ) -> Result<Option<Self>, Error> {
+        let stopped = match found.request_type.is_authentication() {
+            true => Stopped::NotAuthenticated,
+            false => Stopped::Expired,
+        };
+        let finish = Finish::Failed { by: found.provider_type, stopped };
+        let gone = TransactionRequest {
+            outcome: Outcome::Declined(expired(found)),
+            authenticated: found.authenticated.as_deref().map(|known| Box::new(known.not_completed())),
+            ..found.clone()
+        };
+        Self::tell(app, charge, requests, &gone, |_, _| Next::Finish(finish))
     }
 
     /// A late outcome: the charge has continued without it.

@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::idempotency::{self, Claim, Claiming};
 use crate::metrics;
+use crate::queue::sessions;
 
 /// How often the charge is read again after a lost race before the caller is told to retry.
 const RACES_MAX: usize = 4;
@@ -51,7 +52,9 @@ pub struct NewFollowUp {
 pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
     let _admission = match new.actor {
         Actor::Job(_) => app.store.admit_waiting().await?,
-        Actor::Key(_) | Actor::ClientToken(_) | Actor::Operator => app.store.admit(new.client_id)?,
+        Actor::Key(_) | Actor::ClientToken(_) | Actor::SessionKey(_) | Actor::Operator => {
+            app.store.admit(new.client_id)?
+        }
     };
     for _ in 0..RACES_MAX {
         let found = stored::find(&app, new.client_id, new.charge_id).await?;
@@ -74,6 +77,7 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
                 purchases::hold(&mut batch, purchase);
             }
             charges::update(&mut batch, &before, &opened, &new.actor)?;
+            sessions::wake(&app, &mut batch, &before, &opened);
             outcome::begin(&app, &mut batch, &request, None, &new.actor, now);
             Ok(batch)
         };

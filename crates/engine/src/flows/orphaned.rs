@@ -13,6 +13,7 @@ use super::schedule;
 use crate::app::App;
 use crate::error::Error;
 use crate::metrics;
+use crate::queue::sessions;
 
 /// Ends the void of an orphaned authorization. `requests` are those of the charge, before that. The charge keeps its
 /// status.
@@ -85,6 +86,7 @@ async fn finish(
     actor: &Actor,
 ) -> Result<(), Error> {
     charges::update(&mut batch, before, &after, actor)?;
+    sessions::wake(app, &mut batch, before, &after);
     if let Some(event) = announces {
         charges::keep_announced(&mut batch, &after)?;
         let id = app.chance.id(app.clock.of(before.client_id));

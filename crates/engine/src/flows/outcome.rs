@@ -17,7 +17,7 @@ use super::step::Step;
 use super::{schedule, security_code};
 use crate::app::App;
 use crate::error::Error;
-use crate::queue::{self, Kind, NO_PAYLOAD, purchases};
+use crate::queue::{self, Kind, NO_PAYLOAD, purchases, sessions};
 
 /// How often a failed write of an outcome is tried again before the reconcile job has to look it up at the provider.
 const OUTCOME_TRIES_MAX: usize = 3;
@@ -90,6 +90,7 @@ pub(super) async fn write_report(
     let Transition { charge: after, announces } = after;
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
+    sessions::wake(app, &mut batch, before, after);
     transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
     purchases::wake(app, &mut batch, after);
     if let Some(event) = announces {
@@ -138,6 +139,7 @@ fn outcome(
     let after = &step.charge;
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
+    sessions::wake(app, &mut batch, before, after);
     if let Some(ended) = ended {
         end(app, &mut batch, before, after, ended, actor)?;
     }
@@ -188,7 +190,7 @@ fn outcome(
     // The driver of the purchase may have stopped waiting: wake the purchase.
     match actor {
         Actor::Job(kind) if *kind != purchases::KIND => purchases::wake(app, &mut batch, after),
-        Actor::Job(_) | Actor::Key(_) | Actor::ClientToken(_) | Actor::Operator => {}
+        Actor::Job(_) | Actor::Key(_) | Actor::ClientToken(_) | Actor::SessionKey(_) | Actor::Operator => {}
     }
     if let Some(event) = step.announces {
         events::charge_changed(&mut batch, app.chance.id(now), after, event, actor);

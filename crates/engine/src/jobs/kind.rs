@@ -2,7 +2,7 @@
 
 use regente_store::jobs::Job;
 
-use super::{counters, feeding, purge, reservation, rotation};
+use super::{counters, feeding, purge, reservation, rotation, sessions};
 use crate::app::App;
 use crate::deliveries::{deleted, keys};
 use crate::error::Error;
@@ -29,6 +29,10 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::ProviderNotification => notification::settle(app, job).await,
         Kind::PurgeNotifications => purge::notifications(app).await,
         Kind::FeedAntiFraud => feeding::feed(app, job).await,
+        Kind::CountPayment => sessions::count(app, job).await,
+        Kind::ReturnPayment => sessions::give_back(app, job).await,
+        Kind::ExpireSession => sessions::expire(app, job).await,
+        Kind::CloseSession => sessions::close(app, job).await,
     }
 }
 

@@ -9,7 +9,7 @@ use std::fmt;
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 use aws_lc_rs::hmac::{self, Context, HMAC_SHA256};
 use regente_domain::card::{CardNumber, Expiry};
-use regente_domain::id::ChargeId;
+use regente_domain::id::{ChargeId, SessionId};
 use uuid::Uuid;
 
 use super::half_of;
@@ -35,6 +35,7 @@ pub struct ClientKeys {
     document_number: hmac::Key,
     idempotency: hmac::Key,
     document_link: hmac::Key,
+    session: hmac::Key,
 }
 
 impl ClientKeys {
@@ -49,6 +50,7 @@ impl ClientKeys {
             document_number: key(&secret, b"document number lookup"),
             idempotency: key(&secret, b"idempotency digest"),
             document_link: key(&secret, b"document link"),
+            session: key(&secret, b"session key"),
         }
     }
 
@@ -86,6 +88,12 @@ impl ClientKeys {
     /// What a link to the documents of a charge proves itself by, half of a hash.
     pub fn document_digest(&self, charge_id: ChargeId) -> Uuid {
         half_of(&hash_of(&self.document_link, &[charge_id.uuid().as_bytes()]))
+    }
+
+    /// The key of a session (decision 22), in the form of a random UUID.
+    pub fn session_key(&self, session_id: SessionId) -> Uuid {
+        let hash = hash_of(&self.session, &[session_id.uuid().as_bytes()]);
+        uuid::Builder::from_random_bytes(half_of(&hash).into_bytes()).into_uuid()
     }
 }
 

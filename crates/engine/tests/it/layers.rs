@@ -43,6 +43,7 @@ const ENGINE: &[&str] = &[
     "flows::taken_back",
     "flows::orphaned",
     "flows::follow_up",
+    "flows::session",
     "flows::anti_fraud",
     "flows::customers",
     // A charge whose answer comes too late is a finding, and a finding may lead to the next provider.
@@ -87,6 +88,7 @@ const SERVER: &[&str] = &[
     "api::documents",
     "api::tokens",
     "api::purchases",
+    "api::sessions",
     "api::providers",
     "api::notifications",
     "api::merchants",

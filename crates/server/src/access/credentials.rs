@@ -127,6 +127,12 @@ fn caller(client_id: ClientId, credential: &Credential) -> Result<Caller, ApiErr
         (CredentialKind::ClientToken, None) => {
             return Err(Error::internal(format!("client token {} has no end", credential.id)).into());
         }
+        (CredentialKind::SessionKey, _) => match credential.session_id {
+            Some(session_id) => Authority::SessionKey { session_id },
+            None => {
+                return Err(Error::internal(format!("session key {} has no session", credential.id)).into());
+            }
+        },
     };
     Ok(Caller { client_id, credential_id: credential.id, authority })
 }

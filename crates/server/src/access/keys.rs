@@ -242,6 +242,7 @@ pub async fn create_secret_key(
                 kind: CredentialKind::SecretKey,
                 label: label.to_owned(),
                 scopes: Scopes::All,
+                session_id: None,
                 expires_at: None,
                 actor,
             },

@@ -221,6 +221,7 @@ impl Limits {
             Authority::ClientToken { scopes, expires_at } => {
                 Self { now, scopes: scopes.clone(), expires_at: longest.min(*expires_at) }
             }
+            Authority::SessionKey { .. } => Self { now, scopes: Scopes::of([]), expires_at: now },
         }
     }
 
@@ -266,6 +267,7 @@ impl NewClientToken {
                 kind: CredentialKind::ClientToken,
                 label: String::new(),
                 scopes: self.scopes.clone(),
+                session_id: None,
                 expires_at: Some(expires_at),
                 actor: caller.actor(),
             },

@@ -5,6 +5,7 @@ pub mod authentication;
 mod begin;
 pub mod explanation;
 pub mod methods;
+mod of_session;
 pub mod operations;
 mod prepare;
 pub mod request;
@@ -19,6 +20,7 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{ChargeStatus, PaymentType};
 use regente_domain::id::{ChargeId, TokenId};
 use regente_domain::provider_type::ProviderType;
+use regente_domain::session::Session;
 use regente_engine::caller::Caller;
 use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
@@ -164,7 +166,20 @@ pub async fn create(
     request: Request,
 ) -> Result<Response, ApiError> {
     // Boxed: otherwise the memory for preparing the charge is held until the provider has answered.
-    match Box::pin(begin::begin(app, caller, request)).await? {
+    match Box::pin(begin::begin(app, caller, request, None)).await? {
+        Begun::Answered(response) => Ok(response),
+        Begun::Running(running) => running.answered().await,
+    }
+}
+
+/// A charge that pays a session.
+pub(super) async fn pay(
+    app: App,
+    caller: Caller,
+    request: Request,
+    session: Box<Session>,
+) -> Result<Response, ApiError> {
+    match Box::pin(begin::begin(app, caller, request, Some(session))).await? {
         Begun::Answered(response) => Ok(response),
         Begun::Running(running) => running.answered().await,
     }
@@ -274,9 +289,9 @@ pub async fn list(
     query: Query,
 ) -> Result<Response, ApiError> {
     let listing = query.read(Listing::read)?;
-    let Listing { request, direction, filter, only_with_split, only_of_sessions } = listing;
-    // No charge has split rules or a session yet, so the list is empty.
-    if only_with_split || only_of_sessions {
+    let Listing { request, direction, filter, only_with_split } = listing;
+    // No charge has split rules yet, so the list is empty.
+    if only_with_split {
         return Ok(axum::Json(Page::<ChargeView>::new(request, Vec::new(), 0)).into_response());
     }
     let (limit, offset) = (i64::from(request.limit), request.offset());
@@ -309,7 +324,6 @@ struct Listing {
     direction: Direction,
     filter: ChargeFilter,
     only_with_split: bool,
-    only_of_sessions: bool,
 }
 
 impl Listing {
@@ -325,9 +339,9 @@ impl Listing {
                 SortOrder::Descending => Direction::Descending,
             },
             only_with_split: parameters.boolean("splitRules") == Some(true),
-            only_of_sessions: !parameters.ids::<()>("sessionId").is_empty(),
             filter: ChargeFilter {
                 ids: given(parameters.ids("id")),
+                sessions: given(parameters.ids("sessionId")),
                 order_ids: given(parameters.texts("orderId", ORDER_ID_CHARS_MAX)),
                 original_amounts: given(amounts.into_iter().map(|amount| amount.minor_units()).collect()),
                 counted: CounterFilter {

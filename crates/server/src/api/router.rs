@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use super::request_id::Boundary;
 use super::{
     auth, cards, challenge, charges, customer_cards, customers, documents, hosted_fields, layers, merchants,
-    notifications, openapi, payment_page, providers, purchases, scripts, settings, tokens, webhooks,
+    notifications, openapi, payment_page, providers, purchases, scripts, sessions, settings, tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -22,7 +22,7 @@ use crate::http::limits::BodyLimits;
 
 /// The routes and the document that describes them. `behind` puts the gate for an access in front of a route.
 fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>) -> OpenApiRouter<App> {
-    use Access::{ListOf, Scope as Needs, SecretKeyOnly};
+    use Access::{Buyer, ListOf, Scope as Needs, SecretKeyOnly};
     OpenApiRouter::with_openapi(openapi::base())
         .merge(behind(Needs(Scope::Auth), routes!(auth::create)))
         .merge(behind(SecretKeyOnly, routes!(auth::revoke)))
@@ -53,6 +53,19 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(SecretKeyOnly, routes!(purchases::history)))
         .merge(behind(SecretKeyOnly, routes!(purchases::capture)))
         .merge(behind(SecretKeyOnly, routes!(purchases::void)))
+        .merge(behind(Needs(Scope::Sessions), routes!(sessions::create)))
+        .merge(behind(ListOf(Scope::Sessions), routes!(sessions::list::list)))
+        .merge(behind(Buyer, routes!(sessions::read_one)))
+        .merge(behind(Needs(Scope::Sessions), routes!(sessions::update)))
+        .merge(behind(Needs(Scope::Sessions), routes!(sessions::cancel)))
+        .merge(behind(Buyer, routes!(sessions::charge)))
+        .merge(behind(Needs(Scope::Sessions), routes!(sessions::history)))
+        .merge(behind(Buyer, routes!(sessions::link::read)))
+        .merge(behind(Buyer, routes!(sessions::buyers::create_token)))
+        .merge(behind(Buyer, routes!(sessions::buyers::create_card)))
+        .merge(behind(Buyer, routes!(sessions::buyers::create_customer)))
+        .merge(behind(Buyer, routes!(sessions::buyers::read_customer)))
+        .merge(behind(Buyer, routes!(sessions::buyers::link_card, sessions::buyers::list_cards)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::create, webhooks::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::read, webhooks::update, webhooks::delete)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))

@@ -218,6 +218,7 @@ async fn make_client(app: &App, api_key: &str) -> Result<ClientId, DevError> {
         kind: CredentialKind::SecretKey,
         label: KEY_LABEL.to_owned(),
         scopes: Scopes::All,
+        session_id: None,
         expires_at: None,
         actor: Actor::Operator,
     };

@@ -15,6 +15,8 @@ use crate::http::rates::Rate;
 pub struct CardTestingConfig {
     /// Requests per minute with one public key. Default 6 000 in production mode, 0 in sandbox mode.
     pub key_requests_per_minute: u32,
+    /// Requests per minute with the key of one session. Default 60 in production mode, 0 in sandbox mode.
+    pub session_requests_per_minute: u32,
     /// Requests per minute from one address. Default 120 in production mode, 0 in sandbox mode.
     pub address_requests_per_minute: u32,
     /// Requests per minute for cards with the same first six digits. Default 600 in production mode, 0 in sandbox mode.
@@ -37,8 +39,9 @@ pub struct CardTestingConfig {
 }
 
 /// The defaults of production.
-pub(super) const PRODUCTION_DEFAULTS: [(&str, &str); 7] = [
+pub(super) const PRODUCTION_DEFAULTS: [(&str, &str); 8] = [
     ("card_testing.key_requests_per_minute", "6000"),
+    ("card_testing.session_requests_per_minute", "60"),
     ("card_testing.address_requests_per_minute", "120"),
     ("card_testing.bin_requests_per_minute", "600"),
     ("card_testing.card_requests_per_minute", "10"),
@@ -51,6 +54,7 @@ impl Default for CardTestingConfig {
     fn default() -> Self {
         Self {
             key_requests_per_minute: 0,
+            session_requests_per_minute: 0,
             address_requests_per_minute: 0,
             bin_requests_per_minute: 0,
             card_requests_per_minute: 0,
@@ -75,6 +79,8 @@ impl Config {
         };
         CardTestingLimits {
             key: bounds(config.key_requests_per_minute, config.key_refusals_max),
+            // A session bounds the cards that are refused by itself.
+            session: bounds(config.session_requests_per_minute, 0),
             address: bounds(config.address_requests_per_minute, config.address_refusals_max),
             bin: bounds(config.bin_requests_per_minute, config.bin_refusals_max),
             card: bounds(config.card_requests_per_minute, config.card_refusals_max),

@@ -1,6 +1,7 @@
 //! Every `businessCode`: the stable names of rules that were broken (`docs/interface/purchases.md#errors`).
 
 use regente_engine::flows::purchase::operations::{INTENT_MISMATCH, INVALID_STATE};
+use regente_engine::flows::session;
 
 /// The rules of the body with their own codes (`docs/interface/purchases.md#errors`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
 pub const NO_EFFECTIVE_FIELD: &str = "settings_no_effective_field";
 
 /// Every `businessCode`.
-pub const CODES: [&str; 13] = [
+pub const CODES: [&str; 18] = [
     BodyCode::InvalidRequest.code(),
     BodyCode::PanNotAllowed.code(),
     BodyCode::InvalidPaymentsCount.code(),
@@ -73,5 +74,10 @@ pub const CODES: [&str; 13] = [
     IN_PROGRESS,
     NOT_FOUND,
     KEY_MISMATCH,
+    session::DISABLED,
+    session::LIMIT_REACHED,
+    session::CARDS_BLOCKED,
+    session::PIX_OR_BOLETO_WITH_LIMIT,
+    session::CONSUMED,
     NO_EFFECTIVE_FIELD,
 ];

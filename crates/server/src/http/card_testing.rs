@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use regente_domain::card::record::Card;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
-use regente_domain::decline::DeclinedCode;
 use regente_domain::id::ClientId;
-use regente_engine::caller::Caller;
+use regente_engine::caller::{Authority, Caller};
 use uuid::Uuid;
 
 use super::MonotonicClock;
@@ -22,8 +21,10 @@ use super::rates::{Blocks, Network, Rate, RateKey, RateLimiter};
 /// The limits on public keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CardTestingLimits {
-    /// On each key.
+    /// On each key but those of sessions.
     pub key: Bounds,
+    /// On the key of each session.
+    pub session: Bounds,
     /// On each address, for each account.
     pub address: Bounds,
     /// On the first six digits of cards, for each account.
@@ -47,6 +48,7 @@ pub struct Bounds {
 #[derive(Debug)]
 pub struct CardTesting {
     key: Counted,
+    session: Counted,
     address: Counted,
     bin: Counted,
     card: Counted,
@@ -67,6 +69,7 @@ impl CardTesting {
         };
         Self {
             key: counted(limits.key),
+            session: counted(limits.session),
             address: counted(limits.address),
             bin: counted(limits.bin),
             card: counted(limits.card),
@@ -83,12 +86,33 @@ impl CardTesting {
         }
         let buyer = Buyer {
             client_id: caller.client_id,
-            credential: caller.credential_id.uuid(),
+            key: match caller.authority {
+                Authority::SessionKey { session_id } => RateKey::Session(session_id.uuid()),
+                Authority::SecretKey | Authority::ClientToken { .. } => {
+                    RateKey::PublicKey(caller.credential_id.uuid())
+                }
+            },
             network: peer.0.into(),
         };
-        self.key.check(&buyer.key())?;
+        self.of_key(&buyer).check(&buyer.key)?;
         self.address.check(&buyer.address())?;
         Ok(Attempt(Some((Arc::clone(self), buyer))))
+    }
+
+    /// What counts the keys like this one.
+    const fn of_key(&self, buyer: &Buyer) -> &Counted {
+        match buyer.key {
+            RateKey::Session(_) => &self.session,
+            RateKey::PublicKey(_)
+            | RateKey::SecretKey(_)
+            | RateKey::Tokens(..)
+            | RateKey::Authentication(_)
+            | RateKey::Address(..)
+            | RateKey::Bin(..)
+            | RateKey::Card(..)
+            | RateKey::Notification(_)
+            | RateKey::UnsignedNotification(..) => &self.key,
+        }
     }
 }
 
@@ -103,15 +127,11 @@ impl Counted {
 #[derive(Clone, Copy)]
 struct Buyer {
     client_id: ClientId,
-    credential: Uuid,
+    key: RateKey,
     network: Network,
 }
 
 impl Buyer {
-    fn key(&self) -> RateKey {
-        RateKey::PublicKey(self.credential)
-    }
-
     fn address(&self) -> RateKey {
         RateKey::Address(self.client_id, self.network)
     }
@@ -161,7 +181,7 @@ impl Attempt {
     pub fn ended(&self, card: TriedCard, last: Option<&TransactionRequest>) {
         let Some((counts, buyer)) = &self.0 else { return };
         let is_refused = last.is_some_and(|last| match &last.outcome {
-            Outcome::Declined(decline) => tells_of_the_card(decline.code),
+            Outcome::Declined(decline) => decline.code.tells_of_the_card(),
             Outcome::Open
             | Outcome::Pending(_)
             | Outcome::Accepted(_)
@@ -170,42 +190,10 @@ impl Attempt {
             | Outcome::Analysed(_) => false,
         });
         if is_refused {
-            counts.key.refusals.fail(&buyer.key());
+            counts.of_key(buyer).refusals.fail(&buyer.key);
             counts.address.refusals.fail(&buyer.address());
             counts.bin.refusals.fail(&RateKey::Bin(buyer.client_id, card.bin));
             counts.card.refusals.fail(&RateKey::Card(buyer.client_id, card.fingerprint));
         }
-    }
-}
-
-/// Whether a refusal tells something of the card. When a provider or a merchant's contract is at fault, buyers must not
-/// be blocked for it.
-const fn tells_of_the_card(code: DeclinedCode) -> bool {
-    use DeclinedCode as Code;
-    match code {
-        Code::CardNotSupported
-        | Code::ExpiredCard
-        | Code::FraudConfirmed
-        | Code::FraudSuspect
-        | Code::Generic
-        | Code::InsufficientFunds
-        | Code::InvalidCvv
-        | Code::InvalidData
-        | Code::InvalidNumber
-        | Code::InvalidPin
-        | Code::LostCard
-        | Code::PickupCard
-        | Code::PinTryExceeded
-        | Code::RestrictedCard
-        | Code::SecurityViolation
-        | Code::StolenCard => true,
-        Code::InvalidAmount
-        | Code::InvalidInstallment
-        | Code::InvalidMerchant
-        | Code::IssuerNotAvailable
-        | Code::NotPermitted
-        | Code::ServiceNotAllowed
-        | Code::TransactionNotAllowed
-        | Code::TryAgain => false,
     }
 }

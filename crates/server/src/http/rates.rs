@@ -36,6 +36,8 @@ pub enum RateKey {
     Authentication(Network),
     /// Those with a public key that may try cards.
     PublicKey(Uuid),
+    /// Those with the key of a session that may try cards.
+    Session(Uuid),
     /// Those with public keys of an account from one network that may try cards.
     Address(ClientId, Network),
     /// Those with public keys of an account for cards that begin with the same six digits.
@@ -57,6 +59,7 @@ impl RateKey {
             Self::Tokens(..) => Limit::Tokens,
             Self::Authentication(_) => Limit::Authentication,
             Self::PublicKey(_) => Limit::PublicKey,
+            Self::Session(_) => Limit::Session,
             Self::Address(..) => Limit::Address,
             Self::Bin(..) => Limit::Bin,
             Self::Card(..) => Limit::Card,

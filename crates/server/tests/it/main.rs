@@ -57,6 +57,7 @@ mod purchases;
 mod real_providers;
 mod reconcile;
 mod sequences;
+mod sessions;
 mod settings;
 mod simulator;
 mod sweep;

@@ -8,7 +8,7 @@ use regente_domain::charge::{
     CaptureMode, CardSource, Charge, Credit, OpenOperation, PaymentMethod, PaymentType, Recurrence,
     References, SecurityCode, StateFacts, Voucher,
 };
-use regente_domain::id::{Id, PurchaseId, of};
+use regente_domain::id::{Id, PurchaseId, SessionId, of};
 use regente_domain::routing;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -53,6 +53,8 @@ struct Doc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     purchase_id: Option<PurchaseId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    session_id: Option<SessionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     authentication: Option<Box<Authentication>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     screening: Option<Box<Screening>>,
@@ -80,6 +82,7 @@ pub(super) struct Facts {
     pub(super) state: StateFacts,
     pub(super) customer_alias: Option<Id<of::CustomerAlias>>,
     pub(super) purchase_id: Option<PurchaseId>,
+    pub(super) session_id: Option<SessionId>,
     pub(super) authentication: Option<Box<Authentication>>,
     pub(super) screening: Option<Box<Screening>>,
     pub(super) unknown_members: Map<String, Value>,
@@ -105,6 +108,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         position,
         requests,
         purchase_id,
+        session_id,
         authentication,
         screening,
         unknown_members,
@@ -120,6 +124,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         && state.facts() == after.state.facts()
         && *customer_alias == after.customer_alias
         && *purchase_id == after.purchase_id
+        && *session_id == after.session_id
         && *authentication == after.authentication
         && *screening == after.screening
         && *unknown_members == after.unknown_members
@@ -145,6 +150,7 @@ pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
         security_code,
         customer_alias: charge.customer_alias,
         purchase_id: charge.purchase_id,
+        session_id: charge.session_id,
         authentication: charge.authentication.clone(),
         screening: charge.screening.clone(),
         unknown: charge.unknown_members.clone(),
@@ -176,6 +182,7 @@ pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
         state: StateFacts { open: doc.open, security_code: doc.security_code },
         customer_alias: doc.customer_alias,
         purchase_id: doc.purchase_id,
+        session_id: doc.session_id,
         authentication: doc.authentication,
         screening: doc.screening,
         unknown_members: doc.unknown,

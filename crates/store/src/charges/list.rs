@@ -3,7 +3,7 @@
 //! Where counters cover the filter, they also tell which hours hold its charges. A page is read from those hours
 //! only, so that a rare status or page 100,000 does not scan the whole account.
 
-use regente_domain::id::{ChargeId, ClientId, Id, of};
+use regente_domain::id::{ChargeId, ClientId, Id, SessionId, of};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -39,6 +39,12 @@ macro_rules! by_time {
 macro_rules! of_order {
     () => {
         "id IN (SELECT o.id FROM charges o WHERE o.client_id = :client_id AND o.order_id IN EACH_TEXT(:order_ids))"
+    };
+}
+macro_rules! of_session {
+    () => {
+        "id IN (SELECT p.charge_id FROM session_payments p \
+           WHERE p.client_id = :client_id AND p.session_id IN EACH_UUID(:sessions))"
     };
 }
 macro_rules! by {
@@ -83,12 +89,18 @@ sql! {
     CHARGES_BY_ORDER_DESC = page!(by!(of_order!()), "DESC");
     /// By the merchant's reference, oldest first.
     CHARGES_BY_ORDER_ASC = page!(by!(of_order!()), "ASC");
+    /// By session, newest first.
+    CHARGES_BY_SESSION_DESC = page!(by!(of_session!()), "DESC");
+    /// By session, oldest first.
+    CHARGES_BY_SESSION_ASC = page!(by!(of_session!()), "ASC");
     /// Counts charges that the counters cannot count.
     COUNT_CHARGES = count!(by_time!());
     /// Counts the charges with these ids.
     COUNT_CHARGES_BY_ID = count!(by!("id IN EACH_UUID(:ids)"));
     /// Counts the charges with these references.
     COUNT_CHARGES_BY_ORDER = count!(by!(of_order!()));
+    /// Counts the charges of these sessions.
+    COUNT_CHARGES_BY_SESSION = count!(by!(of_session!()));
 }
 
 /// Oldest or newest first.
@@ -105,6 +117,8 @@ pub enum Direction {
 pub struct ChargeFilter {
     /// Ids.
     pub ids: Option<Vec<ChargeId>>,
+    /// Sessions.
+    pub sessions: Option<Vec<SessionId>>,
     /// The merchant's references.
     pub order_ids: Option<Vec<String>>,
     /// Original amounts in minor units.
@@ -120,6 +134,7 @@ pub struct ChargeFilter {
 /// The most selective part of a filter, which decides the index.
 #[derive(Clone, Copy)]
 enum NarrowestBy {
+    Session,
     Id,
     Order,
     Client,
@@ -127,7 +142,9 @@ enum NarrowestBy {
 
 impl ChargeFilter {
     const fn narrowest(&self) -> NarrowestBy {
-        if self.ids.is_some() {
+        if self.sessions.is_some() {
+            NarrowestBy::Session
+        } else if self.ids.is_some() {
             NarrowestBy::Id
         } else if self.order_ids.is_some() {
             NarrowestBy::Order
@@ -145,6 +162,10 @@ impl ChargeFilter {
             order_ids: Json::list(self.order_ids.as_deref(), Clone::clone),
             amounts: Json::list(self.original_amounts.as_deref(), ToString::to_string),
         };
+        let args = match &self.sessions {
+            Some(sessions) => args.with("sessions", Json::list(Some(sessions), ToString::to_string)),
+            None => args,
+        };
         self.counted.narrow(args)
     }
 }
@@ -159,6 +180,8 @@ pub async fn page(
     offset: i64,
 ) -> Result<Vec<StoredCharge>, StoreError> {
     let sql = match (filter.narrowest(), direction) {
+        (NarrowestBy::Session, Direction::Descending) => &CHARGES_BY_SESSION_DESC,
+        (NarrowestBy::Session, Direction::Ascending) => &CHARGES_BY_SESSION_ASC,
         (NarrowestBy::Id, Direction::Descending) => &CHARGES_BY_ID_DESC,
         (NarrowestBy::Id, Direction::Ascending) => &CHARGES_BY_ID_ASC,
         (NarrowestBy::Order, Direction::Descending) => &CHARGES_BY_ORDER_DESC,
@@ -189,6 +212,7 @@ pub async fn list(
     offset: i64,
 ) -> Result<Listed, StoreError> {
     let sql = match filter.narrowest() {
+        NarrowestBy::Session => &COUNT_CHARGES_BY_SESSION,
         NarrowestBy::Id => &COUNT_CHARGES_BY_ID,
         NarrowestBy::Order => &COUNT_CHARGES_BY_ORDER,
         NarrowestBy::Client if filter.original_amounts.is_some() => &COUNT_CHARGES,

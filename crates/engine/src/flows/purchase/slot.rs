@@ -123,6 +123,7 @@ fn charge_of(
         customer_alias: purchase.customer_alias.map(|alias| Id::new(alias.uuid())),
         order_id: purchase.order_id.clone(),
         purchase_id: Some(purchase.id),
+        session_id: None,
         screening,
         method: PaymentMethod::Credit(Credit {
             source: CardSource::Card { card_id: slot.card_id },

@@ -5,6 +5,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use regente_domain::id::TokenId;
+use regente_domain::session::Session;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::calls::in_flight::Flow;
@@ -12,10 +13,11 @@ use regente_engine::card_data::FundingSource;
 use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
 use regente_engine::flows::charge::{self, Created, Ran};
+use regente_engine::flows::session;
 use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
 
 use super::view::{ChargeView, Private};
-use super::{prepare, replay, request};
+use super::{of_session, prepare, replay, request};
 use crate::api::fields::Body;
 use crate::api::idempotency::{self, KeyLookup};
 use crate::app::App;
@@ -33,8 +35,13 @@ pub(super) enum Begun {
     Running(Box<Running>),
 }
 
-/// Parses a request, and begins its charge unless it was answered before.
-pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<Begun, ApiError> {
+/// Parses a request, and begins its charge unless it was answered before. The charge pays the session, if there is one.
+pub(super) async fn begin(
+    app: App,
+    caller: Caller,
+    request: Request,
+    session: Option<Box<Session>>,
+) -> Result<Begun, ApiError> {
     let headers = request.headers().clone();
     let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(|| RequestId::new(""));
     let peer = request.extensions().get().copied().unwrap_or(PeerAddress::NO_SOCKET);
@@ -44,17 +51,27 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
     // Before parsing and lookups: a refusal for overload must be cheap and not wait for the database.
     let admission = app.store.admit(caller.client_id)?;
     let body = Body::parse(&bytes)?;
-    let request = body.read(|fields| request::read(fields, app.settings.mode))?;
-    let token_id = request.paid.token_id();
+    let (route, request) = match &session {
+        None => ("POST /v1/charges".into(), body.read(|fields| request::read(fields, app.settings.mode))?),
+        Some(session) => {
+            (of_session::route(session), of_session::read(session, &body, &caller, app.settings.mode)?)
+        }
+    };
+    let (token_id, payment_type) = (request.paid.token_id(), request.paid.payment_type());
     let seed = sandbox_seed(&headers)?;
-    let claim = match idempotency::presume_new(&app, &caller, &headers, "POST /v1/charges", &body).await? {
+    let claim = match idempotency::presume_new(&app, &caller, &headers, &route, &body).await? {
         KeyLookup::New(claim) => claim,
         KeyLookup::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,
     };
     let private = request.private.clone();
     let openings = Openings::of(&app, &caller, &request_id);
-    let prepared = prepare::prepare(&app, &caller, &request_id, request, claim.clone(), openings, seed).await;
-    let new = match unless_overtaken(&app, claim.as_ref(), prepared).await? {
+    let prepared = async {
+        if let Some(session) = &session {
+            session::must_take(session, payment_type, app.clock.of(caller.client_id))?;
+        }
+        prepare::prepare(&app, &caller, &request_id, request, claim.clone(), openings, seed).await
+    };
+    let new = match unless_overtaken(&app, claim.as_ref(), prepared.await).await? {
         Plan::Own(new) => Box::new(new),
         Plan::Overtaken(finished) => return replayed(&app, &caller, finished, token_id).await,
     };
@@ -64,9 +81,10 @@ pub(super) async fn begin(app: App, caller: Caller, request: Request) -> Result<
     }
     let creating = charge::create(app.engine.clone(), new, admission);
     // The flow of a charge that is not counted holds no memory for that.
-    let flow = match tried.filter(|_| attempt.is_counted()) {
-        Some(tried) => app.in_flight.run(counted(attempt, tried, creating)),
-        None => app.in_flight.run(creating),
+    let flow = match (session.is_some(), tried.filter(|_| attempt.is_counted())) {
+        (true, tried) => app.in_flight.run(of_session::counted(app.engine.clone(), attempt, tried, creating)),
+        (false, Some(tried)) => app.in_flight.run(counted(attempt, tried, creating)),
+        (false, None) => app.in_flight.run(creating),
     };
     Ok(Begun::Running(Box::new(Running { flow, app, caller, private, token_id })))
 }
@@ -81,7 +99,7 @@ fn tried_card(source: &FundingSource) -> Option<TriedCard> {
 }
 
 /// Counts the card if it is refused. It does so within the flow: a caller who hangs up is counted, too.
-async fn counted(
+pub(super) async fn counted(
     attempt: Attempt,
     tried: TriedCard,
     creating: impl Future<Output = Result<Created, Error>>,

@@ -143,7 +143,7 @@ pub async fn explain(
 ) -> Result<Response, ApiError> {
     let audience = match caller.authority {
         Authority::SecretKey => Audience::Merchant,
-        Authority::ClientToken { .. } => Audience::Payer,
+        Authority::ClientToken { .. } | Authority::SessionKey { .. } => Audience::Payer,
     };
     let told = tell(&app.store, caller.client_id, path_id(&id)?, audience).await?;
     Ok(axum::Json(told.ok_or(Error::NotFound)?).into_response())

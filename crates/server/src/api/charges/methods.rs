@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, Schema, Type};
 use uuid::Uuid;
 
-pub use self::redirects::{DripInstructions, NupayDetails, PicpayInstructions};
+pub use self::redirects::{DripBrowser, DripInstructions, NupayDetails, PicpayInstructions};
 use self::redirects::{
     DripPayment, NewDripPayment, NewNupayPayment, NewPicpayPayment, NupayPayment, PicpayPayment,
 };
@@ -154,7 +154,7 @@ struct NewBoletoPayment {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct LateCharge {
+pub struct LateCharge {
     /// The day after the due date from which it is owed: 1 is the day after, and 0 means the same.
     #[schema(minimum = 0, maximum = 365, default = 0)]
     days: Option<i64>,
@@ -180,7 +180,7 @@ fn item_or_items() -> Schema {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct AdditionalInfo {
+pub struct AdditionalInfo {
     #[schema(max_length = 255)]
     name: String,
     #[schema(max_length = 255)]
@@ -191,7 +191,7 @@ struct AdditionalInfo {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct Item {
+pub struct Item {
     #[schema(max_length = 255)]
     id: Option<String>,
     #[schema(max_length = 255)]

@@ -138,6 +138,7 @@ pub(super) async fn prepare(
         customer_alias: customer.as_ref().and_then(alias_of),
         order_id: request.order_id,
         purchase_id: None,
+        session_id: request.session_id,
         screening,
         method,
         amount: request.amount,

@@ -8,7 +8,7 @@ mod wallet;
 
 use regente_domain::charge::{CaptureMode, PaymentType, References};
 use regente_domain::currency::Currency;
-use regente_domain::id::{CustomerId, MerchantId, TokenId};
+use regente_domain::id::{CustomerId, MerchantId, SessionId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::text::chars_max;
 use regente_engine::card_data::wallets::Wallet;
@@ -47,6 +47,8 @@ const ITEMS_MAX: usize = 1000;
 pub struct ChargeRequest {
     /// The merchant.
     pub merchant_id: MerchantId,
+    /// The session that it pays.
+    pub session_id: Option<SessionId>,
     /// The amount to charge.
     pub amount: Amount,
     /// The currency of the amount.
@@ -229,6 +231,7 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     }
     Some(ChargeRequest {
         merchant_id: merchant_id?,
+        session_id: None,
         amount: amount?,
         currency: currency?,
         capture: CaptureMode::from_flag(capture?),
@@ -239,6 +242,11 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
         references,
         private,
     })
+}
+
+/// Checks the terms of a method that a session offers: those of a charge that is paid by it.
+pub fn check_offer(fields: &Fields<'_>, mode: Mode) -> Option<()> {
+    read_method(fields, mode).map(drop)
 }
 
 /// An optional field with a default: absent gives the default, invalid gives `None`.

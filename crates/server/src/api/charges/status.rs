@@ -17,6 +17,7 @@ use regente_engine::flows::charge::Ran;
 use regente_engine::flows::purchase::operations::card_is_free;
 use regente_engine::flows::staged::{self, Reached};
 use regente_engine::idempotency::Planned;
+use regente_engine::queue::sessions;
 use regente_providers::request::Mode;
 use regente_store::transaction_requests::{self, ObjectKind};
 use regente_store::{Batch, charges, events, purchases};
@@ -131,6 +132,7 @@ async fn plan(
         purchases::hold(&mut batch, purchase);
     }
     charges::update(&mut batch, before, &after, &actor)?;
+    sessions::wake(app, &mut batch, before, &after);
     transaction_requests::insert_ended(&mut batch, &told, ObjectKind::Charge, &actor)?;
     if let Some(event) = announces {
         events::charge_changed(&mut batch, app.chance.id(now), &after, event, &actor);

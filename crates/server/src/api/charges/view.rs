@@ -169,7 +169,9 @@ fn shown_customer(charge: &Charge, caller: &Caller) -> Option<Uuid> {
     let real = charge.customer_id.map(|id| id.uuid());
     match caller.authority {
         Authority::SecretKey => real,
-        Authority::ClientToken { .. } => charge.customer_alias.map(|alias| alias.uuid()).or(real),
+        Authority::ClientToken { .. } | Authority::SessionKey { .. } => {
+            charge.customer_alias.map(|alias| alias.uuid()).or(real)
+        }
     }
 }
 

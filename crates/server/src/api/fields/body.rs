@@ -49,14 +49,14 @@ impl Body {
                 return malformed(format!("body must be valid JSON: line {line} column {column}"));
             }
         };
-        Self::of(members)
+        Ok(Self::of(members)?)
     }
 
     /// A body whose members came in another form than JSON.
     ///
     /// # Errors
-    /// [`Error::Invalid`] when a string in it contains U+0000.
-    pub fn of(members: Map<String, Value>) -> Result<Self, ApiError> {
+    /// A string in it contains U+0000.
+    pub fn of(members: Map<String, Value>) -> Result<Self, Problems> {
         let found = Found::default();
         refuse_nul_in_members(&members, Path::Root, &found);
         found.into_problems().into_result()?;

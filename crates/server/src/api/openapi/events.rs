@@ -16,6 +16,7 @@ use crate::api::charges::view::{FraudAnalysisSchema, ProviderAuthorizationSchema
 use crate::api::purchases::view::PurchaseSchema;
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
+use crate::api::sessions::view::SessionSchema;
 
 /// The section `webhooks`.
 pub(super) fn webhooks() -> Paths {
@@ -31,7 +32,7 @@ fn entry(name: &str, event: Option<EventName>) -> PathItem {
         Some(Family::Subscription) => {
             ("A subscription has changed. Not sent by this release.", SubscriptionEvent::name())
         }
-        Some(Family::Session) => ("A session has changed. Not sent by this release.", SessionEvent::name()),
+        Some(Family::Session) => ("A session has changed.", SessionEvent::name()),
         None => ("A test event, which `POST /v1/webhooks/{id}/ping` asks for.", TestEvent::name()),
     };
     let body = RequestBodyBuilder::new()
@@ -100,8 +101,8 @@ envelopes! {
     SellerEvent of words::SellerEventWord: Object;
     /// A subscription has changed. Not sent by this release.
     SubscriptionEvent of words::SubscriptionEventWord: Object;
-    /// A session has changed. Not sent by this release.
-    SessionEvent of words::SessionEventWord: Object;
+    /// A session has changed.
+    SessionEvent of words::SessionEventWord: SessionSchema;
     /// A test event.
     TestEvent of words::TestEventWord: Object;
 }
@@ -136,6 +137,8 @@ struct TransactionSnapshot {
     merchant_id: Uuid,
     #[schema(required = true)]
     customer_id: Option<Uuid>,
+    /// The session that it pays; absent where there is none.
+    session_id: Option<Uuid>,
     #[schema(required = true)]
     order_id: Option<String>,
     #[schema(required = true)]

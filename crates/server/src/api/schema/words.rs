@@ -13,6 +13,7 @@ use regente_domain::merchant;
 use regente_domain::provider_type;
 use regente_domain::purchase;
 use regente_domain::scope;
+use regente_domain::session;
 use regente_domain::webhook::{self, EVERYTHING, PING};
 use regente_engine::events::transaction_request::PENDING;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type};
@@ -72,6 +73,16 @@ closed_lists! {
     PurchaseMilestone = listed(purchase::Milestone::WORDS);
     /// What was done at an entry of the history of a purchase.
     PurchaseAction = listed(purchase::Action::WORDS);
+    /// Where a session stands.
+    SessionStatus = listed(session::SessionStatus::WORDS);
+    /// Where a session stood at an entry of its history.
+    SessionEntryStatus = listed(session::EntryStatus::WORDS);
+    /// What happened at an entry of the history of a session.
+    SessionAction = listed(session::SessionAction::WORDS);
+    /// Whether a payment of a session can start.
+    SessionAvailability = listed(session::Availability::WORDS);
+    /// How a session can be paid.
+    SessionPaymentType = session::OfferedMethod::TYPES.map(charge::PaymentType::word);
     /// What a public key may call: a group of routes, or `*` for all of them.
     ScopeWord = [scope::Scopes::ALL_WORD].into_iter().chain(scope::Scope::ALL.map(scope::Scope::word));
     /// The name of an event.

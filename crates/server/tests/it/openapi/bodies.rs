@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::document::{Document, Operation};
@@ -17,19 +18,19 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
     let with = |body: Value| Call { ids: call.ids.clone(), body: Some(body) };
     let example = call.body.clone().expect("a body");
     let more = match operation.name().as_str() {
-        "POST /v1/tokens" => {
+        "POST /v1/tokens" | "POST /v1/sessions/tokens" => {
             let cvv_update = APPROVED.1;
             let mut both = put(token_body(APPROVED), "cvvUpdate", cvv_update);
             both.as_object_mut().unwrap().shift_remove("cardCvv");
             vec![with(json!({ "cvvUpdate": cvv_update })), with(both)]
         }
-        "POST /v1/cards" => {
+        "POST /v1/cards" | "POST /v1/sessions/cards" => {
             let check = json!({ "merchantId": records.merchant().await, "cvvCheck": true });
             let nested =
                 put(json!({ "tokenId": records.token(APPROVED).await }), "zeroDollar", check.clone());
             vec![with(nested), with(put(check, "tokenId", records.token(APPROVED).await))]
         }
-        "POST /v1/customers" => vec![with(unique(customer_body()))],
+        "POST /v1/customers" | "POST /v1/sessions/customers" => vec![with(unique(customer_body()))],
         "PATCH /v1/customers/{id}" => {
             vec![with(json!({ "name": "Ana", "phoneNumber": "1", "address": address() }))]
         }
@@ -37,6 +38,36 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
             vec![with(json!({ "sourceType": "card", "cardId": records.card().await }))]
         }
         "POST /v1/charges" => charges(records).await.into_iter().map(with).collect(),
+        "POST /v1/sessions" => {
+            let body = session(&records.merchant().await);
+            let mut methods = body["paymentMethods"].as_array().expect("methods").clone();
+            // Only the first one is tried.
+            (0..methods.len())
+                .map(|_| {
+                    methods.rotate_left(1);
+                    with(put(body.clone(), "paymentMethods", methods.clone()))
+                })
+                .collect()
+        }
+        "PATCH /v1/sessions/{id}" => {
+            let mut body = session(&records.merchant().await);
+            body["maxPayments"] = 2.into();
+            body["paymentMethods"] = json!([{ "paymentType": "credit", "installments": 1 }]);
+            let changes = json!({ "isActive": true, "dueDate": "2030-01-01", "maxPayments": 3 });
+            vec![Call { ids: vec![made(records, &body).await], body: Some(changes) }]
+        }
+        "POST /v1/sessions/{id}/charge" => {
+            let mut calls = Vec::new();
+            for body in charges(records).await {
+                let payment_type = body["paymentMethod"]["paymentType"].as_str().expect("a type");
+                if !["credit", "pix", "boleto", "drip", "nupay", "click_to_pay"].contains(&payment_type) {
+                    continue;
+                }
+                let session = made(records, &session(&records.merchant().await)).await;
+                calls.push(Call { ids: vec![session], body: Some(body) });
+            }
+            calls
+        }
         "POST /v1/purchases" => purchases(records, example.clone()).await.into_iter().map(with).collect(),
         "POST /v1/purchases/{id}/capture" | "POST /v1/purchases/{id}/void" => {
             vec![with(json!({ "amount": 30_000 }))]
@@ -54,6 +85,35 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
         _ => Vec::new(),
     };
     [with(example)].into_iter().chain(more).collect()
+}
+
+/// A session with all members, which offers every method.
+fn session(merchant: &str) -> Value {
+    let late = json!({ "days": 1, "amount": 10 });
+    json!({
+        "merchantId": merchant, "amount": 150, "currency": "BRL", "name": "Order", "description": "Shoes",
+        "orderId": "77", "providerReferenceKey": "2", "statementDescriptor": "LOJA", "capture": true,
+        "isActive": true, "dueDate": "2030-01-01", "createLink": true, "captchaEnabled": true, "maxPayments": 1,
+        "items": [{ "name": "Shoe", "unitPrice": 150, "quantity": 1, "description": "Blue", "tangible": true,
+            "categoryId": "1" }],
+        "paymentMethods": [
+            { "paymentType": "credit", "installments": 24, "recurrence": "initial",
+                "threeDS": { "enabled": true, "liabilityShiftRequired": false } },
+            { "paymentType": "pix", "expiresIn": 3600 },
+            { "paymentType": "boleto", "expiresDate": "2030-12-31", "instructions": "Pay", "interest": late, "fine": late },
+            { "paymentType": "drip", "successRedirectUrl": "https://shop.example/ok",
+                "cancelRedirectUrl": "https://shop.example/no" },
+            { "paymentType": "nupay", "orderUrl": "https://shop.example/o/1", "delayToAutoCancel": 30,
+                "returnUrl": "https://shop.example/ok", "cancelUrl": "https://shop.example/no", "taxValue": 1 },
+            { "paymentType": "click_to_pay", "installments": 24 },
+        ],
+    })
+}
+
+/// Makes a session; returns its id.
+async fn made(records: &Records<'_>, body: &Value) -> String {
+    let made = records.app.call(records.client, Method::POST, "/v1/sessions", &[], Some(body)).await;
+    made.expect(200)["id"].as_str().expect("an id").to_owned()
 }
 
 fn acquirer() -> Value {
@@ -211,6 +271,10 @@ async fn every_rule_of_a_body_is_kept_and_named() {
                 let mutation = Mutation::leave_out(member);
                 open.insert(mutation.to_string(), mutation);
             }
+        }
+        if operation.name() == "POST /v1/sessions/{id}/charge" {
+            // Everything else is read as in a charge.
+            open.retain(|mutation, _| mutation.contains("paymentMethod"));
         }
         assert!(!open.is_empty(), "{}: a body without rules", operation.name());
         let count = variants(&records, operation).await.len();

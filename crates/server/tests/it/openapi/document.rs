@@ -85,9 +85,11 @@ impl Document {
     /// The operation of a request. A literal segment wins over a parameter, as in the router.
     pub fn operation(&self, method: &Method, path: &str) -> Option<&Operation> {
         let path = path.split('?').next().unwrap_or(path);
-        let of_method = self.operations.iter().filter(|operation| operation.method == *method);
-        let fitting = of_method.filter_map(|operation| Some((operation.literals_of(path)?, operation)));
-        fitting.max_by_key(|(literals, _)| *literals).map(|(_, operation)| operation)
+        let fitting = self.operations.iter();
+        let fitting = fitting.filter_map(|operation| Some((operation.literals_of(path)?, operation)));
+        let (_, closest) = fitting.clone().max_by_key(|(literals, _)| *literals)?;
+        let mut of_path = fitting.map(|(_, operation)| operation);
+        of_path.find(|operation| operation.path == closest.path && operation.method == *method)
     }
 
     /// A schema without its references.

@@ -54,19 +54,27 @@ impl Records<'_> {
         let none = Call { ids: Vec::new(), body: None };
         let example = || Document::current().body_example(operation).expect("an example").clone();
         match operation.name().as_str() {
-            "POST /v1/auth" | "POST /v1/tokens" | "POST /v1/merchants" => none.with(example()),
-            "GET /v1/cards" | "GET /v1/customers" | "GET /v1/charges" | "GET /v1/merchants" => none,
+            "POST /v1/auth" | "POST /v1/tokens" | "POST /v1/sessions/tokens" | "POST /v1/merchants" => {
+                none.with(example())
+            }
+            "GET /v1/cards" | "GET /v1/customers" | "GET /v1/charges" | "GET /v1/merchants"
+            | "GET /v1/sessions" => none,
             "GET /health/live" | "GET /health/ready" => none,
             "GET /qr/{file}" => Call::of(&format!("{}.png", self.link(pix_body).await)),
             "GET /boleto/{file}" => Call::of(&format!("{}.pdf", self.link(boleto_body).await)),
             "DELETE /v1/auth/{publicKey}" => Call::of(&self.client_token().await),
-            "POST /v1/cards" => none.with(put(example(), "tokenId", self.token(APPROVED).await)),
+            "POST /v1/cards" | "POST /v1/sessions/cards" => {
+                none.with(put(example(), "tokenId", self.token(APPROVED).await))
+            }
             "GET /v1/cards/{id}" | "DELETE /v1/cards/{id}" => Call::of(&self.card().await),
-            "POST /v1/customers" => none.with(unique(example())),
+            "POST /v1/customers" | "POST /v1/sessions/customers" => none.with(unique(example())),
+            "GET /v1/sessions/customers/{id}" | "GET /v1/sessions/customers/{id}/cards" => {
+                Call::of(&self.customer().await)
+            }
             "GET /v1/customers/{id}" | "DELETE /v1/customers/{id}" => Call::of(&self.customer().await),
             "PATCH /v1/customers/{id}" => Call::of(&self.customer().await).with(example()),
             "GET /v1/customers/{id}/cards" => Call::of(&self.customer().await),
-            "POST /v1/customers/{id}/cards" => {
+            "POST /v1/customers/{id}/cards" | "POST /v1/sessions/customers/{id}/cards" => {
                 Call::of(&self.customer().await).with(put(example(), "cardId", self.card().await))
             }
             "POST /v1/charges" => none.with(put(example(), "merchantId", self.merchant().await)),
@@ -97,6 +105,17 @@ impl Records<'_> {
                 Call::of(&self.purchase().await).with(example())
             }
             "PATCH /v1/providers/{id}" => Call::of(&self.pagseguro().await).with(example()),
+            "POST /v1/sessions" => none.with(put(example(), "merchantId", self.merchant().await)),
+            "GET /v1/sessions/{id}"
+            | "GET /v1/sessions/{id}/link"
+            | "GET /v1/sessions/{id}/history"
+            | "POST /v1/sessions/{id}/cancel" => Call::of(&self.session().await),
+            "PATCH /v1/sessions/{id}" => Call::of(&self.session().await).with(example()),
+            "POST /v1/sessions/{id}/charge" => {
+                let mut body = example();
+                body["paymentSource"]["tokenId"] = self.token(APPROVED).await.into();
+                Call::of(&self.session().await).with(body)
+            }
             "POST /v1/webhooks" => none.with(put(example(), "endpoint", unique_endpoint())),
             "GET /v1/webhooks" => none,
             "GET /v1/webhooks/{id}" | "DELETE /v1/webhooks/{id}" => Call::of(&self.webhook().await),
@@ -234,6 +253,13 @@ impl Records<'_> {
         let id = text(&reply.expect(202)["id"]);
         self.app.run_jobs().await;
         id
+    }
+
+    /// A session that nobody has paid.
+    pub async fn session(&self) -> String {
+        let body = crate::sessions::session_body(&self.merchant().await);
+        let made = self.app.call(self.client, Method::POST, "/v1/sessions", &[], Some(&body)).await;
+        text(&made.expect(200)["id"])
     }
 
     pub async fn charge(&self) -> String {

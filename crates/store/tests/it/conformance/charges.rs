@@ -107,6 +107,7 @@ fn charge(n: u128) -> Charge {
         position: 0,
         requests: 1,
         purchase_id: None,
+        session_id: None,
         authentication: None,
         screening: None,
         unknown_members: Map::new(),

@@ -117,7 +117,7 @@ pub(super) struct NewDripPayment {
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-pub(super) struct DripBrowser {
+pub struct DripBrowser {
     #[schema(max_length = 255)]
     ip_address: Option<String>,
     #[schema(max_length = 255)]

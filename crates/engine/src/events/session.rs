@@ -1,0 +1,98 @@
+//! A session as answers and events show it (`docs/interface/sessions.md#record`).
+
+use regente_domain::id::{ClientId, MerchantId, SessionId};
+use regente_domain::money::Amount;
+use regente_domain::session::{Item, OfferedMethod, Session};
+use regente_domain::time::Timestamp;
+use serde::Serialize;
+use uuid::Uuid;
+
+/// A session.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionView {
+    id: SessionId,
+    name: Option<String>,
+    /// `created`, `paid`, `canceled` or `voided`.
+    status: &'static str,
+    is_active: bool,
+    captcha_enabled: bool,
+    client_id: ClientId,
+    merchant_id: MerchantId,
+    order_id: Option<String>,
+    amount: Amount,
+    currency: &'static str,
+    capture: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    due_date: Option<Timestamp>,
+    description: Option<String>,
+    statement_descriptor: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    provider_reference_key: Option<String>,
+    items: Vec<Item>,
+    payment_methods: Vec<OfferedMethod>,
+    /// The address of its page; only in answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment_link: Option<String>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    /// Its key; only in answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    public_key: Option<Uuid>,
+    multiple_payments: MultiplePaymentsView,
+}
+
+/// How often a session was paid, and can be.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct MultiplePaymentsView {
+    allow: bool,
+    max_payments: Option<i64>,
+    payment_count: i64,
+    pending_count: i64,
+    /// `active`, `disabled` or `canceled`.
+    status: &'static str,
+}
+
+impl SessionView {
+    /// Builds the view as of `now`.
+    pub fn of(session: &Session, now: Timestamp) -> Self {
+        let max_payments = session.capacity.max_payments();
+        let terms = session.terms.clone();
+        Self {
+            id: session.id,
+            name: terms.name,
+            status: session.status.word(),
+            is_active: session.is_active,
+            captcha_enabled: terms.captcha_enabled,
+            client_id: session.client_id,
+            merchant_id: session.merchant_id,
+            order_id: session.order_id.clone(),
+            amount: session.amount,
+            currency: session.currency.code(),
+            capture: terms.capture,
+            due_date: session.due_at,
+            description: terms.description,
+            statement_descriptor: terms.statement_descriptor,
+            provider_reference_key: terms.provider_reference_key,
+            items: terms.items,
+            payment_methods: terms.methods,
+            payment_link: None,
+            created_at: session.id.created_at(),
+            updated_at: session.updated_at,
+            public_key: None,
+            multiple_payments: MultiplePaymentsView {
+                allow: max_payments.is_some(),
+                max_payments,
+                payment_count: session.tally.paid,
+                pending_count: session.tally.authorizing + session.tally.pending,
+                status: session.availability(now).word(),
+            },
+        }
+    }
+
+    /// The view with the session's key, and its address if it has a payment link.
+    pub fn with_access(self, public_key: Uuid, payment_link: Option<String>) -> Self {
+        Self { public_key: Some(public_key), payment_link, ..self }
+    }
+}

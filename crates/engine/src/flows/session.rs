@@ -1,0 +1,151 @@
+//! Moves sessions by what becomes of their charges. A charge says in its own batches where it stands; here its session
+//! counts it, once for each state, whoever comes first: the request that made the charge, or the job (decision 23).
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::{Charge, PaymentType};
+use regente_domain::id::{ChargeId, ClientId, SessionId};
+use regente_domain::session::payment::{CardRefused, PaymentState};
+use regente_domain::session::{Advance, NotPayable, Session, SessionStatus};
+use regente_domain::time::Timestamp;
+use regente_store::sessions::payments;
+use regente_store::{Batch, Commit, charges, events, sessions};
+
+use crate::app::App;
+use crate::error::Error;
+use crate::events::session::SessionView;
+use crate::queue;
+
+/// How often a lost race for a session is decided again.
+const RACES_MAX: usize = 8;
+
+/// `businessCode` of a session that cannot be paid.
+pub const DISABLED: &str = "session_disabled";
+/// `businessCode` of a session that was paid as often as it may be.
+pub const LIMIT_REACHED: &str = "multiple_payments_limit_reached";
+/// `businessCode` of a session that takes no card any more.
+pub const CARDS_BLOCKED: &str = "session_cards_blocked";
+
+/// `businessCode` of Pix or boleto with a limit above one.
+pub const PIX_OR_BOLETO_WITH_LIMIT: &str = "pix_boleto_multiple_payments_not_allowed";
+/// `businessCode` of a session that was paid by Pix or boleto and is switched on again.
+pub const CONSUMED: &str = "pix_boleto_one_to_one_reactivation_blocked";
+
+/// Counts a charge of a session as it stands now.
+pub async fn count(app: &App, client_id: ClientId, charge_id: ChargeId, actor: &Actor) -> Result<(), Error> {
+    for _ in 0..RACES_MAX {
+        let Some(found) = payments::find(&app.store, client_id, charge_id).await? else { return Ok(()) };
+        if found.payment.counted == found.payment.state {
+            return Ok(());
+        }
+        let before = find(app, client_id, found.session_id).await?;
+        let stored = charges::find_with_requests(&app.store, client_id, charge_id).await?;
+        let (stored, requests) = stored.ok_or_else(|| Error::internal("a payment without a charge"))?;
+        let (charge, now) = (stored.charge, app.clock.of(client_id));
+        let refused = card_refused(&charge, requests.last().map(|last| &last.request));
+        let Some(counted) = before.count(found.payment, &charge, refused, now) else { return Ok(()) };
+        let mut batch = Batch::new(client_id);
+        write(app, &mut batch, &before, &counted.advance, actor)?;
+        payments::count(&mut batch, charge_id, found.payment, counted.counted);
+        match counted.counted {
+            PaymentState::Surplus => {
+                tracing::error!(
+                    alert = "session_paid_again", session = %before.id, charge = %charge_id,
+                    amount = charge.amount.minor_units(),
+                    "A session was paid that takes no further payment: it is given back"
+                );
+                queue::sessions::give_back(app, &mut batch, &charge);
+            }
+            // Canceled while the provider was making the instructions.
+            PaymentState::Pending if before.status == SessionStatus::Canceled => {
+                queue::sessions::close(app, &mut batch, &counted.advance.session);
+            }
+            PaymentState::Authorizing
+            | PaymentState::Pending
+            | PaymentState::Paid
+            | PaymentState::Ended
+            | PaymentState::Returned => {}
+        }
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(()),
+            // Another payment was counted first, or the commit is unknown: decide again.
+            Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Err(Error::busy())
+}
+
+/// Adds a change of a session to the batch, with its history and its events.
+pub fn write(
+    app: &App,
+    batch: &mut Batch,
+    before: &Session,
+    advance: &Advance,
+    actor: &Actor,
+) -> Result<(), Error> {
+    let now = app.clock.of(before.client_id);
+    sessions::update(batch, before, advance, actor, || app.chance.id(now))?;
+    announce(app, batch, advance, actor)
+}
+
+/// Adds the events of a change to the batch.
+pub fn announce(app: &App, batch: &mut Batch, advance: &Advance, actor: &Actor) -> Result<(), Error> {
+    let (session, now) = (&advance.session, app.clock.of(advance.session.client_id));
+    if advance.announces.is_empty() {
+        return Ok(());
+    }
+    let snapshot = serde_json::to_string(&SessionView::of(session, now)).map_err(Error::internal)?;
+    for (ordinal, name) in (0..).zip(&advance.announces) {
+        let event = events::NewEvent {
+            id: app.chance.id(now),
+            object_id: session.id.uuid(),
+            version: session.version,
+            ordinal,
+            name: *name,
+            snapshot: &snapshot,
+            actor,
+        };
+        events::announce(batch, event);
+    }
+    Ok(())
+}
+
+/// A session of an account.
+pub async fn find(app: &App, client_id: ClientId, id: SessionId) -> Result<Session, Error> {
+    sessions::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)
+}
+
+/// The error for a payment that found no room although the session looked payable: another buyer came first.
+pub(super) async fn taken(app: &App, charge: &Charge, session_id: SessionId) -> Error {
+    let (payment_type, now) = (charge.method.payment_type(), app.clock.of(charge.client_id));
+    match find(app, charge.client_id, session_id).await {
+        Ok(session) => must_take(&session, payment_type, now).err().unwrap_or_else(Error::busy),
+        Err(error) => error,
+    }
+}
+
+/// Whether a payment by this method may start.
+///
+/// # Errors
+/// [`Error::BusinessRule`] says why not.
+pub fn must_take(session: &Session, payment_type: PaymentType, now: Timestamp) -> Result<(), Error> {
+    let (business_code, message) = match session.must_take(payment_type, now) {
+        Ok(()) => return Ok(()),
+        Err(NotPayable::Disabled) => (DISABLED, "session cannot be paid"),
+        Err(NotPayable::LimitReached) => (LIMIT_REACHED, "multiple payments limit reached"),
+        Err(NotPayable::NoMoreCards) => {
+            (CARDS_BLOCKED, "session takes no cards any more: too many were refused")
+        }
+    };
+    Err(Error::BusinessRule { business_code, message: message.into() })
+}
+
+/// Whether the last request of a charge tells that the buyer's card was refused.
+fn card_refused(charge: &Charge, last: Option<&TransactionRequest>) -> CardRefused {
+    let is_refused = charge.method.card_id().is_some()
+        && last.and_then(TransactionRequest::decline).is_some_and(|decline| decline.code.tells_of_the_card());
+    match is_refused {
+        true => CardRefused::Yes,
+        false => CardRefused::No,
+    }
+}

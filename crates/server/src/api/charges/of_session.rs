@@ -1,0 +1,182 @@
+//! The charge that pays a session (`docs/interface/sessions.md#paying`): the buyer says with what, the session says
+//! everything else. Both together are the body of a charge, and read like one.
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::PaymentType;
+use regente_domain::session::{OfferedMethod, Session};
+use regente_engine::app as engine;
+use regente_engine::caller::Caller;
+use regente_engine::error::Error;
+use regente_engine::flows::authentication::THREE_D_SECURE;
+use regente_engine::flows::charge::Created;
+use regente_engine::flows::session;
+use regente_engine::queue::Kind;
+use regente_providers::request::Mode;
+use serde_json::{Map, Value, json};
+
+use super::begin;
+use super::request::{self, ChargeRequest};
+use crate::api::fields::Body;
+use crate::http::card_testing::{Attempt, TriedCard};
+
+/// The member of an offer of credit that says whether cardholders are authenticated.
+pub(in crate::api) const THREE_DS: &str = "threeDS";
+const PAYMENT_METHOD: &str = "paymentMethod";
+const INSTALLMENTS: &str = "installments";
+
+/// The members of a charge that the session gives, and those that nobody sends with one.
+const OF_THE_SESSION: [&str; 11] = [
+    "merchantId",
+    "amount",
+    "currency",
+    "capture",
+    "orderId",
+    "description",
+    "statementDescriptor",
+    "providerReferenceKey",
+    "splitRules",
+    "vendor",
+    "appInfo",
+];
+
+/// The operation of an idempotency key.
+pub(super) fn route(session: &Session) -> String {
+    format!("POST /v1/sessions/{}/charge", session.id)
+}
+
+/// Reads what a buyer sends.
+///
+/// # Errors
+/// The problems of the charge, or that the session does not offer this.
+pub(super) fn read(
+    session: &Session,
+    sent: &Body,
+    caller: &Caller,
+    mode: Mode,
+) -> Result<ChargeRequest, Error> {
+    let mut members = sent.members().clone();
+    for name in OF_THE_SESSION {
+        members.remove(name);
+    }
+    let terms = &session.terms;
+    let texts = [
+        ("orderId", &session.order_id),
+        ("description", &terms.description),
+        ("statementDescriptor", &terms.statement_descriptor),
+        ("providerReferenceKey", &terms.provider_reference_key),
+    ];
+    members.extend(texts.map(|(name, text)| (name.to_owned(), json!(text))));
+    members.insert("merchantId".to_owned(), json!(session.merchant_id));
+    members.insert("amount".to_owned(), json!(session.amount));
+    members.insert("currency".to_owned(), json!(session.currency.code()));
+    members.insert("capture".to_owned(), json!(terms.capture));
+    let offered = match members.get(PAYMENT_METHOD).and_then(Value::as_object) {
+        Some(method) => offered(session, method)?,
+        None => None,
+    };
+    if let Some((offer, method)) = offered {
+        members.insert(PAYMENT_METHOD.to_owned(), Value::Object(method));
+        authenticate(offer, caller, &mut members)?;
+    }
+    let request = Body::of(members)?.read(|fields| request::read(fields, mode))?;
+    Ok(ChargeRequest { session_id: Some(session.id), ..request })
+}
+
+/// The offer that a buyer takes, and the method of the charge.
+type Taken<'a> = (&'a OfferedMethod, Map<String, Value>);
+
+/// The offer that the buyer takes, and the method of the charge; `None` where the body names no method, which its reader
+/// finds out.
+fn offered<'a>(session: &'a Session, sent: &Map<String, Value>) -> Result<Option<Taken<'a>>, Error> {
+    let Some(payment_type) = sent.get("paymentType").and_then(Value::as_str).and_then(PaymentType::parse)
+    else {
+        return Ok(None);
+    };
+    let Some(offer) = session.offer(payment_type) else {
+        let rule = format!("session does not offer paymentType {}", payment_type.word());
+        return Err(impossible("paymentType", &rule));
+    };
+    // What the buyer may choose; everything else is the session's.
+    let choices: &[&str] = match payment_type {
+        PaymentType::Credit | PaymentType::ClickToPay => &[INSTALLMENTS],
+        PaymentType::Pix => &["additionalInfo", "items"],
+        PaymentType::Boleto => &["items"],
+        PaymentType::Drip => &["browser", "items"],
+        PaymentType::Nupay
+        | PaymentType::Debit
+        | PaymentType::Voucher
+        | PaymentType::Picpay
+        | PaymentType::ApplePay => &[],
+    };
+    let mut method = Map::new();
+    method.insert("paymentType".to_owned(), json!(payment_type.word()));
+    let chosen = choices.iter().filter_map(|name| Some(((*name).to_owned(), sent.get(*name)?.clone())));
+    method.extend(chosen);
+    let most = offer.terms.get(INSTALLMENTS).and_then(Value::as_i64);
+    let asked = method.get(INSTALLMENTS).and_then(Value::as_i64);
+    if let (Some(most), Some(asked)) = (most, asked)
+        && asked > most
+    {
+        return Err(impossible(INSTALLMENTS, &format!("session offers at most {most} installments")));
+    }
+    let terms = offer.terms.iter().filter(|(name, _)| ![INSTALLMENTS, THREE_DS].contains(&name.as_str()));
+    method.extend(terms.map(|(name, value)| (name.clone(), value.clone())));
+    Ok(Some((offer, method)))
+}
+
+/// The session decides whether the cardholder is authenticated, and whether the liability must shift.
+fn authenticate(
+    offer: &OfferedMethod,
+    caller: &Caller,
+    members: &mut Map<String, Value>,
+) -> Result<(), Error> {
+    let demand = offer.terms.get(THREE_DS).and_then(Value::as_object);
+    let flag = |name: &str, default| demand.and_then(|demand| demand.get(name)?.as_bool()).unwrap_or(default);
+    if !flag("enabled", false) {
+        members.remove(THREE_D_SECURE);
+        return Ok(());
+    }
+    let must_shift = flag("liabilityShiftRequired", true);
+    match members.get_mut(THREE_D_SECURE) {
+        // A buyer does not say of himself that he was authenticated.
+        Some(Value::Object(data)) if caller.is_public_key() && data.contains_key("mpi") => {
+            Err(Error::invalid("threeDSecure2.mpi", "must be absent with a public key"))
+        }
+        Some(Value::Object(data)) => {
+            data.insert("requiresLiabilityShift".to_owned(), json!(must_shift));
+            Ok(())
+        }
+        None | Some(Value::Null) if must_shift => {
+            Err(Error::invalid(THREE_D_SECURE, "should not be empty: the session demands a liability shift"))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+fn impossible(name: &str, rule: &str) -> Error {
+    Error::Impossible {
+        message: rule.to_owned().into(),
+        details: vec![format!("{PAYMENT_METHOD}.{name}: {rule}")],
+    }
+}
+
+/// Counts the charge in its session before its caller is answered. Should this fail, the job counts it.
+pub(super) async fn counted(
+    app: engine::App,
+    attempt: Attempt,
+    tried: Option<TriedCard>,
+    creating: impl Future<Output = Result<Created, Error>>,
+) -> Result<Created, Error> {
+    let created = match tried {
+        Some(tried) => begin::counted(attempt, tried, creating).await,
+        None => creating.await,
+    };
+    if let Ok(Created::Ran(ran)) = &created {
+        let (client_id, charge_id) = (ran.charge.client_id, ran.charge.id);
+        let actor = Actor::Job(Kind::CountPayment.word());
+        if let Err(error) = session::count(&app, client_id, charge_id, &actor).await {
+            tracing::warn!(charge = %charge_id, error = ?error, "a charge is left for the job that counts it");
+        }
+    }
+    created
+}

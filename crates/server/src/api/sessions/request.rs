@@ -1,0 +1,355 @@
+//! Reads the bodies of sessions (`docs/interface/sessions.md#creating`).
+
+use std::time::Duration;
+
+use jiff::civil::Date;
+use regente_domain::charge::{INSTALLMENTS_MAX, PaymentType};
+use regente_domain::currency::Currency;
+use regente_domain::id::{Id, MerchantId};
+use regente_domain::local_day::{day_of, end_of};
+use regente_domain::money::Amount;
+use regente_domain::session::{Capacity, Item, OfferedMethod, Patch, Terms};
+use regente_domain::text::chars_max;
+use regente_domain::time::{Timestamp, parse_date};
+use regente_engine::error::Error;
+use regente_providers::request::Mode;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::methods::{ChosenMethod, OfferedMethod as OfferedMethodSchema};
+use crate::api::charges::methods::NewPaymentSource;
+use crate::api::charges::request::check_offer;
+use crate::api::charges::three_d_secure::NewThreeDSecure;
+use crate::api::fields::{Field, Fields};
+use crate::api::schema::words;
+
+/// Items of a session.
+const ITEMS_MAX: usize = 1000;
+/// The most of one item.
+const QUANTITY_MAX: i64 = 1_000_000;
+/// The fewest characters of a text on a statement.
+const STATEMENT_CHARS_MIN: usize = 3;
+const DUE_DATE: &str = "dueDate";
+const MAX_PAYMENTS: &str = "maxPayments";
+
+/// What a session is made of.
+#[derive(ToSchema)]
+#[schema(as = NewSession, rename_all = "camelCase", example = json!({
+    "name": "Order 77", "merchantId": "7f8870a2-71c9-4ef0-a531-82000e00b7e1", "amount": 10000,
+    "dueDate": "2030-10-25T09:28:45.000Z", "createLink": true,
+    "paymentMethods": [{ "paymentType": "pix", "expiresIn": 3600 }, { "paymentType": "credit", "installments": 6 }],
+    "items": [{ "name": "Shoe", "description": "Blue", "unitPrice": 10000, "quantity": 1, "tangible": true }]
+}))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct NewSessionBody {
+    /// The merchant whose providers process its charges.
+    merchant_id: Uuid,
+    /// How it can be paid; one entry for each method.
+    #[schema(min_items = 1)]
+    payment_methods: Vec<OfferedMethodSchema>,
+    /// What is sold.
+    #[schema(min_items = 1, max_items = 1000)]
+    items: Vec<NewItemBody>,
+    /// What a buyer pays, in the minor unit of the currency; by default the sum of the items.
+    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
+    amount: Option<i64>,
+    #[schema(value_type = Option<words::Currency>, default = "BRL")]
+    currency: Option<String>,
+    #[schema(max_length = 256)]
+    name: Option<String>,
+    #[schema(max_length = 2048)]
+    description: Option<String>,
+    /// The merchant's own reference; not unique.
+    #[schema(max_length = 255)]
+    order_id: Option<String>,
+    /// Reference handed to the provider.
+    #[schema(max_length = 255)]
+    provider_reference_key: Option<String>,
+    /// Text on the buyer's statement.
+    #[schema(min_length = 3, max_length = 255)]
+    statement_descriptor: Option<String>,
+    /// Whether the amount is captured at once; otherwise it is only reserved.
+    #[schema(default = true)]
+    capture: Option<bool>,
+    #[schema(default = true)]
+    is_active: Option<bool>,
+    /// When it can be paid no longer: from tomorrow on, by the days of São Paulo. A day means its end.
+    due_date: Option<String>,
+    /// Whether the answer has a `paymentLink`.
+    #[schema(default = false)]
+    create_link: Option<bool>,
+    #[schema(default = false)]
+    captcha_enabled: Option<bool>,
+    /// How often it can be paid: once where it is absent, without limit at -1. Above 1 not with Pix or boleto.
+    #[schema(minimum = -1, maximum = 99_999)]
+    max_payments: Option<i64>,
+}
+
+/// An item of a new session.
+#[derive(ToSchema)]
+#[schema(as = NewSessionItem, rename_all = "camelCase")]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct NewItemBody {
+    #[schema(min_length = 1, max_length = 256)]
+    name: String,
+    /// In the minor unit of the currency.
+    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
+    unit_price: i64,
+    #[schema(minimum = 1, maximum = 1_000_000)]
+    quantity: i64,
+    #[schema(max_length = 2048)]
+    description: Option<String>,
+    tangible: Option<bool>,
+    #[schema(max_length = 255)]
+    category_id: Option<String>,
+}
+
+/// What a merchant changes of a session.
+#[derive(ToSchema)]
+#[schema(as = SessionChanges, rename_all = "camelCase", example = json!({ "isActive": false }))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct SessionChangesBody {
+    is_active: bool,
+    /// From today on, by the days of São Paulo; null removes it.
+    due_date: Option<String>,
+    /// Of a session that can be paid several times.
+    #[schema(minimum = -1, maximum = 99_999)]
+    max_payments: Option<i64>,
+}
+
+/// With what a buyer pays. Members that the session gives are ignored.
+#[derive(ToSchema)]
+#[schema(as = SessionPayment, rename_all = "camelCase", example = json!({
+    "paymentMethod": { "paymentType": "credit", "installments": 2 },
+    "paymentSource": { "sourceType": "token", "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00" }
+}))]
+#[expect(
+    dead_code,
+    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+)]
+pub struct PaymentBody {
+    payment_method: ChosenMethod,
+    payment_source: NewPaymentSource,
+    /// The buyer, or an alias of one.
+    customer_id: Option<Uuid>,
+    /// Data for risk analysis; stored sealed.
+    #[schema(value_type = Option<Object>)]
+    fraud_analysis: Option<()>,
+    /// Used where the session authenticates cardholders.
+    three_d_secure2: Option<NewThreeDSecure>,
+    /// Values for the conditions of smart flows.
+    #[schema(value_type = Option<Object>)]
+    payment_flow: Option<()>,
+}
+
+/// A session to be created. The ids of its items are not drawn yet.
+pub(super) struct NewSession {
+    pub(super) merchant_id: MerchantId,
+    pub(super) amount: Amount,
+    pub(super) currency: Currency,
+    pub(super) order_id: Option<String>,
+    pub(super) is_active: bool,
+    pub(super) due_at: Option<Timestamp>,
+    pub(super) capacity: Capacity,
+    pub(super) terms: Terms,
+}
+
+impl NewSession {
+    /// Checks what depends on the day: a repeated key is answered also when the day has passed.
+    pub(super) fn check(&self, now: Timestamp) -> Result<(), Error> {
+        let tomorrow = day_of(now).tomorrow().unwrap_or(Date::MAX);
+        match self.due_at.filter(|due_at| day_of(*due_at) < tomorrow) {
+            Some(_) => Err(Error::invalid(DUE_DATE, format!("must not be before {tomorrow}"))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Checks that a new due date is not in the past.
+pub(super) fn check_due_today(patch: &Patch, now: Timestamp) -> Result<(), Error> {
+    let today = day_of(now);
+    match patch.due_at.flatten().filter(|due_at| day_of(*due_at) < today) {
+        Some(_) => Err(Error::invalid(DUE_DATE, format!("must not be before {today}"))),
+        None => Ok(()),
+    }
+}
+
+/// Parses the body; every problem is noted with its path.
+pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
+    let merchant_id = fields.required("merchantId").id();
+    let methods = fields
+        .required("paymentMethods")
+        .array(1..=OfferedMethod::TYPES.len(), |field| field.object(|method| read_offer(method, mode)));
+    if let Some(methods) = &methods {
+        refuse_repetitions(fields, methods);
+    }
+    let items = fields.required("items").array(1..=ITEMS_MAX, |item| item.object(read_item));
+    let amount = match fields.has("amount") {
+        true => fields.optional("amount").amount(),
+        false => items.as_deref().and_then(|items| sum_of(fields, items)),
+    };
+    let currency = match fields.has("currency") {
+        true => fields.optional("currency").currency(),
+        false => Some(Currency::BRL),
+    };
+    let flag = |name: &str, default: bool| match fields.has(name) {
+        true => fields.optional(name).boolean(),
+        false => Some(default),
+    };
+    let (capture, is_active) = (flag("capture", true), flag("isActive", true));
+    let (create_link, captcha_enabled) = (flag("createLink", false), flag("captchaEnabled", false));
+    let text = |name: &str, most| fields.optional(name).text(most);
+    let (name, description) = (text("name", chars_max::NAME), text("description", chars_max::FREE));
+    let (order_id, reference) =
+        (text("orderId", chars_max::LINE), text("providerReferenceKey", chars_max::LINE));
+    let statement_descriptor = text("statementDescriptor", chars_max::LINE);
+    if statement_descriptor.as_ref().is_some_and(|text| text.chars().count() < STATEMENT_CHARS_MIN) {
+        let rule = format!("must be longer than or equal to {STATEMENT_CHARS_MIN} characters");
+        fields.problem("statementDescriptor", rule);
+    }
+    let due_at = read_due_date(fields.optional(DUE_DATE));
+    let capacity = read_capacity(fields);
+    for name in ["splitRules", "vendor"] {
+        let is_empty_list = fields.members().get(name).is_some_and(|value| *value == json!([]));
+        if fields.has(name) && !is_empty_list {
+            fields.problem(name, "is not available in this release");
+        }
+    }
+    Some(NewSession {
+        merchant_id: merchant_id?,
+        amount: amount?,
+        currency: currency?,
+        order_id,
+        is_active: is_active?,
+        due_at,
+        capacity: capacity?,
+        terms: Terms {
+            name,
+            description,
+            statement_descriptor,
+            provider_reference_key: reference,
+            capture: capture?,
+            captcha_enabled: captcha_enabled?,
+            create_link: create_link?,
+            items: items?,
+            methods: methods?,
+        },
+    })
+}
+
+/// Parses a change.
+pub(super) fn read_changes(fields: &Fields<'_>) -> Option<Patch> {
+    let is_active = fields.required("isActive").boolean();
+    let due_at = match fields.is_null(DUE_DATE) {
+        true => Some(None),
+        false => read_due_date(fields.optional(DUE_DATE)).map(Some),
+    };
+    let capacity = match fields.has(MAX_PAYMENTS) {
+        true => Some(read_capacity(fields)?),
+        false => None,
+    };
+    Some(Patch { is_active: is_active?, due_at, capacity })
+}
+
+/// A point in time, or a day of São Paulo, which means its last second.
+fn read_due_date(field: Field<'_>) -> Option<Timestamp> {
+    field.text_as("must be a valid ISO 8601 date string", |text| match parse_date(text) {
+        Some(day) => Some(end_of(day) - Duration::from_secs(1)),
+        None => Timestamp::parse(text),
+    })
+}
+
+fn read_capacity(fields: &Fields<'_>) -> Option<Capacity> {
+    let most = i64::from(Capacity::PAYMENTS_MAX);
+    let number = fields.optional(MAX_PAYMENTS).integer(Capacity::UNLIMITED..=most);
+    if fields.has(MAX_PAYMENTS) && number.is_none() {
+        return None;
+    }
+    let capacity = Capacity::of(number);
+    if capacity.is_none() {
+        fields.problem(MAX_PAYMENTS, "must not be 0");
+    }
+    capacity
+}
+
+fn read_item(fields: &Fields<'_>) -> Option<Item> {
+    let name = fields.required("name").non_empty_text(chars_max::NAME);
+    let unit_price = fields.required("unitPrice").amount();
+    let quantity = fields.required("quantity").integer(1..=QUANTITY_MAX);
+    Some(Item {
+        id: Id::new(Uuid::nil()),
+        description: fields.optional("description").text(chars_max::FREE),
+        tangible: fields.optional("tangible").boolean(),
+        category_id: fields.optional("categoryId").text(chars_max::LINE),
+        name: name?,
+        unit_price: unit_price?,
+        quantity: quantity?,
+    })
+}
+
+fn sum_of(fields: &Fields<'_>, items: &[Item]) -> Option<Amount> {
+    let add = |sum: Amount, item: &Item| {
+        let of_item = item.unit_price.minor_units().checked_mul(item.quantity)?;
+        sum.plus(Amount::new(of_item)?)
+    };
+    let sum = items.iter().try_fold(Amount::ZERO, add);
+    if sum.is_none() {
+        fields.problem("items", format!("must not be worth more than {}", Amount::MINOR_UNITS_MAX));
+    }
+    sum
+}
+
+/// The methods that a session offers, with the terms of each.
+const OFFERS: [(&str, (PaymentType, &[&str])); 6] = [
+    (PaymentType::Credit.word(), (PaymentType::Credit, &["installments", "recurrence"])),
+    (PaymentType::Pix.word(), (PaymentType::Pix, &["expiresIn"])),
+    (PaymentType::Boleto.word(), (PaymentType::Boleto, &["expiresDate", "instructions", "interest", "fine"])),
+    (PaymentType::Drip.word(), (PaymentType::Drip, &["successRedirectUrl", "cancelRedirectUrl"])),
+    (
+        PaymentType::Nupay.word(),
+        (PaymentType::Nupay, &["orderUrl", "delayToAutoCancel", "returnUrl", "cancelUrl", "taxValue"]),
+    ),
+    (PaymentType::ClickToPay.word(), (PaymentType::ClickToPay, &["installments"])),
+];
+
+fn read_offer(fields: &Fields<'_>, mode: Mode) -> Option<OfferedMethod> {
+    let (payment_type, names) = fields.required("paymentType").one_of(&OFFERS)?;
+    check_offer(fields, mode)?;
+    let has_installments = names.contains(&"installments");
+    if has_installments {
+        fields.required("installments").integer(1..=i64::from(INSTALLMENTS_MAX))?;
+    }
+    if payment_type == PaymentType::Nupay && fields.has("recipients") {
+        fields.problem("recipients", "is not available in this release");
+    }
+    let sent = |name: &&str| Some(((*name).to_owned(), fields.members().get(*name)?.clone()));
+    let mut terms: Map<String, Value> = names.iter().filter_map(sent).collect();
+    terms.retain(|_, value| !value.is_null());
+    if payment_type == PaymentType::Credit {
+        let three_ds = fields.optional("threeDS").object(|demand| {
+            let enabled = demand.optional("enabled").boolean().unwrap_or(false);
+            let must_shift = demand.optional("liabilityShiftRequired").boolean().unwrap_or(true);
+            Some(json!({ "enabled": enabled, "liabilityShiftRequired": must_shift }))
+        });
+        terms.extend(three_ds.map(|demand| ("threeDS".to_owned(), demand)));
+    }
+    Some(OfferedMethod { payment_type, terms })
+}
+
+fn refuse_repetitions(fields: &Fields<'_>, methods: &[OfferedMethod]) {
+    for (index, method) in methods.iter().enumerate() {
+        if methods.iter().take(index).any(|earlier| earlier.payment_type == method.payment_type) {
+            fields.problem(&format!("paymentMethods[{index}].paymentType"), "must not be there twice");
+        }
+    }
+}

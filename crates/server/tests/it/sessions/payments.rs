@@ -1,0 +1,230 @@
+//! What becomes of a session when buyers pay: once, several times, at once, late, and when it is canceled.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use futures_util::future::join_all;
+use regente_providers::staged::Staged;
+use serde_json::{Value, json};
+
+use super::{buyer, by_card, by_pix, create, history, pay, read, session_body};
+use crate::charges::pix::paid::{MINUTE, PAYS, happens};
+use crate::charges::{single_merchant, text};
+use crate::follow_ups::announced;
+use crate::harness::{APPROVED, BLOCKED, TestApp, stories};
+use crate::reconcile::unknown::FileBooks;
+
+stories! {
+    a_card_pays_a_session_once,
+    of_buyers_who_pay_at_once_one_pays,
+    an_unknown_outcome_keeps_others_off,
+    whoever_pays_first_has_paid_and_the_other_gets_it_back,
+    a_canceled_session_gives_back_what_is_paid,
+    a_limit_counts_payments_and_ends_the_session,
+    what_is_given_back_voids_the_session,
+    a_session_that_only_reserves_is_paid_and_canceled,
+    refused_cards_end_the_taking_of_cards,
+}
+
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(3600);
+
+async fn single(app: &TestApp) -> Value {
+    create(app, &session_body(&single_merchant(app).await)).await
+}
+
+/// Status, payments and whether a payment can start.
+fn state(session: &Value) -> (&str, i64, i64, &str) {
+    let payments = &session["multiplePayments"];
+    let number = |name: &str| payments[name].as_i64().unwrap();
+    (text(&session["status"]), number("paymentCount"), number("pendingCount"), text(&payments["status"]))
+}
+
+#[track_caller]
+fn refused(body: &Value, code: &str) {
+    assert_eq!(body["error"]["businessCode"], code, "{body:#}");
+}
+
+async fn charge(app: &TestApp, charge: &Value) -> Value {
+    app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200)
+}
+
+async fn a_card_pays_a_session_once(app: TestApp) {
+    let session = single(&app).await;
+    let path = format!("/v1/sessions/{}/charge", text(&session["id"]));
+    // A refusal leaves it as it was.
+    let declined = pay(&app, &session, &by_card(BLOCKED)).await.expect(201);
+    assert_eq!(declined["status"], "failed");
+    assert_eq!(state(&read(&app, &session).await), ("created", 0, 0, "active"));
+    let headers = [("X-Idempotency-Key", "buy")];
+    // What is the session's is ignored where a buyer sends it.
+    let mut body = by_card(APPROVED);
+    for (name, value) in [("amount", json!(1)), ("capture", json!(false)), ("splitRules", json!([{}]))] {
+        body[name] = value;
+    }
+    let key = buyer(&session);
+    let first = app.call(&key, Method::POST, &path, &headers, Some(&body)).await;
+    let paid = first.expect(201);
+    assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(150)));
+    for name in ["merchantId", "orderId", "description", "statementDescriptor"] {
+        assert_eq!(paid[name], session[name], "{name}");
+    }
+    // The session is paid when the buyer has his answer, without a job.
+    assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
+    assert_eq!(app.call(&key, Method::POST, &path, &headers, Some(&body)).await.bytes, first.bytes);
+    refused(&pay(&app, &session, &body).await.expect(422), "session_disabled");
+    assert_eq!(
+        history(&app, &session).await,
+        ["created: statusChanged", "created: ", "paid: paymentSucceeded"]
+    );
+    let id = text(&session["id"]);
+    let before = read(&app, &session).await;
+    app.later(SECOND).await;
+    assert_eq!(read(&app, &session).await, before, "the jobs find everything counted");
+    assert_eq!(announced(&app, id).await, ["created", "paid"]);
+    let listed = app.get(&format!("/v1/charges?sessionId={id}")).await.expect(200);
+    assert_eq!((&listed["meta"]["totalItems"], &listed["items"][0]["id"]), (&json!(2), &paid["id"]));
+}
+
+async fn of_buyers_who_pay_at_once_one_pays(app: TestApp) {
+    let session = single(&app).await;
+    let body = by_card(APPROVED);
+    let answers = join_all((0..6).map(|_| pay(&app, &session, &body))).await;
+    let paid = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!(paid, 1, "{answers:?}");
+    for answer in answers.iter().filter(|answer| answer.status != 201) {
+        refused(&answer.expect(422), "session_disabled");
+    }
+    assert_eq!(app.books.effects().await.unwrap(), 1);
+    assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
+}
+
+async fn an_unknown_outcome_keeps_others_off(app: TestApp) {
+    let file = FileBooks::new();
+    let app = app.with_sandbox_deadline(5 * SECOND).await.with_books(file.books.clone()).await;
+    let session = single(&app).await;
+    file.lose();
+    let unknown = pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+    assert_eq!(unknown["status"], "pending");
+    assert_eq!(state(&read(&app, &session).await), ("created", 0, 1, "active"));
+    refused(&pay(&app, &session, &by_card(APPROVED)).await.expect(422), "session_disabled");
+    file.find();
+    app.later(HOUR).await;
+    // Nothing was done, and the next buyer may pay.
+    assert_eq!(charge(&app, &unknown).await["status"], "failed");
+    assert_eq!(state(&read(&app, &session).await), ("created", 0, 0, "active"));
+    pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+}
+
+async fn whoever_pays_first_has_paid_and_the_other_gets_it_back(app: TestApp) {
+    let session = single(&app).await;
+    let pix = pay(&app, &session, &by_pix()).await.expect(201);
+    assert_eq!(pix["paymentMethod"]["expiresIn"], 3600);
+    assert_eq!(state(&read(&app, &session).await), ("created", 0, 1, "active"));
+    // The code does not keep the buyer from paying by card.
+    pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+    assert_eq!(state(&read(&app, &session).await), ("paid", 1, 1, "disabled"));
+    happens(&app, &pix, 0, PAYS).await;
+    app.later(MINUTE).await;
+    assert_eq!(charge(&app, &pix).await["status"], "refund_pending");
+    happens(&app, &pix, 2, Staged::Refund).await;
+    app.later(HOUR).await;
+    assert_eq!(charge(&app, &pix).await["status"], "voided");
+    assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
+
+    // A code that nobody pays expires.
+    let session = single(&app).await;
+    let pix = pay(&app, &session, &by_pix()).await.expect(201);
+    app.later(HOUR + MINUTE).await;
+    assert_eq!(state(&read(&app, &session).await), ("created", 0, 0, "active"));
+    assert_eq!(
+        history(&app, &session).await,
+        ["created: statusChanged", "created: paymentPending", "created: paymentExpired"]
+    );
+    // Who pays late has paid.
+    happens(&app, &pix, 0, PAYS).await;
+    app.later(24 * HOUR).await;
+    assert_eq!(charge(&app, &pix).await["status"], "authorized");
+    assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
+}
+
+async fn a_canceled_session_gives_back_what_is_paid(app: TestApp) {
+    let session = single(&app).await;
+    let path = format!("/v1/sessions/{}/cancel", text(&session["id"]));
+    let pix = pay(&app, &session, &by_pix()).await.expect(201);
+    let canceled = json!({ "id": session["id"], "status": "canceled" });
+    assert_eq!(app.post(&path, &json!({})).await.expect(201), canceled);
+    app.later(SECOND).await;
+    assert_eq!(charge(&app, &pix).await["status"], "failed", "nobody is waited for");
+    assert_eq!(state(&read(&app, &session).await), ("canceled", 0, 0, "canceled"));
+    assert_eq!(app.post(&path, &json!({})).await.expect(201), canceled, "again");
+    refused(&pay(&app, &session, &by_card(APPROVED)).await.expect(422), "session_disabled");
+    happens(&app, &pix, 0, PAYS).await;
+    app.later(24 * HOUR).await;
+    assert_eq!(
+        charge(&app, &pix).await["status"],
+        "refund_pending",
+        "what is paid nevertheless is given back"
+    );
+    assert_eq!(announced(&app, text(&session["id"])).await, ["created", "canceled"]);
+
+    let paid = single(&app).await;
+    pay(&app, &paid, &by_card(APPROVED)).await.expect(201);
+    let path = format!("/v1/sessions/{}/cancel", text(&paid["id"]));
+    assert_eq!(app.post(&path, &json!({})).await.expect(400)["error"]["type"], "invalid_request_error");
+}
+
+async fn a_limit_counts_payments_and_ends_the_session(app: TestApp) {
+    let mut body = session_body(&single_merchant(&app).await);
+    body["paymentMethods"] = json!([{ "paymentType": "credit", "installments": 1 }]);
+    body["maxPayments"] = 2.into();
+    let session = create(&app, &body).await;
+    let card = by_card(APPROVED);
+    let answers = join_all((0..5).map(|_| pay(&app, &session, &card))).await;
+    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 2, "{answers:?}");
+    let limited = read(&app, &session).await;
+    assert_eq!(state(&limited), ("created", 2, 0, "disabled"));
+    assert_eq!(limited["isActive"], false);
+    refused(&pay(&app, &session, &card).await.expect(422), "multiple_payments_limit_reached");
+    let story = history(&app, &session).await;
+    assert_eq!(story.last().unwrap(), "disabled: sessionExpiredByMaxPayments");
+    let path = format!("/v1/sessions/{}", text(&session["id"]));
+    let more = json!({ "isActive": true, "maxPayments": 3 });
+    assert_eq!(app.patch(&path, &more).await.expect(200), json!({ "id": session["id"], "isActive": true }));
+    pay(&app, &session, &card).await.expect(201);
+    assert_eq!(state(&read(&app, &session).await), ("created", 3, 0, "disabled"));
+}
+
+async fn what_is_given_back_voids_the_session(app: TestApp) {
+    let session = single(&app).await;
+    let paid = pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+    let path = format!("/v1/charges/{}/void", text(&paid["id"]));
+    app.post(&path, &json!({ "amount": 50 })).await.expect(201);
+    app.later(SECOND).await;
+    assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
+    app.post(&path, &json!({})).await.expect(201);
+    app.later(SECOND).await;
+    assert_eq!(state(&read(&app, &session).await), ("voided", 1, 0, "canceled"));
+    assert_eq!(announced(&app, text(&session["id"])).await, ["created", "paid", "voided"]);
+}
+
+async fn a_session_that_only_reserves_is_paid_and_canceled(app: TestApp) {
+    let mut body = session_body(&single_merchant(&app).await);
+    body["capture"] = false.into();
+    let session = create(&app, &body).await;
+    let reserved = pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+    assert_eq!(reserved["status"], "pre_authorized");
+    assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
+    app.post(&format!("/v1/charges/{}/void", text(&reserved["id"])), &json!({})).await.expect(201);
+    app.later(SECOND).await;
+    assert_eq!(state(&read(&app, &session).await), ("voided", 1, 0, "canceled"));
+}
+
+async fn refused_cards_end_the_taking_of_cards(app: TestApp) {
+    let session = single(&app).await;
+    for _ in 0..regente_domain::session::DECLINES_MAX {
+        assert_eq!(pay(&app, &session, &by_card(BLOCKED)).await.expect(201)["status"], "failed");
+    }
+    refused(&pay(&app, &session, &by_card(APPROVED)).await.expect(422), "session_cards_blocked");
+    assert_eq!(pay(&app, &session, &by_pix()).await.expect(201)["status"], "pending", "other methods go on");
+}

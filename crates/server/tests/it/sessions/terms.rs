@@ -1,0 +1,129 @@
+//! The terms that a session gives its charges, its changes, and its end.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::{by_card, by_pix, create, history, pay, read, session_body};
+use crate::charges::{single_merchant, text};
+use crate::follow_ups::announced;
+use crate::harness::{APPROVED, TestApp, stories};
+use crate::three_d_secure::{FRICTIONLESS, three_d_secure};
+
+stories! {
+    only_what_is_offered_can_be_used,
+    the_session_decides_on_3d_secure,
+    a_session_ends_at_its_due_date,
+    a_merchant_switches_a_session_off_and_on,
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+async fn only_what_is_offered_can_be_used(app: TestApp) {
+    let mut body = session_body(&single_merchant(&app).await);
+    body["paymentMethods"] = json!([
+        { "paymentType": "credit", "installments": 3 },
+        { "paymentType": "boleto", "expiresDate": "2026-03-30", "instructions": "Pay", "fine": { "days": 1, "amount": 10 } },
+    ]);
+    let session = create(&app, &body).await;
+    let detail = async |body: &Value| {
+        let refused = pay(&app, &session, body).await.expect(400);
+        assert_eq!(refused["error"]["type"], "invalid_request_error", "{refused}");
+        text(&refused["error"]["details"][0]).to_owned()
+    };
+    assert_eq!(detail(&by_pix()).await, "paymentMethod.paymentType: session does not offer paymentType pix");
+    let mut many = by_card(APPROVED);
+    many["paymentMethod"]["installments"] = 4.into();
+    assert_eq!(detail(&many).await, "paymentMethod.installments: session offers at most 3 installments");
+    let mut boleto = by_pix();
+    // A buyer does not choose when it is due.
+    boleto["paymentMethod"] = json!({ "paymentType": "boleto", "expiresDate": "2026-12-30", "items": [] });
+    let made = pay(&app, &session, &boleto).await.expect(201);
+    assert_eq!(made["paymentMethod"]["expiresDate"], "2026-03-30");
+    assert_eq!(made["paymentMethod"]["instructions"], "Pay");
+    let details = pay(&app, &session, &json!({ "paymentSource": {} })).await.details(400);
+    assert!(details.contains(&"paymentMethod should not be empty".to_owned()), "{details:?}");
+    let mut free = session_body(text(&session["merchantId"]));
+    free["amount"] = 0.into();
+    let free = create(&app, &free).await;
+    assert_eq!(pay(&app, &free, &by_card(APPROVED)).await.details(400), ["amount must be greater than 0"]);
+}
+
+async fn the_session_decides_on_3d_secure(app: TestApp) {
+    let app = app.reachable().await;
+    let mut body = session_body(&single_merchant(&app).await);
+    body["paymentMethods"] =
+        json!([{ "paymentType": "credit", "installments": 1, "threeDS": { "enabled": true } }]);
+    let session = create(&app, &body).await;
+    assert_eq!(
+        session["paymentMethods"][0]["threeDS"],
+        json!({ "enabled": true, "liabilityShiftRequired": true })
+    );
+    let without = pay(&app, &session, &by_card(FRICTIONLESS)).await.details(400);
+    assert_eq!(without, ["threeDSecure2 should not be empty: the session demands a liability shift"]);
+    let mut with = by_card(FRICTIONLESS);
+    with["threeDSecure2"] = three_d_secure();
+    let mut claimed = with.clone();
+    claimed["threeDSecure2"] = json!({ "mpi": { "transStatus": "Y", "cavv": "2" } });
+    let refused = pay(&app, &session, &claimed).await.details(400);
+    assert_eq!(refused, ["threeDSecure2.mpi must be absent with a public key"]);
+    let paid = pay(&app, &session, &with).await.expect(201);
+    assert_eq!(paid["threeDSecure2"]["requiresLiabilityShift"], true, "{paid:#}");
+
+    // Where it does not authenticate anybody, what the buyer sends is ignored.
+    let session = create(&app, &session_body(text(&session["merchantId"]))).await;
+    let paid = pay(&app, &session, &with).await.expect(201);
+    assert_eq!(paid.get("threeDSecure2"), None);
+}
+
+async fn a_session_ends_at_its_due_date(app: TestApp) {
+    let mut body = session_body(&single_merchant(&app).await);
+    body["dueDate"] = "2026-03-25T12:00:00.000Z".into();
+    let session = create(&app, &body).await;
+    let path = format!("/v1/sessions/{}", text(&session["id"]));
+    app.patch(&path, &json!({ "isActive": true, "dueDate": "2026-03-26T12:00:00.000Z" })).await.expect(200);
+    app.later(2 * DAY).await;
+    assert_eq!(read(&app, &session).await["isActive"], true, "the first date counts no more");
+    app.later(DAY).await;
+    let ended = read(&app, &session).await;
+    assert_eq!((&ended["status"], &ended["isActive"]), (&json!("created"), &json!(false)));
+    assert_eq!(ended["multiplePayments"]["status"], "disabled");
+    let refused = pay(&app, &session, &by_card(APPROVED)).await.expect(422);
+    assert_eq!(refused["error"]["businessCode"], "session_disabled");
+    assert_eq!(
+        history(&app, &session).await,
+        ["created: statusChanged", "created: isActiveChanged", "disabled: sessionExpiredByDueDate"]
+    );
+    assert_eq!(announced(&app, text(&session["id"])).await, ["created", "disabled"]);
+    assert_eq!(app.patch(&path, &json!({ "isActive": true })).await.status, 400);
+    let yesterday = json!({ "isActive": true, "dueDate": "2026-03-25" });
+    assert_eq!(app.patch(&path, &yesterday).await.details(400), ["dueDate must not be before 2026-03-26"]);
+    app.patch(&path, &json!({ "isActive": true, "dueDate": null })).await.expect(200);
+    assert_eq!(read(&app, &session).await.get("dueDate"), None);
+    pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+    let consumed = app.patch(&path, &json!({ "isActive": true, "dueDate": "2030-01-01" })).await.expect(422);
+    assert_eq!(consumed["error"]["businessCode"], "pix_boleto_one_to_one_reactivation_blocked");
+}
+
+async fn a_merchant_switches_a_session_off_and_on(app: TestApp) {
+    let session = create(&app, &session_body(&single_merchant(&app).await)).await;
+    let path = format!("/v1/sessions/{}", text(&session["id"]));
+    let off = json!({ "id": session["id"], "isActive": false });
+    assert_eq!(app.patch(&path, &json!({ "isActive": false })).await.expect(200), off);
+    assert_eq!(app.patch(&path, &json!({ "isActive": false })).await.expect(200), off, "again");
+    assert_eq!(pay(&app, &session, &by_card(APPROVED)).await.status, 422);
+    assert_eq!(app.patch(&path, &json!({})).await.details(400), ["isActive should not be empty"]);
+    let limit = app.patch(&path, &json!({ "isActive": true, "maxPayments": 2 })).await;
+    assert_eq!(limit.details(400), ["maxPayments must be absent: the session is paid once"]);
+    app.patch(&path, &json!({ "isActive": true })).await.expect(200);
+    pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+    assert_eq!(
+        history(&app, &session).await,
+        [
+            "created: statusChanged",
+            "created: isActiveChanged",
+            "created: isActiveChanged",
+            "paid: paymentSucceeded"
+        ]
+    );
+}
