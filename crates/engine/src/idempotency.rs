@@ -187,6 +187,23 @@ impl Claim {
     }
 }
 
+/// The charge that a key of this caller has begun, whatever was sent with the key. A page that never saw the answer to its
+/// request has nothing else to ask by.
+pub async fn charge_begun_with(
+    app: &App,
+    caller: &Caller,
+    route: &str,
+    key: &str,
+) -> Result<Option<ChargeId>, Error> {
+    let request = KeyedRequest { caller, key, route, payload: &[] };
+    let digest = Claim::of(app, &request).await?.claim.digest;
+    let stored = claims::find(&app.store, caller.client_id, digest).await?;
+    Ok(match stored.map(|stored| stored.state) {
+        Some(ClaimState::Charge { id, .. }) => Some(id),
+        Some(ClaimState::Running | ClaimState::Done { .. }) | None => None,
+    })
+}
+
 /// How a batch that claims a key was answered.
 pub enum Claiming {
     /// By the store; not refused because of the key.

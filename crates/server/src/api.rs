@@ -5,6 +5,7 @@ mod buyer_page;
 pub mod cards;
 mod challenge;
 pub mod charges;
+mod checkout;
 pub mod cors;
 pub mod customer_cards;
 pub mod customers;

@@ -99,6 +99,7 @@ const SERVER: &[&str] = &[
     "api::payment_page",
     "api::hosted_fields",
     "api::scripts",
+    "api::checkout",
     "api::envelope",
     "api::layers",
     "api::auth",

@@ -63,7 +63,8 @@ impl Language {
         accepted.unwrap_or_default().split(',').find_map(known).unwrap_or(Self::Portuguese)
     }
 
-    const fn tag(self) -> &'static str {
+    /// As in the attribute `lang`.
+    pub(super) const fn tag(self) -> &'static str {
         match self {
             Self::Portuguese => "pt-BR",
             Self::English => "en",

@@ -5,7 +5,7 @@ pub mod authentication;
 mod begin;
 pub mod explanation;
 pub mod methods;
-mod of_session;
+pub mod of_session;
 pub mod operations;
 mod prepare;
 pub mod request;
@@ -206,7 +206,8 @@ async fn replay(
     Ok(replayed((status_code(status)?, axum::Json(view)).into_response()))
 }
 
-async fn view_with(
+/// A stored charge with its requests as `caller` may see it.
+pub async fn view_with(
     app: &App,
     caller: &Caller,
     stored: &StoredCharge,

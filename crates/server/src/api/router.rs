@@ -11,8 +11,9 @@ use utoipa_axum::routes;
 
 use super::request_id::Boundary;
 use super::{
-    auth, cards, challenge, charges, customer_cards, customers, documents, hosted_fields, layers, merchants,
-    notifications, openapi, payment_page, providers, purchases, scripts, sessions, settings, tokens, webhooks,
+    auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
+    merchants, notifications, openapi, payment_page, providers, purchases, scripts, sessions, settings,
+    tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -109,7 +110,8 @@ pub fn router_with(app: App, pages: Router<App>) -> Router {
         .merge(challenge::for_browsers())
         .merge(payment_page::for_browsers())
         .merge(hosted_fields::for_browsers())
-        .merge(scripts::for_browsers(&[&*hosted_fields::FIELDS_SCRIPT]))
+        .merge(checkout::for_browsers(&app))
+        .merge(scripts::for_browsers(&[&*hosted_fields::FIELDS_SCRIPT, &*checkout::SCRIPT]))
         .merge(pages)
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)

@@ -19,6 +19,7 @@ mod cards;
 mod charge_bad_input;
 mod charge_lists;
 mod charges;
+mod checkout;
 mod circuits;
 mod cli;
 mod clocks;

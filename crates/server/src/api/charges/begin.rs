@@ -54,7 +54,7 @@ pub(super) async fn begin(
     let (route, request) = match &session {
         None => ("POST /v1/charges".into(), body.read(|fields| request::read(fields, app.settings.mode))?),
         Some(session) => {
-            (of_session::route(session), of_session::read(session, &body, &caller, app.settings.mode)?)
+            (of_session::route(session), of_session::read(session, &body, &caller, &app.settings)?)
         }
     };
     let (token_id, payment_type) = (request.paid.token_id(), request.paid.payment_type());

@@ -11,6 +11,7 @@ use regente_engine::flows::authentication::THREE_D_SECURE;
 use regente_engine::flows::charge::Created;
 use regente_engine::flows::session;
 use regente_engine::queue::Kind;
+use regente_engine::settings::Settings;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
 
@@ -40,7 +41,7 @@ const OF_THE_SESSION: [&str; 11] = [
 ];
 
 /// The operation of an idempotency key.
-pub(super) fn route(session: &Session) -> String {
+pub fn route(session: &Session) -> String {
     format!("POST /v1/sessions/{}/charge", session.id)
 }
 
@@ -52,7 +53,7 @@ pub(super) fn read(
     session: &Session,
     sent: &Body,
     caller: &Caller,
-    mode: Mode,
+    settings: &Settings,
 ) -> Result<ChargeRequest, Error> {
     let mut members = sent.members().clone();
     for name in OF_THE_SESSION {
@@ -74,11 +75,12 @@ pub(super) fn read(
         Some(method) => offered(session, method)?,
         None => None,
     };
-    if let Some((offer, method)) = offered {
+    if let Some((offer, mut method)) = offered {
+        lead_back(session, offer.payment_type, settings, &mut method);
         members.insert(PAYMENT_METHOD.to_owned(), Value::Object(method));
         authenticate(offer, caller, &mut members)?;
     }
-    let request = Body::of(members)?.read(|fields| request::read(fields, mode))?;
+    let request = Body::of(members)?.read(|fields| request::read(fields, settings.mode))?;
     Ok(ChargeRequest { session_id: Some(session.id), ..request })
 }
 
@@ -122,6 +124,33 @@ fn offered<'a>(session: &'a Session, sent: &Map<String, Value>) -> Result<Option
     let terms = offer.terms.iter().filter(|(name, _)| ![INSTALLMENTS, THREE_DS].contains(&name.as_str()));
     method.extend(terms.map(|(name, value)| (name.clone(), value.clone())));
     Ok(Some((offer, method)))
+}
+
+/// The buyer of a payment link comes back to it from the page of a provider, unless the session says where to.
+fn lead_back(
+    session: &Session,
+    payment_type: PaymentType,
+    settings: &Settings,
+    method: &mut Map<String, Value>,
+) {
+    let names = match payment_type {
+        PaymentType::Nupay => ["returnUrl", "cancelUrl"],
+        PaymentType::Drip => ["successRedirectUrl", "cancelRedirectUrl"],
+        PaymentType::Credit
+        | PaymentType::Debit
+        | PaymentType::Voucher
+        | PaymentType::Pix
+        | PaymentType::Boleto
+        | PaymentType::Picpay
+        | PaymentType::ApplePay
+        | PaymentType::ClickToPay => return,
+    };
+    let is_good = |base: &&str| settings.mode == Mode::Sandbox || base.starts_with("https://");
+    let base = settings.base_url.as_deref().filter(is_good);
+    let Some(base) = base.filter(|_| session.terms.create_link) else { return };
+    for name in names {
+        method.entry(name).or_insert_with(|| json!(format!("{base}/pay/{}", session.id)));
+    }
 }
 
 /// The session decides whether the cardholder is authenticated, and whether the liability must shift.

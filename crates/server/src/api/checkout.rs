@@ -1,0 +1,96 @@
+//! `/pay/{sessionId}`: the page at which a buyer pays a session, and what it asks while he pays (`docs/checkout.md`).
+//! Whoever has the link may pay; the page brings the key of the session along, which opens nothing else.
+
+mod colours;
+mod live;
+mod money;
+mod page;
+mod read;
+mod script;
+mod texts;
+mod view;
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
+use axum::response::Response;
+use axum::routing::get;
+use regente_engine::error::Error;
+
+pub(super) use self::script::SCRIPT;
+
+use self::page::Visitor;
+use self::read::Found;
+use self::view::Ended;
+use super::path::Path;
+use crate::access::{Access, guard};
+use crate::app::App;
+use crate::http::error::ApiError;
+use crate::http::peer::PeerAddress;
+use crate::http::rates::RateKey;
+
+/// The most characters of `Accept` that a bank is told.
+const ACCEPT_CHARS_MAX: usize = 255;
+
+/// The routes that browsers of buyers come to. No other program calls them, so that the document does not describe them.
+/// What becomes of a payment is told to the key of the session alone.
+pub(super) fn for_browsers(app: &App) -> Router<App> {
+    let of_the_session = Router::new()
+        .route("/pay/{id}/status", get(live::status))
+        .route("/pay/{id}/events", get(live::events))
+        .route_layer(guard(app.clone(), Access::Buyer));
+    Router::new()
+        .route("/pay/{id}", get(show))
+        .route("/pay/{id}/returned", get(returned).post(returned))
+        .route(&SCRIPT.path, get(async |headers: HeaderMap| SCRIPT.answer(&headers)))
+        .merge(of_the_session)
+}
+
+/// Shows the page, or why the session cannot be paid. An address that asks for too many sessions that do not exist waits,
+/// like one with wrong keys.
+async fn show(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let visitor = Visitor::of(&app, &request);
+    let stranger = RateKey::Authentication(visitor.address.into());
+    if app.limiters.strangers.check(&stranger).is_err() {
+        return Ok(page::ended(Ended::Busy, None, &visitor)?);
+    }
+    let Some(found) = read::find(&app, &id).await? else {
+        app.limiters.strangers.fail(&stranger);
+        return Ok(page::ended(Ended::Unknown, None, &visitor)?);
+    };
+    Ok(match found {
+        Found::Open(checkout) => page::paying(&checkout, &app, &visitor)?,
+        Found::Ended(why, shop) => page::ended(why, Some(&shop), &visitor)?,
+    })
+}
+
+/// Where the bank of a card leads the frame of a challenge back to.
+async fn returned(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let is_id = id.parse::<uuid::Uuid>().is_ok();
+    match is_id {
+        true => Ok(page::returned(&id, &Visitor::of(&app, &request))?),
+        false => Err(Error::NotFound.into()),
+    }
+}
+
+impl Visitor {
+    fn of(app: &App, request: &Request) -> Self {
+        let PeerAddress(address) = app.limits.proxies.peer_of(request);
+        let headers = request.headers();
+        let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
+        Self {
+            language: Self::language_of(headers, request.uri().query()),
+            address,
+            accept: accept.chars().take(ACCEPT_CHARS_MAX).collect(),
+            takes_gzip: crate::http::files::takes_gzip(headers),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Amounts and days as the languages of the page write them.
+
+use jiff::civil::Date;
+use regente_domain::currency::Currency;
+
+use crate::api::buyer_page::Language;
+
+/// The digits between two marks of thousands.
+const GROUP: usize = 3;
+
+/// An amount in minor units with the sign of its currency.
+pub(super) fn amount(minor_units: i64, currency: Currency, language: Language) -> String {
+    let (group, point, space) = match language {
+        Language::Portuguese | Language::Spanish => ('.', ',', "\u{a0}"),
+        Language::English => (',', '.', ""),
+    };
+    let (sign, space) = match currency.code() {
+        "BRL" => ("R$", space),
+        "USD" => ("US$", space),
+        "EUR" => ("€", space),
+        code => (code, "\u{a0}"),
+    };
+    let decimals = u32::from(currency.exponent());
+    let unit = 10_i64.pow(decimals);
+    let whole = grouped(&(minor_units / unit).to_string(), group);
+    match decimals {
+        0 => format!("{sign}{space}{whole}"),
+        _ => {
+            let width = usize::from(currency.exponent());
+            format!("{sign}{space}{whole}{point}{:0width$}", minor_units % unit)
+        }
+    }
+}
+
+/// A day in the usual order.
+pub(super) fn day(day: Date, language: Language) -> String {
+    match language {
+        Language::Portuguese | Language::Spanish => day.strftime("%d/%m/%Y").to_string(),
+        Language::English => day.strftime("%Y-%m-%d").to_string(),
+    }
+}
+
+fn grouped(digits: &str, mark: char) -> String {
+    let first = digits.len() % GROUP;
+    digits.chars().enumerate().fold(String::new(), |mut text, (place, digit)| {
+        if place > 0 && place % GROUP == first % GROUP {
+            text.push(mark);
+        }
+        text.push(digit);
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_written_as_people_write_them() {
+        let written = |minor_units, code, language| {
+            amount(minor_units, Currency::parse(code).expect("a currency"), language)
+        };
+        for (minor_units, code, language, expected) in [
+            (123_456_789, "BRL", Language::Portuguese, "R$\u{a0}1.234.567,89"),
+            (100_000, "BRL", Language::English, "R$1,000.00"),
+            (5, "USD", Language::Spanish, "US$\u{a0}0,05"),
+            (99_999, "JPY", Language::English, "JPY\u{a0}99,999"),
+            (12_300, "EUR", Language::English, "€123.00"),
+        ] {
+            assert_eq!(written(minor_units, code, language), expected);
+        }
+    }
+}

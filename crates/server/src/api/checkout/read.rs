@@ -1,0 +1,150 @@
+//! Finds a session by its address, and turns it into what its page shows.
+
+use jiff::civil::Date;
+use regente_domain::charge::PaymentType;
+use regente_domain::id::SessionId;
+use regente_domain::session::{Capacity, OfferedMethod, Session, SessionStatus};
+use regente_domain::time::Timestamp;
+use regente_engine::error::Error;
+use regente_engine::flows::route;
+use regente_providers::request::Mode;
+use regente_store::sessions;
+use serde_json::Value;
+
+use super::colours::Chosen;
+use super::view::{AsksCardholder, Checkout, Ended, Item, Method, Shop};
+use crate::api::sessions::{link, public_key};
+use crate::app::App;
+
+/// A session and what can be done with it.
+pub(super) enum Found {
+    Open(Box<Checkout>),
+    Ended(Ended, Box<Shop>),
+}
+
+/// The session of an address.
+pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
+    let Ok(id) = id.parse::<SessionId>() else { return Ok(None) };
+    let Some(client_id) = sessions::client_of(&app.store, id).await? else { return Ok(None) };
+    let Some(session) = sessions::find(&app.store, client_id, id).await? else { return Ok(None) };
+    let settings = serde_json::to_value(link::view(app, &session).await?).map_err(Error::internal)?;
+    let settings = settings.get("settings").unwrap_or(&Value::Null);
+    let shop = shop(app, &session, settings).await?;
+    if let Some(why) = ended(&session, app.clock.of(client_id)) {
+        return Ok(Some(Found::Ended(why, Box::new(shop))));
+    }
+    let methods: Vec<Method> = session.terms.methods.iter().filter_map(|offer| method(app, offer)).collect();
+    if methods.is_empty() {
+        return Ok(Some(Found::Ended(Ended::Disabled, Box::new(shop))));
+    }
+    Ok(Some(Found::Open(Box::new(Checkout {
+        session_id: session.id.to_string(),
+        client_id: client_id.to_string(),
+        public_key: public_key(app, &session).await?.to_string(),
+        name: session.terms.name.clone(),
+        order_id: session.order_id.clone(),
+        amount: session.amount.minor_units(),
+        currency: session.currency,
+        items: session.terms.items.iter().map(item).collect(),
+        methods,
+        liability_must_shift: liability_must_shift(&session),
+        shop,
+        click_to_pay_dpa_id: text(settings, "mastercardClickToPayDpaid"),
+        is_paid_repeatedly: !session.capacity.is_single(),
+        is_sandbox: app.settings.mode == Mode::Sandbox,
+    }))))
+}
+
+/// Why a session cannot be paid; `None` while it can.
+fn ended(session: &Session, now: Timestamp) -> Option<Ended> {
+    let is_used_up = match session.capacity {
+        Capacity::Many(limit) => limit == 1 && session.tally.paid > 0,
+        Capacity::One | Capacity::Unlimited => false,
+    };
+    match session.status {
+        SessionStatus::Paid => Some(Ended::Paid),
+        SessionStatus::Canceled => Some(Ended::Canceled),
+        SessionStatus::Voided => Some(Ended::Refunded),
+        SessionStatus::Created if session.takes_buyers(now) => None,
+        SessionStatus::Created if is_used_up => Some(Ended::Paid),
+        SessionStatus::Created if session.due_at.is_some_and(|due_at| due_at <= now) => Some(Ended::Expired),
+        SessionStatus::Created => Some(Ended::Disabled),
+    }
+}
+
+async fn shop(app: &App, session: &Session, settings: &Value) -> Result<Shop, Error> {
+    let merchant = route::merchant(app, session.client_id, session.merchant_id).await?;
+    let name = merchant.and_then(|found| {
+        let details = &found.merchant.details;
+        details.merchant_name.clone().or_else(|| details.name.clone())
+    });
+    Ok(Shop {
+        name: name.or_else(|| text(settings, "companyName")).unwrap_or_default(),
+        logo: text(settings, "logo").filter(|url| is_on_the_web(url)),
+        url: text(settings, "companyUrl").filter(|url| is_on_the_web(url)),
+        colours: Chosen {
+            main: text(settings, "mainColor"),
+            secondary: text(settings, "secondaryColor"),
+            attention: text(settings, "attentionColor"),
+            error: text(settings, "errorColor"),
+            success: text(settings, "successColor"),
+            background: text(settings, "backgroundColor"),
+        },
+    })
+}
+
+fn text(settings: &Value, name: &str) -> Option<String> {
+    settings.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// A link of any other kind could run a script.
+fn is_on_the_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+fn item(item: &regente_domain::session::Item) -> Item {
+    Item {
+        name: item.name.clone(),
+        description: item.description.clone(),
+        quantity: item.quantity,
+        unit_price: item.unit_price.minor_units(),
+    }
+}
+
+/// The method as the page offers it. A Click to Pay wallet needs a script of its network, which the page does not load: it is
+/// offered where wallets are simulated.
+fn method(app: &App, offer: &OfferedMethod) -> Option<Method> {
+    let is_sandbox = app.settings.mode == Mode::Sandbox;
+    match offer.payment_type {
+        PaymentType::Credit => Some(Method::Credit {
+            installments_max: installments(offer),
+            asks_cardholder: match is_authenticated(offer) {
+                true => AsksCardholder::Perhaps,
+                false => AsksCardholder::Never,
+            },
+        }),
+        PaymentType::Pix => Some(Method::Pix),
+        PaymentType::Boleto => {
+            let due = offer.terms.get("expiresDate").and_then(Value::as_str);
+            Some(Method::Boleto { due: due.and_then(|due| due.get(..10)?.parse::<Date>().ok()) })
+        }
+        PaymentType::Nupay => Some(Method::Nupay),
+        PaymentType::Drip => Some(Method::Drip),
+        PaymentType::ClickToPay => is_sandbox.then_some(Method::ClickToPay),
+        PaymentType::Debit | PaymentType::Voucher | PaymentType::Picpay | PaymentType::ApplePay => None,
+    }
+}
+
+fn installments(offer: &OfferedMethod) -> u8 {
+    let most = offer.terms.get("installments").and_then(Value::as_u64).unwrap_or(1);
+    u8::try_from(most).unwrap_or(u8::MAX).max(1)
+}
+
+fn is_authenticated(offer: &OfferedMethod) -> bool {
+    offer.terms.get("threeDS").and_then(|terms| terms.get("enabled")?.as_bool()).unwrap_or(false)
+}
+
+fn liability_must_shift(session: &Session) -> bool {
+    let terms = session.offer(PaymentType::Credit).and_then(|offer| offer.terms.get("threeDS"));
+    terms.and_then(|terms| terms.get("liabilityShiftRequired")?.as_bool()).unwrap_or(true)
+}

@@ -1,0 +1,111 @@
+//! What the checkout says, in each language: `assets/checkout/texts`.
+
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::view::Method;
+use crate::api::buyer_page::Language;
+
+/// The texts of one language.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Texts {
+    pub(super) page: PageTexts,
+    /// Those of the script, by their names there.
+    pub(super) script: Map<String, Value>,
+}
+
+/// Defines the texts that the server writes into pages.
+macro_rules! page_texts {
+    ($($name:ident),* $(,)?) => {
+        /// The texts that the server writes into pages.
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct PageTexts { $(pub(super) $name: String,)* }
+    };
+}
+
+page_texts! {
+    title, skip, language, summary, order, items, total, your_details, name, email, document, phone, optional, address,
+    zip_code, street, street_number, complement, district, city, state, how_to_pay, credit, pix, boleto, nupay, drip,
+    click_to_pay, card_number, card_holder, card_expiry, card_cvv, installments, at_once, saved_cards, another_card,
+    save_card, about_pix, about_boleto, boleto_due, about_nupay, about_drip, about_click_to_pay, pay, make_pix,
+    make_boleto, go_on, secure, sandbox, no_script, back_to_shop, stay, pay_again, try_again, another_method, copy,
+    pix_title, pix_steps, pix_picture, pix_code, waiting, expires_in, pix_over_title, pix_over, boleto_title,
+    boleto_line, boleto_open, boleto_later, redirect_title, redirect, redirect_go, challenge_title, challenge,
+    processing_title, processing, done_title, done, done_reference, redirecting, ended_paid_title, ended_paid,
+    ended_canceled_title, ended_canceled, ended_refunded_title, ended_refunded, ended_expired_title, ended_expired,
+    ended_disabled_title, ended_disabled, ended_unknown_title, ended_unknown, ended_busy_title, ended_busy,
+}
+
+impl Texts {
+    pub(super) fn of(language: Language) -> &'static Self {
+        match language {
+            Language::Portuguese => &PORTUGUESE,
+            Language::English => &ENGLISH,
+            Language::Spanish => &SPANISH,
+        }
+    }
+}
+
+impl PageTexts {
+    /// The name of a payment method.
+    pub(super) fn method(&self, method: &Method) -> &str {
+        match method {
+            Method::Credit { .. } => &self.credit,
+            Method::Pix => &self.pix,
+            Method::Boleto { .. } => &self.boleto,
+            Method::Nupay => &self.nupay,
+            Method::Drip => &self.drip,
+            Method::ClickToPay => &self.click_to_pay,
+        }
+    }
+
+    /// What the button does with a payment method.
+    pub(super) fn action(&self, method: &Method) -> &str {
+        match method {
+            Method::Credit { .. } | Method::ClickToPay => &self.pay,
+            Method::Pix => &self.make_pix,
+            Method::Boleto { .. } => &self.make_boleto,
+            Method::Nupay | Method::Drip => &self.go_on,
+        }
+    }
+}
+
+macro_rules! texts_of {
+    ($file:literal) => {
+        LazyLock::new(|| {
+            let file = include_str!(concat!("../../../assets/checkout/texts/", $file));
+            // A test reads every file, so a release has no broken one.
+            serde_json::from_str(file).expect(concat!($file, " is what the checkout needs"))
+        })
+    };
+}
+
+static PORTUGUESE: LazyLock<Texts> = texts_of!("pt-BR.json");
+static ENGLISH: LazyLock<Texts> = texts_of!("en.json");
+static SPANISH: LazyLock<Texts> = texts_of!("es.json");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_language_has_the_texts_that_the_script_asks_for() {
+        let script = super::super::script::SOURCE;
+        for language in [Language::Portuguese, Language::English, Language::Spanish] {
+            let texts = Texts::of(language);
+            let known = |name: &str| texts.script.contains_key(name);
+            let asked = script.split("texts.").skip(1).map(|rest| {
+                rest.split(|sign: char| !sign.is_ascii_alphanumeric()).next().unwrap_or_default()
+            });
+            for name in asked {
+                assert!(known(name), "{language:?} has no {name}");
+            }
+            assert!(script.contains("texts["), "names that the script computes are checked by eye");
+            assert_eq!(texts.script.len(), Texts::of(Language::Portuguese).script.len(), "{language:?}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What the page shows of a session: values, wherever they come from.
+
+use jiff::civil::Date;
+use regente_domain::currency::Currency;
+
+use super::colours::Chosen;
+
+/// A session that can be paid.
+#[derive(Clone, Debug)]
+pub(super) struct Checkout {
+    pub(super) session_id: String,
+    pub(super) client_id: String,
+    pub(super) public_key: String,
+    pub(super) name: Option<String>,
+    pub(super) order_id: Option<String>,
+    /// In the minor unit.
+    pub(super) amount: i64,
+    pub(super) currency: Currency,
+    pub(super) items: Vec<Item>,
+    /// In the order in which they are offered; at least one.
+    pub(super) methods: Vec<Method>,
+    /// Whether a card is only charged when its bank is liable.
+    pub(super) liability_must_shift: bool,
+    pub(super) shop: Shop,
+    pub(super) click_to_pay_dpa_id: Option<String>,
+    /// Whether it is paid more than once.
+    pub(super) is_paid_repeatedly: bool,
+    pub(super) is_sandbox: bool,
+}
+
+/// One item of the order.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    pub(super) quantity: i64,
+    pub(super) unit_price: i64,
+}
+
+/// A payment method that the page offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    Credit { installments_max: u8, asks_cardholder: AsksCardholder },
+    Pix,
+    Boleto { due: Option<Date> },
+    Nupay,
+    Drip,
+    ClickToPay,
+}
+
+/// Whether the bank of a card may want to ask the cardholder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AsksCardholder {
+    Perhaps,
+    Never,
+}
+
+/// Whose page it is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shop {
+    pub(super) name: String,
+    /// The address of the picture.
+    pub(super) logo: Option<String>,
+    /// Where buyers return.
+    pub(super) url: Option<String>,
+    pub(super) colours: Chosen,
+}
+
+/// Why a session cannot be paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ended {
+    Paid,
+    Canceled,
+    Refunded,
+    Expired,
+    Disabled,
+    Unknown,
+    /// Who asks has asked for too many that do not exist.
+    Busy,
+}
+
+impl Checkout {
+    /// Whether one of the methods needs to know where the payer lives.
+    pub(super) fn takes_address(&self) -> bool {
+        self.methods.iter().any(|method| matches!(method, Method::Boleto { .. } | Method::Drip))
+    }
+
+    /// Whether a bank may show a page of its own inside of this one.
+    pub(super) fn asks_cardholder(&self) -> bool {
+        let asks = |method: &Method| {
+            matches!(method, Method::Credit { asks_cardholder: AsksCardholder::Perhaps, .. })
+        };
+        self.methods.iter().any(asks)
+    }
+}
+
+impl Method {
+    /// `paymentType`.
+    pub(super) const fn word(&self) -> &'static str {
+        match self {
+            Self::Credit { .. } => "credit",
+            Self::Pix => "pix",
+            Self::Boleto { .. } => "boleto",
+            Self::Nupay => "nupay",
+            Self::Drip => "drip",
+            Self::ClickToPay => "click_to_pay",
+        }
+    }
+
+    /// Whether the button itself takes the money.
+    pub(super) const fn is_paid_now(&self) -> bool {
+        match self {
+            Self::Credit { .. } | Self::ClickToPay => true,
+            Self::Pix | Self::Boleto { .. } | Self::Nupay | Self::Drip => false,
+        }
+    }
+}
