@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
+use regente_store::testing::ReservedPort;
 use serde_json::Value;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -136,4 +137,47 @@ async fn the_published_library_finds_the_fields_at_their_own_origin() {
     let server = Server::start(folder.path(), &arguments).await;
     let variables = [("FIELDS_HOST", HOST), ("API_HOST", API), ("NODE_EXTRA_CA_CERTS", certificate.as_str())];
     were_told(&drive("judge.mjs", &server, &variables).await, &["published"]);
+}
+
+/// The longest that all buyers take together on a busy machine.
+const CHECKOUT_PATIENCE: Duration = Duration::from_secs(300);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn buyers_pay_at_the_hosted_checkout_in_a_browser() {
+    let install = Command::new(folder("scripts/install-browsers")).status().await.unwrap();
+    assert!(install.success(), "what drives the browser is not there, and cannot be installed");
+    let (data, port) = (tempfile::tempdir().unwrap(), ReservedPort::any());
+    let mut driver = Command::new("node");
+    driver
+        .arg(folder("target/browsers/checkout.mjs"))
+        .env("CHROMIUM", "/usr/bin/chromium")
+        .env("PICTURES", folder("target/pictures/checkout"))
+        .env("BINARY", env!("CARGO_BIN_EXE_regente"))
+        .env("DATA", data.path().join("regente"))
+        .env("PORT", port.number().to_string())
+        .kill_on_drop(true);
+    let output = timeout(CHECKOUT_PATIENCE, driver.output()).await.unwrap().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told = String::from_utf8(output.stdout).unwrap();
+    let told: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(told.len(), 13, "every story was told: {told:#?}");
+    for told in told {
+        for what in ["complaints", "serious", "outside"] {
+            assert_eq!(told[what], serde_json::json!([]), "{}: {what}", told["story"]);
+        }
+    }
+    for file in files_below(data.path()) {
+        let bytes = std::fs::read(&file).unwrap();
+        for number in ["4916745120294124", "4916878170842862", "4000000000002503", "5214254988499590"] {
+            let is_there = bytes.windows(number.len()).any(|window| window == number.as_bytes());
+            assert!(!is_there, "{} has the number of a card", file.display());
+        }
+    }
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] });
+    // A socket cannot be read.
+    files.filter(|path| path.is_file()).collect()
 }

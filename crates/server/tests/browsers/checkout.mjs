@@ -1,0 +1,336 @@
+// Buyers at the hosted checkout of a running service, in a real browser. Prints one line of JSON for each story.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import {
+  APPROVED, CHALLENGED, DECLINED, DESKTOP, METHODS, PHONE, browser, buyer, call, chargesOf, order, paidBy, service, sleep, url,
+} from "./checkout-buyer.mjs";
+
+const { ONLY, PICTURES } = process.env;
+
+const stories = {
+  async "card-phone"(name) {
+    const ana = await buyer(name, PHONE);
+    const { page } = ana;
+    const session = await order();
+    await ana.open(session);
+    await page.locator("#card-cvv:not(.skeleton)").waitFor();
+    await ana.step("form");
+    await page.click("#pay");
+    await page.locator("#notice").getByText("Confira os campos marcados.").waitFor();
+    assert.equal(await page.locator(".wrong").count(), 8);
+    assert.equal(await page.evaluate(() => document.activeElement.id), "name");
+    await ana.step("errors");
+    await ana.payer();
+    await ana.card(APPROVED);
+    await page.selectOption("#installments", "3");
+    // Twice: the second one must do nothing.
+    await page.dblclick("#pay");
+    await ana.done();
+    await page.getByRole("heading", { name: "Pagamento aprovado" }).waitFor();
+    await ana.step("done");
+    const [charge, ...others] = await chargesOf(session);
+    assert.equal(others.length, 0);
+    assert.equal(charge.paymentMethod.installments, 3);
+    const kept = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie]));
+    assert.ok(!kept.includes("4916745120294124") && !kept.includes("560\""), kept);
+    await page.reload();
+    await page.getByRole("heading", { name: "Este pedido já foi pago" }).waitFor();
+    await ana.step("paid");
+    return ana;
+  },
+  async "declined-desktop"(name) {
+    const ana = await buyer(name, DESKTOP);
+    const { page } = ana;
+    const session = await order();
+    await ana.open(session);
+    await ana.payer();
+    await ana.card(DECLINED);
+    await page.click("#pay");
+    await page.locator("#notice").getByText("The payment was not approved.").waitFor();
+    await ana.step("declined");
+    await ana.card(APPROVED);
+    await page.locator("#pay").press("Enter");
+    await ana.done();
+    await ana.step("done");
+    const statuses = (await chargesOf(session)).map(({ status }) => status);
+    assert.deepEqual(statuses.sort(), ["authorized", "failed"]);
+    return ana;
+  },
+  async "challenge-phone"(name) {
+    const ana = await buyer(name, PHONE);
+    const { page } = ana;
+    const session = await order({ paymentMethods: [{ paymentType: "credit", installments: 1, threeDS: { enabled: true } }] });
+    await ana.open(session);
+    await ana.payer();
+    await ana.card(CHALLENGED);
+    await page.click("#pay");
+    const bank = page.frameLocator("iframe[name=challenge]");
+    await bank.getByRole("button", { name: "Aprovar" }).waitFor();
+    await ana.step("challenge");
+    // A reload asks again, for the same charge.
+    await page.reload();
+    await bank.getByRole("button", { name: "Aprovar" }).click();
+    await ana.done();
+    assert.equal(await paidBy(session), 1);
+    assert.equal((await chargesOf(session)).length, 1);
+    return ana;
+  },
+  async "saved-card-desktop"(name) {
+    const ana = await buyer(name, { ...DESKTOP, colorScheme: "dark" });
+    const { page } = ana;
+    const { id } = await call("POST", "/v1/customers", {
+      name: "Bia Lima", email: "bia@example.com", phoneNumber: "21988899990", document: { type: "cpf", number: "97055503019" },
+    });
+    const { tokenId } = await call("POST", "/v1/tokens", {
+      cardNumber: APPROVED[0], cardCvv: APPROVED[1], cardHolderName: "BIA LIMA", cardExpirationDate: "12/2030",
+    });
+    const card = await call("POST", "/v1/cards", { tokenId });
+    await call("POST", `/v1/customers/${id}/cards`, { cardId: card.id });
+    const session = await order();
+    await ana.open(session, `#customerId=${id}`);
+    await page.getByText("Visa ending in 4124").waitFor();
+    await page.frameLocator("#card-cvv iframe").locator("input").fill("560");
+    await ana.step("saved");
+    await page.click("#pay");
+    await ana.done();
+    const [charge] = await chargesOf(session);
+    assert.equal(charge.paymentSource.cardId, card.id);
+    assert.equal(charge.customerId, id);
+    // Another card, which is saved.
+    const next = await order();
+    await ana.open(next, `#customerId=${id}`);
+    await page.getByText("Another card").click();
+    await ana.card(["5214254988499590", "220"]);
+    await page.check("#save-card");
+    await ana.step("save");
+    await page.click("#pay");
+    await ana.done();
+    for (let tries = 0; (await call("GET", `/v1/customers/${id}/cards`)).length < 2 && tries < 100; tries++) await sleep(50);
+    assert.equal((await call("GET", `/v1/customers/${id}/cards`)).length, 2);
+    return ana;
+  },
+  async "pix-phone"(name) {
+    const ana = await buyer(name, { ...PHONE, colorScheme: "dark" });
+    const { page } = ana;
+    const session = await order();
+    await ana.open(session);
+    await ana.payer();
+    await page.getByRole("tab", { name: "Pix" }).focus();
+    await page.getByRole("tab", { name: "Cartão" }).press("ArrowRight");
+    await page.getByRole("button", { name: "Gerar código Pix" }).click();
+    await page.locator("[data-part=clock]").waitFor();
+    await page.waitForFunction(() => document.querySelector("[data-part=picture]").naturalWidth > 0);
+    await ana.step("code");
+    await page.reload();
+    await page.locator("[data-part=clock]").waitFor();
+    const [charge, ...others] = await chargesOf(session);
+    assert.equal(others.length, 0);
+    assert.equal(await page.inputValue("#code"), charge.paymentMethod.qrCodeData);
+    await call("POST", `/v1/charges/${charge.id}`, { status: "authorized" });
+    await ana.done();
+    await ana.step("done");
+    return ana;
+  },
+  async "pix-then-card"(name) {
+    const ana = await buyer(name, { ...DESKTOP, locale: "es-ES" });
+    const { page } = ana;
+    const session = await order();
+    await ana.open(session);
+    await ana.payer();
+    await page.getByRole("tab", { name: "Pix" }).click();
+    await page.click("#pay");
+    await page.locator("[data-part=clock]").waitFor();
+    await ana.step("code");
+    await page.getByRole("button", { name: "Pagar de otra forma" }).click();
+    await page.getByRole("tab", { name: "Tarjeta" }).click();
+    await ana.card(APPROVED);
+    await page.click("#pay");
+    await ana.done();
+    assert.equal(await paidBy(session), 1);
+    return ana;
+  },
+  async "boleto-desktop"(name) {
+    const ana = await buyer(name, DESKTOP);
+    const { page } = ana;
+    const session = await order();
+    await ana.open(session);
+    await ana.payer();
+    await page.getByRole("tab", { name: "Boleto" }).click();
+    for (const [field, value] of Object.entries({
+      zipCode: "20040-030", street: "Rua do Ouvidor", streetNumber: "50", district: "Centro", city: "Rio de Janeiro", state: "rj",
+    })) await page.fill(`#${field}`, value);
+    await ana.step("form");
+    await page.click("#pay");
+    const link = page.getByRole("link", { name: "Download boleto (PDF)" });
+    await link.waitFor();
+    await ana.step("slip");
+    const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
+    const file = fs.readFileSync(await download.path());
+    assert.equal(file.subarray(0, 5).toString(), "%PDF-");
+    assert.match(await page.inputValue("#code"), /^\d{47}$/);
+    return ana;
+  },
+  async "wallets-desktop"(name) {
+    const ana = await buyer(name, DESKTOP);
+    const { page } = ana;
+    const session = await order({ paymentMethods: [{ paymentType: "nupay" }, { paymentType: "drip" }, { paymentType: "click_to_pay", installments: 1 }] });
+    await ana.open(session);
+    await ana.payer();
+    await ana.step("form");
+    await page.click("#pay");
+    // The payer pays at the page of his wallet, and comes back.
+    await page.waitForURL(/sandbox\/payments/);
+    await page.getByRole("button", { name: "Pay" }).click();
+    await page.waitForURL(/\/pay\//);
+    await page.getByRole("heading", { name: /Payment approved|already paid/ }).waitFor();
+    await ana.step("back");
+    const simulated = await order({ paymentMethods: [{ paymentType: "click_to_pay", installments: 1 }] });
+    await ana.open(simulated);
+    await ana.payer();
+    await page.click("#pay");
+    await ana.done();
+    assert.equal(await paidBy(simulated), 1);
+    return ana;
+  },
+  async "ended-desktop"(name) {
+    const ana = await buyer(name, DESKTOP);
+    const { page } = ana;
+    const [canceled, disabled] = [await order(), await order()];
+    await ana.open(canceled);
+    await ana.payer();
+    await page.getByRole("tab", { name: "Pix" }).click();
+    await page.click("#pay");
+    await page.locator("[data-part=clock]").waitFor();
+    await call("POST", `/v1/sessions/${canceled.id}/cancel`);
+    await page.getByRole("heading", { name: "This order was cancelled" }).waitFor();
+    await ana.step("canceled");
+    await call("PATCH", `/v1/sessions/${disabled.id}`, { isActive: false });
+    await page.goto(`${url}/pay/${disabled.id}`);
+    await page.getByRole("heading", { name: "This link is not available" }).waitFor();
+    await ana.step("disabled");
+    await page.goto(`${url}/pay/00000000-0000-4000-8000-000000000000`);
+    await page.getByRole("heading", { name: "Page not found" }).waitFor();
+    await ana.step("unknown");
+    return ana;
+  },
+  async "two-tabs"(name) {
+    const ana = await buyer(name, DESKTOP);
+    const session = await order();
+    const other = await ana.context.newPage();
+    ana.watch(other);
+    await ana.open(session);
+    await other.goto(`${url}/pay/${session.id}`);
+    for (const page of [ana.page, other]) {
+      await ana.payer(page);
+      await ana.card(APPROVED, page);
+    }
+    await Promise.all([ana.page, other].map((page) => page.evaluate(() => document.getElementById("pay").click())));
+    for (const page of [ana.page, other]) await page.getByRole("heading", { name: /Payment approved|This order is already paid/ }).waitFor();
+    assert.equal(await paidBy(session), 1);
+    return ana;
+  },
+  async "reload-while-paying"(name) {
+    const ana = await buyer(name, DESKTOP);
+    const { page } = ana;
+    const session = await order();
+    await ana.open(session);
+    await ana.payer();
+    await ana.card(APPROVED);
+    // The service is asked, and its answer never comes.
+    const asked = new Promise((reached) => {
+      page.route("**/charge", async (route) => {
+        await route.fetch();
+        reached();
+      });
+    });
+    await page.click("#pay");
+    await asked;
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.goto(`${url}/pay/${session.id}`);
+    await page.getByRole("heading", { name: /Payment approved|This order is already paid/ }).waitFor();
+    assert.equal((await chargesOf(session)).length, 1);
+    return ana;
+  },
+  async "lost-answers"(name) {
+    const ana = await buyer(name, DESKTOP);
+    const { page } = ana;
+    const session = await order({ maxPayments: -1, paymentMethods: METHODS.slice(0, 1) });
+    await ana.open(session);
+    await ana.payer();
+    await ana.card(APPROVED);
+    let lost = 0;
+    await page.route("**/charge", async (route) => {
+      if (lost++) return route.continue();
+      await route.fetch();
+      return route.abort("connectionreset");
+    });
+    await page.click("#pay");
+    await ana.done();
+    assert.equal(lost, 2);
+    assert.equal((await chargesOf(session)).length, 1);
+    // What was paid is shown again, since the link can be paid again.
+    await page.reload();
+    await ana.done();
+    await page.getByRole("button", { name: "Make another payment" }).click();
+    await page.locator("#checkout").waitFor();
+    return ana;
+  },
+};
+
+async function restart(name) {
+  const ana = await buyer(name, PHONE);
+  const { page } = ana;
+  const [byPix, byCard] = [await order(), await order()];
+  await ana.open(byPix);
+  await ana.payer();
+  await page.getByRole("tab", { name: "Pix" }).click();
+  await page.click("#pay");
+  await page.locator("[data-part=clock]").waitFor();
+  const card = await ana.context.newPage();
+  ana.watch(card);
+  await card.goto(`${url}/pay/${byCard.id}`);
+  await ana.payer(card);
+  await ana.card(APPROVED, card);
+  // Both wait: one for the payer, the other one for the answer to a charge that the service is asked for while it is away.
+  const stop = async (route) => {
+    await service.kill();
+    await route.continue();
+  };
+  await card.route("**/charge", stop, { times: 1 });
+  await card.click("#pay");
+  await sleep(500);
+  await service.start();
+  await ana.done(card);
+  const [charge] = await chargesOf(byPix);
+  await call("POST", `/v1/charges/${charge.id}`, { status: "authorized" });
+  await ana.done();
+  assert.equal(await paidBy(byCard), 1);
+  assert.equal(await paidBy(byPix), 1);
+  return ana;
+}
+
+/** Runs a story, and tells how it went. */
+async function run(name, story) {
+  const begun = Date.now();
+  const { context, told } = await story(name).catch(async (error) => {
+    // What the buyers see where a story fails.
+    const pages = browser.contexts().flatMap((context) => context.pages());
+    for (const [at, page] of pages.entries()) await page.screenshot({ path: `${PICTURES}/failed-${name}-${at}.png` }).catch(() => {});
+    throw error;
+  });
+  await context.close();
+  console.log(JSON.stringify({ ...told, milliseconds: Date.now() - begun }));
+}
+
+try {
+  const chosen = Object.entries(stories).filter(([name]) => !ONLY || name.includes(ONLY));
+  // Two at once: a page waits more than it works.
+  const runNext = async () => {
+    for (let next = chosen.shift(); next; next = chosen.shift()) await run(...next);
+  };
+  await Promise.all([runNext(), runNext()]);
+  if (!ONLY || "restart".includes(ONLY)) await run("restart", restart);
+} finally {
+  await browser.close();
+  await service.kill().catch(() => {});
+}
