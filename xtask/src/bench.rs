@@ -23,6 +23,7 @@ mod received;
 mod report;
 mod requests;
 mod seeded;
+mod sessions;
 mod slow_provider;
 pub(crate) mod stripe_loopback;
 mod turns;
@@ -121,6 +122,8 @@ pub(crate) enum Scenario {
     SlowProvider,
     /// Charges that wait for their payers: created, paid by notification, left unpaid
     Payers,
+    /// Buyers at the checkout, 200 at once
+    Sessions,
     /// Charges at a real adapter, next to the simulator's: charges a second, what a charge costs, memory of one in flight
     Adapters,
     /// Deliveries of events while some endpoints hang, and two nodes that share them
@@ -133,7 +136,7 @@ pub(crate) enum Scenario {
 
 impl Scenario {
     /// All scenarios in order; without `compare`, which needs a second binary.
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 13] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -143,6 +146,7 @@ impl Scenario {
         Self::Overload,
         Self::SlowProvider,
         Self::Payers,
+        Self::Sessions,
         Self::Adapters,
         Self::Webhooks,
         Self::Profile,
@@ -160,6 +164,7 @@ impl Scenario {
             Self::Overload => "overload",
             Self::SlowProvider => "slow-provider",
             Self::Payers => "payers",
+            Self::Sessions => "sessions",
             Self::Adapters => "adapters",
             Self::Webhooks => "webhooks",
             Self::Profile => "profile",
@@ -179,6 +184,7 @@ impl Scenario {
             Self::Overload => "Overload",
             Self::SlowProvider => "Slow providers",
             Self::Payers => "Charges that wait for their payers",
+            Self::Sessions => "Buyers at the checkout",
             Self::Adapters => "A real adapter, and the simulator",
             Self::Webhooks => "Webhook deliveries",
             Self::Profile => "Where a charge's time goes",
@@ -197,6 +203,7 @@ impl Scenario {
             Self::Overload => overload::measure(bench).await,
             Self::SlowProvider => slow_provider::measure(bench).await,
             Self::Payers => payers::measure(bench).await,
+            Self::Sessions => sessions::measure(bench).await,
             Self::Adapters => adapters::measure(bench).await,
             Self::Webhooks => webhooks::measure(bench).await,
             Self::Profile => profile::measure(bench).await,
