@@ -2,6 +2,7 @@
 // and is told whether the value is right, never the value. The frame of the number sends the card to the API; it asks the other
 // frames for their values in a channel that only this origin can open. A page with the published library, which names no
 // channel, keeps the values itself: it is told them and sends them back. docs/browser-library.md has the messages.
+/** The address of the API; empty when it is where this document came from. */
 const { api } = document.documentElement.dataset;
 const SIBLINGS_MS_MAX = 2_000;
 const CALL_MS_MAX = 25_000;
@@ -99,11 +100,13 @@ function configure(message) {
   document.title = label;
   const isNumeric = field !== "card-holder-name";
   Object.assign(input, {
-    id: "field", name: kind.autocomplete, autocomplete: preventAutofill ? "off" : kind.autocomplete, required: true,
+    id: "field", name: kind.autocomplete, autocomplete: preventAutofill ? "off" : kind.autocomplete,
     type: ["text", "tel", "password"].includes(options.type) ? options.type : "text", spellcheck: false,
     inputMode: isNumeric ? "numeric" : "text", autocapitalize: isNumeric ? "off" : "characters", maxLength: 100,
   });
   input.setAttribute("aria-label", label);
+  // Not `required`: some browsers would draw their own frame around an empty field.
+  input.setAttribute("aria-required", "true");
   input.setAttribute("aria-describedby", "notice");
   notice.id = "notice";
   notice.setAttribute("role", "status");
