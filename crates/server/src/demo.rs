@@ -35,7 +35,10 @@ pub const PATH: &str = "/demo";
 /// What the shop sells, with prices in cents.
 const PRODUCTS: [Product; 3] = [
     Product {
-        id: "beans", portuguese: "Café em grãos, 250 g", english: "Coffee beans, 250 g", cents: 3990
+        id: "beans",
+        portuguese: "Café em grãos, 250\u{a0}g",
+        english: "Coffee beans, 250\u{a0}g",
+        cents: 3990,
     },
     Product { id: "mug", portuguese: "Caneca esmaltada", english: "Enamel mug", cents: 5900 },
     Product { id: "kit", portuguese: "Kit coador e filtros", english: "Pour-over kit", cents: 18900 },

@@ -36,8 +36,14 @@ pub(super) struct Merchant {
     api_key: Zeroizing<String>,
     /// Where the shop is, for the buyer who wants to go back.
     shop_url: String,
-    /// Its id, once it was found or made.
-    id: OnceCell<String>,
+    known: OnceCell<Known>,
+}
+
+/// What an earlier sale has found or made.
+struct Known {
+    merchant_id: String,
+    /// The buyer of everything, so that nobody has to write a name and an address.
+    customer_id: String,
 }
 
 /// An answer that is no success.
@@ -53,26 +59,26 @@ impl Merchant {
         api_key: Zeroizing<String>,
         shop_url: String,
     ) -> Self {
-        Self { interface, client_id, api_key, shop_url, id: OnceCell::new() }
+        Self { interface, client_id, api_key, shop_url, known: OnceCell::new() }
     }
 
     /// Its id; `None` before its first sale in this process.
     pub(super) fn id(&self) -> Option<&str> {
-        self.id.get().map(String::as_str)
+        self.known.get().map(|known| known.merchant_id.as_str())
     }
 
-    /// Makes a session for one product; returns the path of its payment page.
+    /// Makes a session for one product; returns the address of its payment page, for a buyer who is known there.
     pub(super) async fn sell(
         &self,
         app: &App,
         product: &Product,
         language: Language,
     ) -> Result<String, Refusal> {
-        let id = self.id.get_or_try_init(|| self.find_or_make()).await?;
+        let Known { merchant_id, customer_id } = self.known.get_or_try_init(|| self.find_or_make()).await?;
         let name = language.name_of(product);
         let due = app.clock.of(self.client_id);
         let session = json!({
-            "name": name, "merchantId": id, "createLink": true,
+            "name": name, "merchantId": merchant_id, "createLink": true,
             "items": [{ "name": name, "unitPrice": product.cents, "quantity": 1, "tangible": true }],
             "paymentMethods": [
                 { "paymentType": "pix", "expiresIn": PIX_SECONDS },
@@ -81,7 +87,7 @@ impl Merchant {
             ],
         });
         let made = self.post("/v1/sessions", &session).await?;
-        Ok(format!("/pay/{}", text(&made, "id")?))
+        Ok(format!("/pay/{}#customerId={customer_id}", text(&made, "id")?))
     }
 
     /// Pays what waits for its payer; only charges of this shop.
@@ -94,8 +100,21 @@ impl Merchant {
         self.post(&path, &json!({ "status": "authorized" })).await.map(drop)
     }
 
-    /// The merchant of an earlier start, or a new one with a logo of its own.
-    async fn find_or_make(&self) -> Result<String, Refusal> {
+    async fn find_or_make(&self) -> Result<Known, Refusal> {
+        let buyer = json!({
+            "name": "Ana Souza", "email": "ana@example.com", "phoneNumber": "21988899909",
+            "document": { "type": "cpf", "number": "72912053013", "country": "BR" },
+            "address": {
+                "street": "Avenida Paulista", "streetNumber": "1578", "district": "Bela Vista", "city": "São Paulo",
+                "state": "SP", "zipCode": "01310200", "country": "BR",
+            },
+        });
+        let buyer = self.post("/v1/customers?force=true", &buyer).await?;
+        Ok(Known { merchant_id: self.find_or_make_merchant().await?, customer_id: text(&buyer, "id")? })
+    }
+
+    /// The merchant of an earlier start, or a new one, with a logo of its own.
+    async fn find_or_make_merchant(&self) -> Result<String, Refusal> {
         let merchants = self.get(LOOKED_AT).await?;
         let mut known = merchants["items"].as_array().into_iter().flatten();
         let id = match known.find(|merchant| merchant["name"] == NAME) {
