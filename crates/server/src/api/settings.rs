@@ -80,7 +80,8 @@ pub struct SettingsView {
 }
 
 impl SettingsView {
-    fn of(app: &App, settings: &Settings) -> Self {
+    /// Settings with the address of their logo.
+    pub fn of(app: &App, settings: &Settings) -> Self {
         let details = &settings.details;
         let colors = details.colors.clone();
         Self {

@@ -8,6 +8,7 @@ use regente_store::{args, sql};
 use serde_json::{Value, json};
 
 use crate::harness::{ADDRESS, Client, Reply, TestApp, stories};
+use crate::sessions::{create, session_body};
 use forms::{BOMB, Form, Logo, file_at, jpeg, png};
 
 stories! {
@@ -20,6 +21,7 @@ stories! {
     a_key_gets_its_answer_again,
     settings_made_at_once_are_made_once,
     addresses_without_encryption_are_for_the_sandbox,
+    a_link_shows_the_settings_that_count_for_its_merchant,
 }
 
 sql! {
@@ -340,4 +342,36 @@ async fn addresses_without_encryption_are_for_the_sandbox(app: TestApp) {
     let app = app.with_settings(|settings| settings.mode = Mode::Production).await;
     let rule = "companyUrl must be an https address, or the name of a host";
     assert_eq!(app.patch(SETTINGS, &body).await.details(400), [rule]);
+}
+
+async fn a_link_shows_the_settings_that_count_for_its_merchant(app: TestApp) {
+    let app = app.reachable().await;
+    let merchant = app.merchant().await;
+    let session = create(&app, &session_body(&merchant)).await;
+    let path = format!("/v1/sessions/{}/link", session["id"].as_str().unwrap());
+    let public = Client { id: app.client.id.clone(), key: session["publicKey"].as_str().unwrap().to_owned() };
+    let link = async || {
+        let link = app.call(&public, Method::GET, &path, &[], None).await.expect(201);
+        assert_eq!(app.get(&path).await.expect(201), link, "both keys read the same");
+        link["settings"].clone()
+    };
+    let mut expected = json!({
+        "id": null, "email": null, "phone": null, "statementDescription": null, "logo": null, "mainColor": null,
+        "secondaryColor": null, "attentionColor": null, "errorColor": null, "successColor": null,
+        "backgroundColor": null, "companyName": "Loja João", "clientId": app.client.id, "documentNumber": null,
+        "language": "pt-BR", "companyUrl": null, "mastercardClickToPayDpaid": null, "merchantId": null,
+    });
+    assert_eq!(link().await, expected);
+    let of_account = made(&app, None, &json!({ "mainColor": "#111", "companyUrl": "www.example.com" })).await;
+    expected["id"] = of_account["id"].clone();
+    expected["mainColor"] = "#111".into();
+    expected["companyUrl"] = "https://www.example.com".into();
+    assert_eq!(link().await, expected);
+    // Nothing of the account's shows through those of the merchant.
+    let form = Form::of(&[("errorColor", "#222"), ("mastercardClickToPayDpaid", "dpa-1")]).with_logo(&png());
+    let own = app.send(form.request(&app.client, Method::POST, Some(&merchant))).await.expect(201);
+    for (member, value) in own.as_object().unwrap() {
+        expected[member] = value.clone();
+    }
+    assert_eq!(link().await, expected);
 }

@@ -4,11 +4,13 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use regente_domain::id::{ClientId, MerchantId};
+use regente_domain::id::ClientId;
 use regente_domain::session::Session;
 use regente_engine::caller::Caller;
 use regente_engine::error::Error;
 use regente_engine::events::session::SessionView;
+use regente_engine::link_settings;
+use regente_store::clients::{self, Client};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -16,6 +18,7 @@ use uuid::Uuid;
 use super::view::SessionSchema;
 use super::{find, view_of};
 use crate::api::path::Path;
+use crate::api::settings::SettingsView;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
@@ -34,6 +37,15 @@ pub struct LinkView {
 pub struct LinkSettings {
     #[schema(required = true)]
     id: Option<Uuid>,
+    /// Of the account's first contact.
+    #[schema(required = true)]
+    email: Option<String>,
+    /// Always null.
+    #[schema(required = true)]
+    phone: Option<String>,
+    /// Always null.
+    #[schema(required = true)]
+    statement_description: Option<String>,
     #[schema(required = true)]
     logo: Option<String>,
     #[schema(required = true)]
@@ -48,14 +60,25 @@ pub struct LinkSettings {
     success_color: Option<String>,
     #[schema(required = true)]
     background_color: Option<String>,
+    /// The name of the account.
+    #[schema(required = true)]
+    company_name: Option<String>,
     #[schema(value_type = Uuid)]
     client_id: ClientId,
+    /// Always null.
+    #[schema(required = true)]
+    document_number: Option<String>,
+    /// Of the account, such as `pt-BR`.
+    #[schema(required = true)]
+    language: Option<String>,
+    /// With a scheme, also when it was set without one.
     #[schema(required = true)]
     company_url: Option<String>,
     #[schema(required = true)]
     mastercard_click_to_pay_dpaid: Option<String>,
-    #[schema(value_type = Uuid)]
-    merchant_id: MerchantId,
+    /// The merchant whose settings these are; null for those of the account.
+    #[schema(required = true)]
+    merchant_id: Option<Uuid>,
 }
 
 /// Reads what the page of a session shows.
@@ -85,20 +108,37 @@ pub async fn view(app: &App, session: &Session) -> Result<LinkView, Error> {
     Ok(LinkView { session: view_of(app, session).await?, settings: settings_of(app, session).await? })
 }
 
-/// The settings of the session's merchant, else those of the account. This release has none yet.
-async fn settings_of(_app: &App, session: &Session) -> Result<LinkSettings, Error> {
+/// The settings that count for the session's merchant, with what is known of the account.
+async fn settings_of(app: &App, session: &Session) -> Result<LinkSettings, Error> {
+    let client_id = session.client_id;
+    let account = clients::find(&app.store, client_id).await?;
+    let found = link_settings::in_force(app, client_id, Some(session.merchant_id)).await?;
+    let looks = found.as_ref().map(|found| SettingsView::of(app, found));
+    let (email, company_name, language) = match account {
+        Some(Client { contacts, name, language, .. }) => {
+            (contacts.into_iter().next().map(|contact| contact.email), Some(name), Some(language))
+        }
+        None => (None, None, None),
+    };
+    let from = |member: fn(SettingsView) -> Option<String>| looks.clone().and_then(member);
     Ok(LinkSettings {
-        id: None,
-        logo: None,
-        main_color: None,
-        secondary_color: None,
-        attention_color: None,
-        error_color: None,
-        success_color: None,
-        background_color: None,
-        client_id: session.client_id,
-        company_url: None,
-        mastercard_click_to_pay_dpaid: None,
-        merchant_id: session.merchant_id,
+        id: looks.as_ref().map(|looks| looks.id),
+        email,
+        phone: None,
+        statement_description: None,
+        logo: from(|looks| looks.logo),
+        main_color: from(|looks| looks.main_color),
+        secondary_color: from(|looks| looks.secondary_color),
+        attention_color: from(|looks| looks.attention_color),
+        error_color: from(|looks| looks.error_color),
+        success_color: from(|looks| looks.success_color),
+        background_color: from(|looks| looks.background_color),
+        company_name,
+        client_id,
+        document_number: None,
+        language,
+        company_url: from(|looks| looks.company_url).map(|url| link_settings::company_link(&url)),
+        mastercard_click_to_pay_dpaid: from(|looks| looks.mastercard_click_to_pay_dpaid),
+        merchant_id: looks.and_then(|looks| looks.merchant_id),
     })
 }
