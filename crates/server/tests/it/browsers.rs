@@ -1,7 +1,8 @@
 //! A real browser against the running service: a cardholder passes a challenge, refuses it, or closes the window
 //! (`tests/browsers/buyer.mjs`); a payer pays or refuses at the page of his wallet (`tests/browsers/payer.mjs`);
 //! a shop takes cards in the fields of the browser library (`tests/browsers/fields.mjs`), also with
-//! the library that others have published (`tests/browsers/judge.mjs`).
+//! the library that others have published (`tests/browsers/judge.mjs`); a newcomer buys in the demo shop
+//! (`tests/browsers/demo.mjs`).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -61,6 +62,20 @@ async fn a_cardholder_answers_a_challenge_in_a_browser() {
     }
     let refused = &ended("refuse")["charge"]["transactionRequests"][0]["providerError"];
     assert_eq!(refused["networkDeniedReason"], "failed_authentication");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_newcomer_buys_in_the_demo_shop_and_watches_the_events() {
+    let told = driven_by("demo.mjs").await;
+    assert_eq!(told.len(), 2, "in both languages: {told:#?}");
+    for told in told {
+        let events: Vec<&str> =
+            told["events"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        let payment = ["transaction.pending", "transaction.authorized"];
+        assert!(events.len() >= 4 && events.chunks(2).all(|pair| pair == payment), "{told:#}");
+        assert_eq!(told["complaints"], serde_json::json!([]), "the browser has no complaint");
+        assert_eq!(told["outside"], serde_json::json!([]), "the pages load nothing from elsewhere");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
