@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn every_language_has_the_texts_that_the_script_asks_for() {
-        let script = super::super::script::SOURCE;
+        let script = crate::api::checkout::script::SOURCE;
         for language in [Language::Portuguese, Language::English, Language::Spanish] {
             let texts = Texts::of(language);
             let known = |name: &str| texts.script.contains_key(name);
