@@ -2,7 +2,7 @@
 //! everything else. Both together are the body of a charge, and read like one.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::PaymentType;
+use regente_domain::charge::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::session::{OfferedMethod, Session};
 use regente_engine::app as engine;
 use regente_engine::caller::Caller;
@@ -116,8 +116,10 @@ fn offered<'a>(session: &'a Session, sent: &Map<String, Value>) -> Result<Option
     method.extend(chosen);
     let most = offer.terms.get(INSTALLMENTS).and_then(Value::as_i64);
     let asked = method.get(INSTALLMENTS).and_then(Value::as_i64);
+    // What no charge may have is left to its reader.
     if let (Some(most), Some(asked)) = (most, asked)
         && asked > most
+        && asked <= i64::from(INSTALLMENTS_MAX)
     {
         return Err(impossible(INSTALLMENTS, &format!("session offers at most {most} installments")));
     }

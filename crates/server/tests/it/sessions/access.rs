@@ -1,17 +1,21 @@
 //! The key of a session: what it opens, and when (`docs/interface/sessions.md#session-key`).
 
 use axum::http::Method;
+use regente::http::card_testing::Bounds;
+use regente::http::rates::Rate;
 use serde_json::json;
 
 use super::{buyer, by_card, create, pay, session_body};
 use crate::charges::pix::jose;
 use crate::charges::text;
 use crate::harness::{APPROVED, TestApp, stories, token_body};
+use crate::openapi::OPEN_TO_ALL;
 use crate::openapi::document::Document;
 
 stories! {
     the_key_of_a_session_opens_its_session_alone,
     a_checkout_pays_as_shipped_clients_do,
+    the_key_of_each_session_has_a_limit,
 }
 
 async fn the_key_of_a_session_opens_its_session_alone(app: TestApp) {
@@ -36,6 +40,9 @@ async fn the_key_of_a_session_opens_its_session_alone(app: TestApp) {
         "POST /v1/sessions/customers/{id}/cards",
     ];
     for operation in Document::current().operations.iter().filter(|found| found.path.starts_with("/v1/")) {
+        if OPEN_TO_ALL.contains(&operation.path.as_str()) {
+            continue;
+        }
         let ids = vec![text(&own["id"]); operation.parameters()];
         let path = operation.path_with(&ids);
         let answer = app.call(&key, operation.method.clone(), &path, &[], Some(&json!({}))).await;
@@ -91,4 +98,20 @@ async fn a_checkout_pays_as_shipped_clients_do(app: TestApp) {
     ] {
         assert_eq!(post(path, body).await.status, 403, "{path}");
     }
+}
+
+async fn the_key_of_each_session_has_a_limit(app: TestApp) {
+    let bounds = Bounds { requests: Rate::per_minute(2), ..Bounds::default() };
+    let app = app.with_limits(|limits| limits.card_testing.session = bounds).await;
+    let merchant = app.merchant().await;
+    let (own, other) =
+        (create(&app, &session_body(&merchant)).await, create(&app, &session_body(&merchant)).await);
+    let mut limited = false;
+    for _ in 0..40 {
+        let body = token_body(APPROVED);
+        let answer = app.call(&buyer(&own), Method::POST, "/v1/sessions/tokens", &[], Some(&body)).await;
+        limited |= answer.status == 429;
+    }
+    assert!(limited, "two a minute are reached by forty at once");
+    assert_eq!(pay(&app, &other, &by_card(APPROVED)).await.expect(201)["status"], "authorized");
 }

@@ -1,0 +1,103 @@
+//! The process stops at each step while a session is paid, and while what was paid too much is given back.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use super::{buyer, by_card, by_pix, create, pay, read, session_body};
+use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::charges::pix::paid::{PAYS, happens};
+use crate::charges::{single_merchant, text};
+use crate::harness::{APPROVED, TestApp, request, stories};
+
+stories! {
+    while_a_session_is_paid,
+}
+
+/// Everything is due by then.
+const LATER: Duration = Duration::from_secs(60 * 60);
+/// More steps than any of these flows has.
+const STEPS_MAX: u64 = 60;
+
+async fn while_a_session_is_paid(mut app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    for steps in 0..STEPS_MAX {
+        let session = create(&app, &session_body(&merchant)).await;
+        let path = format!("/v1/sessions/{}/charge", text(&session["id"]));
+        let (key, headers, body) = (buyer(&session), [("X-Idempotency-Key", "pay")], by_card(APPROVED));
+        app.fuse.arm(steps);
+        let fuse = app.fuse.clone();
+        let mut pending = app.begin(request(&key, Method::POST, &path, &headers, Some(&body)));
+        let is_answered = tokio::select! {
+            _ = &mut pending => true,
+            () = fuse.blown() => false,
+        };
+        if is_answered {
+            app.fuse.disarm();
+        } else {
+            app = app.restart().await;
+            pending.abort();
+        }
+        app.later(LATER).await;
+        nothing_is_open(&app).await;
+        // Whoever was interrupted pays again: with his key, or as another buyer where he was refused.
+        let again = app.call(&key, Method::POST, &path, &headers, Some(&body)).await.expect(201);
+        if again["status"] == "failed" {
+            assert_eq!(read(&app, &session).await["multiplePayments"]["pendingCount"], 0, "{steps}");
+            assert_eq!(pay(&app, &session, &body).await.expect(201)["status"], "authorized", "{steps}");
+        }
+        app.later(LATER).await;
+        let paid = read(&app, &session).await;
+        let expected = json!({ "allow": false, "maxPayments": null, "paymentCount": 1, "pendingCount": 0, "status": "disabled" });
+        assert_eq!((&paid["status"], &paid["multiplePayments"]), (&json!("paid"), &expected), "{steps}");
+        let charges = app.get(&format!("/v1/charges?sessionId={}", text(&session["id"]))).await.expect(200);
+        let charges = charges["items"].as_array().unwrap();
+        let authorized = charges.iter().filter(|charge| charge["status"] == "authorized").count();
+        assert_eq!(authorized, 1, "after {steps} steps: {charges:#?}");
+        agree_on_all(&app.books, &all_charges(&app).await).await;
+        if is_answered {
+            assert!(steps >= 7, "the flow has {steps} steps: writes and calls are missing from the sweep");
+            return;
+        }
+    }
+    panic!("the flow does not end");
+}
+
+/// On SQLite alone: with PostgreSQL the job of a process that died waits for its lease, by the database's clock.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn while_a_further_payment_is_given_back() {
+    let mut app = TestApp::sqlite().await;
+    let merchant = single_merchant(&app).await;
+    for steps in 0..STEPS_MAX {
+        let session = create(&app, &session_body(&merchant)).await;
+        let pix = pay(&app, &session, &by_pix()).await.expect(201);
+        pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+        app.run_jobs().await;
+        happens(&app, &pix, 0, PAYS).await;
+        app.fuse.arm(steps);
+        let fuse = app.fuse.clone();
+        let is_done = tokio::select! {
+            () = app.later(Duration::from_secs(60)) => true,
+            () = fuse.blown() => false,
+        };
+        if is_done {
+            app.fuse.disarm();
+        } else {
+            app = app.restart().await;
+        }
+        app.later(LATER / 2).await;
+        let charge = app.get(&format!("/v1/charges/{}", text(&pix["id"]))).await.expect(200);
+        assert_eq!(charge["status"], "refund_pending", "after {steps} steps: {charge:#}");
+        let requests = charge["transactionRequests"].as_array().unwrap();
+        let voids = requests.iter().filter(|request: &&Value| request["requestType"] == "void").count();
+        assert_eq!(voids, 1, "after {steps} steps: it is given back once");
+        let paid = read(&app, &session).await;
+        assert_eq!((&paid["status"], &paid["multiplePayments"]["paymentCount"]), (&json!("paid"), &json!(1)));
+        if is_done {
+            assert!(steps >= 6, "the flow has {steps} steps: writes and calls are missing from the sweep");
+            return;
+        }
+    }
+    panic!("the flow does not end");
+}
