@@ -221,9 +221,9 @@ pub async fn update(
     Path(id): Path<String>,
     body: Body,
 ) -> Result<Response, ApiError> {
+    let mut before = find(&app, &caller, &id).await?;
     let changes = body.read(request::read_changes)?;
     for _ in 0..TRIES_MAX {
-        let before = find(&app, &caller, &id).await?;
         let now = app.clock.of(caller.client_id);
         request::check_due_today(&changes, now)?;
         let advance = before.patch(changes, now).map_err(refused)?;
@@ -237,7 +237,7 @@ pub async fn update(
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(axum::Json(shown).into_response()),
             // Another change came first, or the commit's outcome is unknown: the stored session tells which.
-            Commit::Refused(_) | Commit::Unknown => {}
+            Commit::Refused(_) | Commit::Unknown => before = find(&app, &caller, &id).await?,
         }
     }
     Err(Error::busy().into())

@@ -80,7 +80,8 @@ async fn a_page_can_read_every_answer_of_its_routes(app: TestApp) {
 #[tokio::test]
 async fn a_page_may_ask_first_without_a_key() {
     let app = TestApp::sqlite().await;
-    let open = ["/v1/tokens", "/v1/cards", "/v1/charges", "/v1/customers", "/v1/sessions"];
+    // Sessions are made by servers; what is below one is for its page.
+    let open = ["/v1/tokens", "/v1/cards", "/v1/charges", "/v1/customers", "/v1/sessions/"];
     let mut asked = 0;
     for operation in &Document::current().operations {
         let is_open = open.iter().any(|prefix| operation.path.starts_with(prefix));
