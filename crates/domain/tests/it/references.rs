@@ -105,14 +105,9 @@ fn links(file: &Path, line: &str) -> impl Iterator<Item = String> {
 }
 
 fn leads_somewhere(from: &Path, reference: &str) -> bool {
-    let (path, wanted) = match reference.split_once('#') {
-        Some((path, section)) => (path, Some(section)),
-        None => (reference, None),
-    };
-    let Ok(text) = fs::read_to_string(from.join(path)) else {
-        return from.join(path).is_dir() && wanted.is_none();
-    };
-    wanted.is_none_or(|wanted| has_section(&from.join(path), &text, wanted))
+    let Some((path, wanted)) = reference.split_once('#') else { return from.join(reference).exists() };
+    let file = from.join(path);
+    fs::read_to_string(&file).is_ok_and(|text| has_section(&file, &text, wanted))
 }
 
 fn leads_somewhere_from(folder: &Path, file: &Path, link: &str) -> bool {
