@@ -12,6 +12,7 @@ mod rotation;
 mod runner;
 mod sessions;
 mod unknowns;
+mod void;
 
 use std::time::Duration;
 

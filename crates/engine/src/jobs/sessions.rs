@@ -2,17 +2,15 @@
 //! under way for a canceled one.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::reservation::LOOK_AGAIN_AFTER;
-use regente_domain::charge::{ChargeState, FollowUpKind};
+use regente_domain::charge::ChargeState;
 use regente_domain::id::{ChargeId, SessionId};
 use regente_store::jobs::Job;
 use regente_store::sessions::payments;
-use regente_store::{Batch, Commit, charges, sessions};
+use regente_store::{Batch, Commit, sessions};
 
+use super::void::{Voided, void};
 use crate::app::App;
 use crate::error::Error;
-use crate::flows::charge::Created;
-use crate::flows::follow_up::{self, NewFollowUp};
 use crate::flows::{finding, session};
 use crate::queue::{Ended, Kind};
 
@@ -26,46 +24,13 @@ pub(super) async fn count(app: &App, job: &Job) -> Result<Ended, Error> {
 
 /// Gives the payment of the job back.
 pub(super) async fn give_back(app: &App, job: &Job) -> Result<Ended, Error> {
-    let Ok(charge_id) = job.key.parse::<ChargeId>() else { return Ok(nothing(job)) };
-    let found = charges::find(&app.store, job.client_id, charge_id).await?;
-    let Some(charge) = found.map(|stored| stored.charge) else { return Ok(Ended::Finished) };
-    match charge.state {
-        ChargeState::PreAuthorized { .. } | ChargeState::Authorized { .. } => {}
-        ChargeState::CapturePending { .. }
-        | ChargeState::RefundPending { .. }
-        | ChargeState::RefundAccepted { .. } => return Ok(look_again(app, job)),
-        ChargeState::Processing
-        | ChargeState::AwaitingPayer { .. }
-        | ChargeState::Failed { .. }
-        | ChargeState::Canceled { .. }
-        | ChargeState::Voided { .. }
-        | ChargeState::ChargedBack { .. } => return Ok(Ended::Finished),
-    }
-    let void = NewFollowUp {
-        client_id: job.client_id,
-        charge_id,
-        operation: FollowUpKind::Void,
-        amount: None,
-        delay_to_compose: None,
-        purchase: None,
-        claim: None,
-        actor: actor(Kind::ReturnPayment),
-        seed: None,
+    let is_held = |state: &ChargeState| {
+        matches!(state, ChargeState::PreAuthorized { .. } | ChargeState::Authorized { .. })
     };
-    match app.in_flight.run(follow_up::create(app.clone(), void)).await {
-        Ok(Created::Ran(ran)) if ran.charge.state.open_operation().is_some() => Ok(look_again(app, job)),
-        // The provider refuses: it is asked again, later each time, until the job becomes a dead letter.
-        Ok(Created::Ran(ran))
-            if matches!(
-                ran.charge.state,
-                ChargeState::PreAuthorized { .. } | ChargeState::Authorized { .. }
-            ) =>
-        {
-            Err(Error::unavailable())
-        }
-        Ok(Created::Ran(_) | Created::Answered(_)) => Ok(Ended::Finished),
-        Err(Error::Processing { .. }) => Ok(look_again(app, job)),
-        Err(error) => Err(error),
+    match void(app, job, Kind::ReturnPayment, is_held).await? {
+        Voided::Ended(ended) => Ok(ended),
+        // The provider is asked again, later each time, until the job becomes a dead letter.
+        Voided::Refused(_) => Err(Error::unavailable()),
     }
 }
 
@@ -101,8 +66,4 @@ const fn actor(kind: Kind) -> Actor {
 
 fn nothing(job: &Job) -> Ended {
     Ended::GiveUp { why: format!("job {} names nothing", job.key) }
-}
-
-fn look_again(app: &App, job: &Job) -> Ended {
-    Ended::Again { at: app.clock.of(job.client_id) + LOOK_AGAIN_AFTER }
 }
