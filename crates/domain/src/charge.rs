@@ -10,6 +10,7 @@ pub mod instructions;
 mod late;
 mod method;
 mod next;
+mod parts;
 pub mod reconciliation;
 pub mod reservation;
 pub mod reversal;
@@ -29,6 +30,7 @@ use crate::id::{
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::routing::{self, Hop};
+use crate::split::Split;
 use crate::time::Timestamp;
 
 use analysis::{Progress, Screening};
@@ -39,6 +41,7 @@ pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved
 pub use late::refused_voids;
 pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
+pub use parts::Parts;
 pub use simulated::{SimulatedStatus, Staging, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
 pub use taken_back::{AfterTakingBack, TakenBack};
@@ -116,6 +119,8 @@ pub struct Charge {
     pub authentication: Option<Box<Authentication>>,
     /// What the merchant's anti-fraud provider has to do with it. Boxed, since few charges have one.
     pub screening: Option<Box<Screening>>,
+    /// How it is divided among sellers. Boxed, since few charges are.
+    pub split: Option<Box<Split>>,
     /// The route that was chosen, and why.
     pub explanation: Explanation,
     /// The place in the route of the provider that was asked last, or will be asked first.

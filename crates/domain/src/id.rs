@@ -50,6 +50,12 @@ pub mod of {
         SessionEntry,
         /// The setup of an authentication of a cardholder.
         AuthenticationSetup,
+        /// A receiver of parts of charges.
+        Seller,
+        /// The share of a seller in a charge or session.
+        SplitRule,
+        /// A rule about what a platform keeps of charges.
+        PlatformFeeRule,
         /// An event of a charge, purchase, session or webhook.
         Event,
         /// A webhook endpoint.
@@ -93,6 +99,8 @@ pub type ChargeId = Id<of::Charge>;
 pub type PurchaseId = Id<of::Purchase>;
 /// Id of a session.
 pub type SessionId = Id<of::Session>;
+/// Id of a seller.
+pub type SellerId = Id<of::Seller>;
 /// Id of the setup of an authentication.
 pub type AuthenticationSetupId = Id<of::AuthenticationSetup>;
 /// Id of settings for payment links.

@@ -24,6 +24,7 @@ pub mod route;
 mod schedule;
 mod security_code;
 pub mod session;
+pub mod split;
 pub mod staged;
 mod step;
 mod stored;

@@ -298,6 +298,7 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
             session_id: facts.session_id,
             authentication: facts.authentication,
             screening: facts.screening,
+            split: facts.split,
             unknown_members: facts.unknown_members,
             version: row.get("version")?,
             updated_at: row.get("updated_at")?,

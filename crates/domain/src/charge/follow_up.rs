@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
+use crate::split::{Misfit, ReturnRefusal, SellerReturn, Split};
 use crate::time::Timestamp;
 
 use super::attempt::{Outcome, RequestType, TransactionRequest};
@@ -77,6 +78,10 @@ pub enum FollowUpRefusal {
     PartNotPossible(FollowUpKind, ProviderType),
     /// The provider cannot refund this payment type.
     NotPossible(FollowUpKind, PaymentType),
+    /// What would be captured cannot be divided among the sellers.
+    Split(Misfit),
+    /// The sellers cannot give back what the caller says; a charge without a split has none.
+    Return(ReturnRefusal),
 }
 
 impl Charge {
@@ -91,14 +96,56 @@ impl Charge {
         amount: Option<Amount>,
         now: Timestamp,
     ) -> Result<(Self, OpenOperation), FollowUpRefusal> {
+        self.open_giving_back(operation, amount, &[], now)
+    }
+
+    /// Opens a void in which the sellers give back what is `given`, and the others the rest; nothing given is a capture, or
+    /// a void in which each gives back in proportion to what he has.
+    ///
+    /// # Errors
+    /// What [`FollowUpRefusal`] says.
+    pub fn open_giving_back(
+        &self,
+        operation: FollowUpKind,
+        amount: Option<Amount>,
+        given: &[SellerReturn],
+        now: Timestamp,
+    ) -> Result<(Self, OpenOperation), FollowUpRefusal> {
         let (responsible, before) = self.holder(operation)?;
         let asked = amount.unwrap_or(self.amount);
         if asked > self.amount {
             return Err(FollowUpRefusal::AmountAbove { rest: self.amount });
         }
         self.must_be_able(operation, before, asked < self.amount, responsible)?;
+        let split = self.split_during(operation, asked, given)?;
         let open = OpenOperation { ordinal: self.requests, amount: asked, before };
-        Ok((self.opened(operation, responsible, open, now), open))
+        let opened = self.opened(operation, responsible, open, now);
+        Ok((Self { split, ..opened }, open))
+    }
+
+    fn split_during(
+        &self,
+        operation: FollowUpKind,
+        amount: Amount,
+        given: &[SellerReturn],
+    ) -> Result<Option<Box<Split>>, FollowUpRefusal> {
+        let Some(split) = self.split.as_deref() else {
+            return match given {
+                [] => Ok(None),
+                [_, ..] => Err(FollowUpRefusal::Return(ReturnRefusal::Seller(0))),
+            };
+        };
+        let during = match operation {
+            FollowUpKind::Capture => {
+                split.fit_capture(amount).map_err(FollowUpRefusal::Split)?;
+                split.clone()
+            }
+            FollowUpKind::Void => {
+                let returns = split.returns(self.amount, self.original_amount, amount, given);
+                split.returning(returns.map_err(FollowUpRefusal::Return)?)
+            }
+        };
+        Ok(Some(Box::new(during)))
     }
 
     /// Opens the capture or void that the verdict on a reservation leads to, before the reservation was announced.
@@ -113,7 +160,10 @@ impl Charge {
     ) -> Result<(Self, OpenOperation), NotPending> {
         self.must_be_pending()?;
         let open = OpenOperation { ordinal: self.requests, amount: self.amount, before: Held::JustReserved };
-        Ok((self.opened(operation, responsible, open, now), open))
+        let opened = self.opened(operation, responsible, open, now);
+        // All of it is captured or given back, so all the shares are.
+        let split = self.split_during(operation, self.amount, &[]).unwrap_or_else(|_| self.split.clone());
+        Ok((Self { split, ..opened }, open))
     }
 
     fn opened(
@@ -204,7 +254,7 @@ impl Charge {
             ChargeState::CapturePending { responsible, open } => {
                 let state = ChargeState::Authorized { responsible: *responsible };
                 let mut captured = self.transition(state, Some(ChargeEvent::Authorized), now);
-                captured.charge.amount = open.amount;
+                captured.charge = captured.charge.with_captured(open.amount);
                 Some(captured)
             }
             ChargeState::RefundPending { responsible, open }
@@ -226,7 +276,7 @@ impl Charge {
                     }
                 };
                 let mut given_back = self.transition(state, announces, now);
-                given_back.charge.amount = rest;
+                given_back.charge = given_back.charge.with_amount(rest);
                 Some(given_back)
             }
             ChargeState::Processing
@@ -250,7 +300,9 @@ impl Charge {
             }
             Held::Taken => (ChargeState::Authorized { responsible }, None),
         };
-        Some(self.transition(state, announces, now))
+        let withdrawn = self.transition(state, announces, now);
+        let split = withdrawn.charge.split.as_ref().map(|split| Box::new(split.withdrawn()));
+        Some(Transition { charge: Self { split, ..withdrawn.charge }, ..withdrawn })
     }
 
     /// The provider has accepted the open capture or void and reports its result later. `None` when none is open.

@@ -261,7 +261,7 @@ impl Charge {
         let amount = amount.ok_or(ReversalVerdict::Refused(ReversalReason::MoreThanRefunded))?;
         let state = ChargeState::Authorized { responsible };
         let mut reverted = self.transition(state, Some(ChargeEvent::RevertVoid), now);
-        reverted.charge.amount = amount;
+        reverted.charge = reverted.charge.with_amount(amount);
         Ok(reverted)
     }
 }

@@ -212,8 +212,9 @@ impl Charge {
             // Only what a provider has accepted is under way (`docs/interface/sandbox.md#status`).
             SimulatedStatus::RefundPending => return Err(StatusRefusal::NotForPaymentType),
         };
-        let mut simulated = self.transition(state, Some(event), now);
-        simulated.charge.amount = amount;
-        Ok(Transition { charge: simulated.charge.with_one_more_request(), ..simulated })
+        let simulated = self.transition(state, Some(event), now);
+        let charge =
+            if amount == self.amount { simulated.charge } else { simulated.charge.with_amount(amount) };
+        Ok(Transition { charge: charge.with_one_more_request(), announces: simulated.announces })
     }
 }

@@ -60,9 +60,8 @@ impl Charge {
             return AfterTakingBack::NotPossible(self.state.status());
         };
         let state = ChargeState::Voided { responsible };
-        let mut reversed = self.transition(state, Some(ChargeEvent::Voided), now);
-        reversed.charge.amount = Amount::ZERO;
-        let charge = reversed.charge.with_one_more_request();
+        let reversed = self.transition(state, Some(ChargeEvent::Voided), now);
+        let charge = reversed.charge.with_amount(Amount::ZERO).with_one_more_request();
         let asks = Asks::about(payment, RequestType::Void, payment.amount);
         let told = TransactionRequest {
             outcome: Outcome::Approved(taken_back.reference.clone()),

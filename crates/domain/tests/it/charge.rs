@@ -36,7 +36,7 @@ fn id<T>(n: u128) -> Id<T> {
 }
 
 /// Three providers, the second of which cannot serve the charge.
-fn charge() -> Charge {
+pub(crate) fn charge() -> Charge {
     let considered = |(n, skipped)| Considered {
         provider_id: id(100 + n),
         provider_type: SANDBOX,
@@ -71,6 +71,7 @@ fn charge() -> Charge {
         session_id: None,
         authentication: None,
         screening: None,
+        split: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: NOW,

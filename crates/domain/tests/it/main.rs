@@ -22,6 +22,7 @@ mod reconciliation;
 mod references;
 mod routing;
 mod scope;
+mod split;
 mod time;
 mod timeline;
 mod webhook;

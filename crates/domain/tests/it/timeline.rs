@@ -70,6 +70,7 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
         session_id: None,
         authentication: None,
         screening: None,
+        split: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: at(MADE_AT),

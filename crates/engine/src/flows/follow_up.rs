@@ -15,6 +15,7 @@ use regente_store::{Batch, Commit, charges};
 
 use super::attempt::{self, SimulatorOverrides};
 use super::outcome::{self, Written};
+use super::split;
 use super::step::{Step, step};
 use super::stored::{self, Created, Ran, charge_of, provider_of, reread};
 use crate::app::App;
@@ -303,5 +304,7 @@ fn refused(charge: &Charge, refusal: FollowUpRefusal) -> Error {
             payment_type.word(),
             operation.participle()
         )),
+        FollowUpRefusal::Split(misfit) => split::misfit("amount", misfit),
+        FollowUpRefusal::Return(refusal) => split::return_refused(refusal),
     }
 }

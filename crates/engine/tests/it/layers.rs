@@ -32,6 +32,7 @@ const ENGINE: &[&str] = &[
     "events",
     "idempotency",
     "flows::observed",
+    "flows::split",
     "flows::attempt",
     "flows::route",
     "flows::step",

@@ -10,6 +10,7 @@ use regente_domain::charge::{
 };
 use regente_domain::id::{Id, PurchaseId, SessionId, of};
 use regente_domain::routing;
+use regente_domain::split::Split;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -58,6 +59,8 @@ struct Doc {
     authentication: Option<Box<Authentication>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     screening: Option<Box<Screening>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    split: Option<Box<Split>>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
 }
@@ -85,6 +88,7 @@ pub(super) struct Facts {
     pub(super) session_id: Option<SessionId>,
     pub(super) authentication: Option<Box<Authentication>>,
     pub(super) screening: Option<Box<Screening>>,
+    pub(super) split: Option<Box<Split>>,
     pub(super) unknown_members: Map<String, Value>,
 }
 
@@ -111,6 +115,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         session_id,
         authentication,
         screening,
+        split,
         unknown_members,
         version: _,
         updated_at: _,
@@ -127,6 +132,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         && *session_id == after.session_id
         && *authentication == after.authentication
         && *screening == after.screening
+        && *split == after.split
         && *unknown_members == after.unknown_members
 }
 
@@ -153,6 +159,7 @@ pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
         session_id: charge.session_id,
         authentication: charge.authentication.clone(),
         screening: charge.screening.clone(),
+        split: charge.split.clone(),
         unknown: charge.unknown_members.clone(),
     })
 }
@@ -185,6 +192,7 @@ pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
         session_id: doc.session_id,
         authentication: doc.authentication,
         screening: doc.screening,
+        split: doc.split,
         unknown_members: doc.unknown,
     })
 }

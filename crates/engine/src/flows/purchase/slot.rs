@@ -125,6 +125,7 @@ fn charge_of(
         purchase_id: Some(purchase.id),
         session_id: None,
         screening,
+        split: None,
         method: PaymentMethod::Credit(Credit {
             source: CardSource::Card { card_id: slot.card_id },
             installments: slot.installments,

@@ -140,6 +140,7 @@ pub(super) async fn prepare(
         purchase_id: None,
         session_id: request.session_id,
         screening,
+        split: None,
         method,
         amount: request.amount,
         original_amount: request.amount,

@@ -110,6 +110,7 @@ fn charge(n: u128) -> Charge {
         session_id: None,
         authentication: None,
         screening: None,
+        split: None,
         unknown_members: Map::new(),
         version: 1,
         updated_at: TEST_TIME,

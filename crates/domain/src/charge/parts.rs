@@ -1,0 +1,80 @@
+//! What belongs to whom of what a charge has left.
+
+use super::Charge;
+use crate::id::SellerId;
+use crate::money::Amount;
+use crate::split::{Shares, Split};
+
+/// To whom an amount belongs. All parts together are the amount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The merchant.
+    pub merchant: Amount,
+    /// The platform.
+    pub fee: Amount,
+    /// Each seller, in the order of the rules.
+    pub sellers: Vec<(SellerId, Amount)>,
+}
+
+impl Parts {
+    /// All together.
+    pub fn total(&self) -> Amount {
+        let others = self.merchant.plus(self.fee);
+        let sum = |sum: Amount, (_, part): &(SellerId, Amount)| sum.plus(*part);
+        others.and_then(|others| self.sellers.iter().try_fold(others, sum)).unwrap_or(Amount::ZERO)
+    }
+
+    const fn all_the_merchants(amount: Amount) -> Self {
+        Self { merchant: amount, fee: Amount::ZERO, sellers: Vec::new() }
+    }
+
+    /// The shares of a split, with the ids of its sellers.
+    pub fn of(split: &Split, shares: &Shares) -> Self {
+        let ids = split.rules.iter().map(|rule| rule.seller_id);
+        Self {
+            merchant: shares.merchant,
+            fee: shares.fee,
+            sellers: ids.zip(shares.sellers.iter().copied()).collect(),
+        }
+    }
+}
+
+impl Charge {
+    /// To whom [`Self::amount`] belongs in this version.
+    pub fn parts(&self) -> Parts {
+        match &self.split {
+            None => Parts::all_the_merchants(self.amount),
+            Some(split) => Parts::of(split, &split.shares(self.amount, self.original_amount)),
+        }
+    }
+
+    /// Who bears how much of [`Self::amount`] when the payer's bank takes it back.
+    pub fn parts_on_charge_back(&self) -> Parts {
+        match &self.split {
+            None => Parts::all_the_merchants(self.amount),
+            Some(split) => {
+                let held = split.shares(self.amount, self.original_amount);
+                Parts::of(split, &split.on_charge_back(&held))
+            }
+        }
+    }
+
+    /// What each gives back with the void that is under way; `None` without a split or a void.
+    pub fn parts_returning(&self) -> Option<Parts> {
+        let split = self.split.as_deref()?;
+        Some(Parts::of(split, split.under_way()?))
+    }
+
+    /// After a capture of `amount`.
+    pub(super) fn with_captured(self, amount: Amount) -> Self {
+        let captured = |split: &Split| split.captured(self.amount, amount, self.original_amount);
+        let split = self.split.as_deref().map(captured);
+        Self { split: split.map(Box::new), amount, ..self }
+    }
+
+    /// After a refund, or one that has come back.
+    pub(super) fn with_amount(self, amount: Amount) -> Self {
+        let split = self.split.as_ref().map(|split| split.moved(self.amount, amount, self.original_amount));
+        Self { split: split.map(Box::new), amount, ..self }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a platform keeps of charges that are divided among sellers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::charge::words::words;
+use crate::id::{Id, of};
+use crate::money::Amount;
+use crate::percentage::Percentage;
+use crate::time::Timestamp;
+
+words! {
+    /// `paymentMethod` of a rule.
+    FeeMethod {
+        /// Credit cards.
+        Credit = "credit",
+        /// Pix.
+        Pix = "pix",
+        /// Boletos.
+        Boleto = "boleto",
+        /// Every method without a rule of its own.
+        Default = "default",
+    }
+}
+
+/// The rule that was applied to a charge, as it was then.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlatformFee {
+    /// The rule.
+    pub rule_id: Id<of::PlatformFeeRule>,
+    /// Its percentage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub percentage: Option<Percentage>,
+    /// Its fixed amount.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_amount: Option<Amount>,
+    /// What it is for.
+    pub payment_method: FeeMethod,
+    /// Its number of installments, as the merchant gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub installment: Option<u8>,
+    /// When it was applied.
+    pub applied_at: Timestamp,
+}
+
+impl PlatformFee {
+    /// The fee of a charge of `amount`: the fixed amount and the percentage, half a cent rounded up. What no amount can
+    /// hold is the highest one.
+    pub fn of(&self, amount: Amount) -> Amount {
+        let whole = i128::from(Percentage::HUNDRED.hundredths());
+        let hundredths = self.percentage.map_or(0, |percentage| i128::from(percentage.hundredths()));
+        let part = (i128::from(amount.minor_units()) * hundredths * 2 + whole) / (whole * 2);
+        let fixed = self.fixed_amount.map_or(0, Amount::minor_units);
+        let highest = Amount::MINOR_UNITS_MAX;
+        let fee = i64::try_from(part + i128::from(fixed)).unwrap_or(highest).min(highest);
+        Amount::new(fee).unwrap_or(Amount::ZERO)
+    }
+}

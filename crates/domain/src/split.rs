@@ -1,0 +1,319 @@
+//! The division of a charge among sellers, its merchant and the platform, to the cent. [`Shares`] is the arithmetic,
+//! [`Held`] what is left to each after refunds. Which sellers may be named is not known here.
+
+mod held;
+mod shares;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::held::{Held, ReturnRefusal, SellerReturn};
+pub use self::shares::{Misfit, Shares};
+use crate::id::{Id, SellerId, of};
+use crate::money::Amount;
+use crate::percentage::Percentage;
+use crate::platform_fee::PlatformFee;
+use crate::time::Timestamp;
+
+/// Most sellers of a charge.
+pub const SELLERS_MAX: usize = 100;
+
+/// A whole number of percent, 1 to 100.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub struct WholePercent(u8);
+
+impl WholePercent {
+    /// `None` outside of 1 to 100.
+    pub const fn new(percent: u8) -> Option<Self> {
+        if percent >= 1 && percent <= 100 { Some(Self(percent)) } else { None }
+    }
+
+    /// The number.
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+}
+
+impl TryFrom<u8> for WholePercent {
+    type Error = &'static str;
+
+    fn try_from(percent: u8) -> Result<Self, Self::Error> {
+        Self::new(percent).ok_or("a share is 1 to 100 percent")
+    }
+}
+
+impl From<WholePercent> for u8 {
+    fn from(percent: WholePercent) -> Self {
+        percent.0
+    }
+}
+
+/// What a seller gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Share {
+    /// A part of what the platform leaves.
+    Percentage(WholePercent),
+    /// This much.
+    Amount(Amount),
+}
+
+/// A fee in hundredths of a cent; some agreements name less than a cent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FareFee(u32);
+
+impl FareFee {
+    /// Reads a decimal number of cents with at most two decimals.
+    pub fn parse(text: &str) -> Option<Self> {
+        Percentage::parse(text).map(|hundredths| Self(hundredths.hundredths()))
+    }
+}
+
+/// The number of cents, with as few decimals as it takes.
+impl fmt::Display for FareFee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Percentage::from_hundredths(self.0).fmt(f)
+    }
+}
+
+/// What a seller bears; absent where neither the rule nor the seller says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bears {
+    /// He bears fees of processing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processing_fee: Option<bool>,
+    /// He bears the whole fee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charge_entire_fee: Option<bool>,
+    /// He bears what is left of the fee.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charge_remainder_fee: Option<bool>,
+    /// He bears chargebacks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub liable: Option<bool>,
+    /// He is responsible for the transaction.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction_owner: Option<bool>,
+    /// The percentage that he pays to the merchant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fare_mdr: Option<Percentage>,
+    /// The fixed fee that he pays to the merchant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fare_fee: Option<FareFee>,
+}
+
+impl Bears {
+    /// What is absent here comes from `defaults`.
+    #[must_use]
+    pub fn or(self, defaults: Self) -> Self {
+        Self {
+            processing_fee: self.processing_fee.or(defaults.processing_fee),
+            charge_entire_fee: self.charge_entire_fee.or(defaults.charge_entire_fee),
+            charge_remainder_fee: self.charge_remainder_fee.or(defaults.charge_remainder_fee),
+            liable: self.liable.or(defaults.liable),
+            transaction_owner: self.transaction_owner.or(defaults.transaction_owner),
+            fare_mdr: self.fare_mdr.or(defaults.fare_mdr),
+            fare_fee: self.fare_fee.or(defaults.fare_fee),
+        }
+    }
+}
+
+/// The share of one seller. Rules never change once they are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SplitRule {
+    /// Its id; the time of creation is the id's own.
+    pub id: Id<of::SplitRule>,
+    /// The seller.
+    pub seller_id: SellerId,
+    /// What he gets.
+    #[serde(flatten)]
+    pub share: Share,
+    /// What he bears.
+    #[serde(flatten)]
+    pub bears: Bears,
+}
+
+impl SplitRule {
+    /// When the rule was made.
+    pub fn created_at(&self) -> Timestamp {
+        self.id.created_at()
+    }
+}
+
+/// Why rules cannot stand together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RulesRefusal {
+    /// Percentages and amounts.
+    Mixed,
+    /// More than 100 percent.
+    AboveTheWhole,
+    /// The rule at this index names a seller once more.
+    SellerTwice(usize),
+}
+
+/// Whether `rules` can stand together, whatever is charged.
+///
+/// # Errors
+/// What [`RulesRefusal`] says.
+pub fn check(rules: &[SplitRule]) -> Result<(), RulesRefusal> {
+    let (mut percent, mut by_percentage) = (0_u32, 0_usize);
+    for (index, rule) in rules.iter().enumerate() {
+        if rules.iter().take(index).any(|earlier| earlier.seller_id == rule.seller_id) {
+            return Err(RulesRefusal::SellerTwice(index));
+        }
+        if let Share::Percentage(share) = rule.share {
+            percent += u32::from(share.get());
+            by_percentage += 1;
+        }
+    }
+    match by_percentage {
+        0 => Ok(()),
+        _ if by_percentage < rules.len() => Err(RulesRefusal::Mixed),
+        _ if percent > 100 => Err(RulesRefusal::AboveTheWhole),
+        _ => Ok(()),
+    }
+}
+
+/// How a charge is divided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Split {
+    /// The share of each seller, in the order of the request.
+    pub rules: Vec<SplitRule>,
+    /// What the platform keeps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fee: Option<PlatformFee>,
+    /// What is left to each, once something was given back; until then the rules say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    held: Option<Held>,
+    /// What each gives back with the void that is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    returning: Option<Shares>,
+}
+
+impl Split {
+    /// A split of which nothing was given back.
+    pub const fn new(rules: Vec<SplitRule>, fee: Option<PlatformFee>) -> Self {
+        Self { rules, fee, held: None, returning: None }
+    }
+
+    /// Whether this much can be divided by the rules.
+    ///
+    /// # Errors
+    /// What [`Misfit`] says.
+    pub fn fit(&self, amount: Amount) -> Result<(), Misfit> {
+        shares::by_rules(&self.rules, self.fee.as_ref(), amount).map(drop)
+    }
+
+    /// Whether this much can be captured. What is left of a reservation of which something was given back is divided as
+    /// it was, whatever the rules name.
+    ///
+    /// # Errors
+    /// What [`Misfit`] says.
+    pub fn fit_capture(&self, amount: Amount) -> Result<(), Misfit> {
+        if self.held.is_some() { Ok(()) } else { self.fit(amount) }
+    }
+
+    /// What each has of `amount`, all that is left of a charge of `original`. A payer may have paid less than the rules
+    /// name: each has as large a part of it as of what was charged.
+    pub fn shares(&self, amount: Amount, original: Amount) -> Shares {
+        if let Some(held) = &self.held
+            && held.left().total() == amount
+        {
+            return held.left().clone();
+        }
+        let by_rules = |of| shares::by_rules(&self.rules, self.fee.as_ref(), of);
+        by_rules(amount).unwrap_or_else(|_| match by_rules(original) {
+            Ok(of_original) => of_original.in_proportion(amount),
+            Err(_) => Shares::all_the_merchants(self.rules.len(), amount),
+        })
+    }
+
+    /// What the platform had of the charge before anything was given back.
+    pub fn fee_charged(&self, amount: Amount, original: Amount) -> Amount {
+        self.held.as_ref().map_or_else(|| self.shares(amount, original).fee, Held::fee_charged)
+    }
+
+    /// What each gives back of `back`, a part of `amount`: as `given` says of the sellers, and otherwise in proportion
+    /// to what each has.
+    ///
+    /// # Errors
+    /// What [`ReturnRefusal`] says.
+    pub fn returns(
+        &self,
+        amount: Amount,
+        original: Amount,
+        back: Amount,
+        given: &[SellerReturn],
+    ) -> Result<Shares, ReturnRefusal> {
+        let left = self.shares(amount, original);
+        if given.is_empty() {
+            Ok(self.evenly(&left, back))
+        } else {
+            held::as_given(&self.rules, &left, back, given)
+        }
+    }
+
+    fn evenly(&self, left: &Shares, back: Amount) -> Shares {
+        let whole = match &self.held {
+            Some(held) if held.left() == left => held.evenly_of(),
+            Some(_) | None => left,
+        };
+        left.minus(&left.lowered(whole, back))
+    }
+
+    /// What each bears when the payer's bank takes `held` back. A seller who is not liable keeps his share: the merchant
+    /// bears it. The platform has earned nothing from a sale that was undone.
+    pub fn on_charge_back(&self, held: &Shares) -> Shares {
+        let is_liable =
+            |index: usize| self.rules.get(index).is_some_and(|rule| rule.bears.liable == Some(true));
+        held.borne_by(is_liable)
+    }
+
+    /// With a void under way in which each gives this back.
+    #[must_use]
+    pub fn returning(&self, returns: Shares) -> Self {
+        Self { returning: Some(returns), ..self.clone() }
+    }
+
+    /// What each gives back with the void that is under way.
+    pub const fn under_way(&self) -> Option<&Shares> {
+        self.returning.as_ref()
+    }
+
+    /// With no void under way.
+    #[must_use]
+    pub fn withdrawn(&self) -> Self {
+        Self { returning: None, ..self.clone() }
+    }
+
+    /// After a capture of `to` out of a reservation of `from`. A reservation of which something was given back is
+    /// divided as it was.
+    #[must_use]
+    pub fn captured(&self, from: Amount, to: Amount, original: Amount) -> Self {
+        if self.held.is_some() { self.moved(from, to, original) } else { self.withdrawn() }
+    }
+
+    /// After the charge fell from `from` to `to` by a refund, or rose because one came back.
+    #[must_use]
+    pub fn moved(&self, from: Amount, to: Amount, original: Amount) -> Self {
+        let left = self.shares(from, original);
+        let held = if let Some(back) = from.minus(to) {
+            let evenly = self.evenly(&left, back);
+            let returned = match &self.returning {
+                Some(returned) if returned.total() == back => returned,
+                Some(_) | None => &evenly,
+            };
+            Some(Held::after_return(self.held.as_ref(), &left, returned, &evenly))
+        } else {
+            let raised = to.minus(from).unwrap_or(Amount::ZERO);
+            self.held.as_ref().map(|held| held.raised(raised))
+        };
+        Self { held, returning: None, ..self.clone() }
+    }
+}
