@@ -56,6 +56,7 @@ function walletSource() {
 }
 
 async function pay() {
+  await reading;
   const type = chosen();
   unmarkAll();
   const wrong = payerProblems(type);
@@ -133,8 +134,9 @@ for (const link of document.querySelectorAll(".languages a")) link.href += locat
 label();
 if (hasCard) cardFields.mount();
 resume();
-readKnown().then(() => {
+// Who buys, where the shop has named him; until he is known nothing is paid.
+const reading = readKnown().then(() => {
   showSaved();
   choose(tabs.find((tab) => tab.dataset.method === chosen()));
+  document.documentElement.dataset.ready = "";
 });
-document.documentElement.dataset.ready = "";
