@@ -96,6 +96,8 @@ impl Chosen {
         let variables = [
             ("bg", background),
             ("on-bg", background.text_on()),
+            // A logo is drawn for the background that the merchant has chosen, and stands on it in dark, too.
+            ("plate", parsed(self.background.as_deref(), LIGHT_BACKGROUND)),
             ("surface", surface),
             ("field", field),
             ("line", line),
