@@ -15,6 +15,7 @@ use regente_store::{Batch, Commit};
 
 use crate::http::fields_origin::FieldsOrigin;
 use crate::http::limits::{HttpLimits, Limiters};
+use crate::human_check::HumanCheck;
 
 /// The most credentials in the cache; about 300 bytes each.
 const CREDENTIALS_CACHED_MAX: u64 = 50_000;
@@ -33,6 +34,8 @@ pub struct Parts {
     pub challenges: Option<SimulatedServer>,
     /// The origin of the card fields, where they have one of their own.
     pub fields_origin: Option<FieldsOrigin>,
+    /// Tells buyers from programs, where a session asks for that.
+    pub human_check: Box<dyn HumanCheck>,
     /// Limits on callers' requests.
     pub limits: HttpLimits,
     /// The cache of valid credentials, a few seconds long.

@@ -37,6 +37,7 @@ use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
 use crate::http::MonotonicClock;
 use crate::http::error::kept_answer;
 use crate::http::limits::Limiters;
+use crate::human_check::ProofOfWork;
 
 pub use derived::DEV_CLIENT_NAME;
 
@@ -208,6 +209,7 @@ async fn assemble(
         simulator_log,
         challenges,
         fields_origin: config.fields_origin(),
+        human_check: Box::new(ProofOfWork),
         credentials,
         limiters: Limiters::new(&limits, &now),
         limits,

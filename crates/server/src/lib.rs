@@ -11,6 +11,7 @@ pub mod config;
 pub mod demo;
 pub mod health;
 pub mod http;
+pub mod human_check;
 pub mod metrics;
 pub mod sandbox_provider;
 pub mod serve;

@@ -36,6 +36,7 @@ pub struct ClientKeys {
     idempotency: hmac::Key,
     document_link: hmac::Key,
     session: hmac::Key,
+    human_check: hmac::Key,
 }
 
 impl ClientKeys {
@@ -51,6 +52,7 @@ impl ClientKeys {
             idempotency: key(&secret, b"idempotency digest"),
             document_link: key(&secret, b"document link"),
             session: key(&secret, b"session key"),
+            human_check: key(&secret, b"human check"),
         }
     }
 
@@ -94,6 +96,12 @@ impl ClientKeys {
     pub fn session_key(&self, session_id: SessionId) -> Uuid {
         let hash = hash_of(&self.session, &[session_id.uuid().as_bytes()]);
         uuid::Builder::from_random_bytes(half_of(&hash).into_bytes()).into_uuid()
+    }
+
+    /// What the challenge of a human check proves itself by, half of a hash.
+    pub fn human_check_digest(&self, parts: &[&str]) -> Uuid {
+        let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+        half_of(&hash_of(&self.human_check, &parts))
     }
 }
 

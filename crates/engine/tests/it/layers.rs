@@ -71,6 +71,7 @@ const SERVER: &[&str] = &[
     "http",
     "config",
     "telemetry",
+    "human_check",
     "app",
     "access",
     "health",

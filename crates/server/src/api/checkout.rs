@@ -2,6 +2,7 @@
 //! Whoever has the link may pay; the page brings the key of the session along, which opens nothing else.
 
 mod colours;
+mod human;
 mod live;
 mod money;
 mod page;
@@ -38,6 +39,7 @@ pub(super) fn for_browsers(app: &App) -> Router<App> {
     let of_the_session = Router::new()
         .route("/pay/{id}/status", get(live::status))
         .route("/pay/{id}/events", get(live::events))
+        .route("/pay/{id}/challenge", get(human::challenge))
         .route_layer(guard(app.clone(), Access::Buyer));
     Router::new()
         .route("/pay/{id}", get(show))

@@ -60,8 +60,11 @@ pub const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
 /// A change of settings changes nothing.
 pub const NO_EFFECTIVE_FIELD: &str = "settings_no_effective_field";
 
+/// A buyer has not proved that he is a person, where the session asks for that.
+pub const CAPTCHA_REQUIRED: &str = "session_captcha_required";
+
 /// Every `businessCode`.
-pub const CODES: [&str; 18] = [
+pub const CODES: [&str; 19] = [
     BodyCode::InvalidRequest.code(),
     BodyCode::PanNotAllowed.code(),
     BodyCode::InvalidPaymentsCount.code(),
@@ -77,6 +80,7 @@ pub const CODES: [&str; 18] = [
     session::DISABLED,
     session::LIMIT_REACHED,
     session::CARDS_BLOCKED,
+    CAPTCHA_REQUIRED,
     session::PIX_OR_BOLETO_WITH_LIMIT,
     session::CONSUMED,
     NO_EFFECTIVE_FIELD,

@@ -17,6 +17,8 @@ pub const MERCHANT_ID: &str = "x-merchant-id";
 pub const IDEMPOTENCY_KEY: &str = "x-idempotency-key";
 /// The standard's name of that header; its value may be a quoted structured-field string.
 pub const IDEMPOTENCY_KEY_ALIAS: &str = "idempotency-key";
+/// The header with the proof that a person pays (`docs/checkout.md#human-check`).
+pub const CAPTCHA_TOKEN: &str = "x-captcha-token";
 /// The header that marks a replayed answer (`docs/interface/conventions.md#idempotency`).
 pub const IDEMPOTENT_REPLAYED: &str = "idempotent-replayed";
 /// The header with the id of a request in the log (`docs/interface/conventions.md#request-ids`).

@@ -16,6 +16,7 @@ use regente::app::{App, Parts, no_credentials};
 use regente::http::MonotonicClock;
 use regente::http::error::kept_answer;
 use regente::http::limits::{HttpLimits, Limiters};
+use regente::human_check::ProofOfWork;
 use regente_domain::actor::Actor;
 use regente_domain::credential::SECRET_KEYS_ACTIVE_MAX;
 use regente_domain::id::{ClientId, Id};
@@ -127,6 +128,7 @@ impl Deployment {
             simulator_log: None,
             challenges: None,
             fields_origin: None,
+            human_check: Box::new(ProofOfWork),
             limiters: Limiters::new(&limits, &(Arc::new(|| Duration::ZERO) as MonotonicClock)),
             limits,
             credentials: no_credentials(clock, life),

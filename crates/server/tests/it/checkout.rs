@@ -1,5 +1,7 @@
 //! The page of a session as the server makes it; what a browser does with it is in `browsers.rs`.
 
+mod human;
+
 use std::time::Duration;
 
 use axum::http::Method;

@@ -20,6 +20,7 @@ use regente::app::{App, Parts, no_credentials};
 use regente::http::MonotonicClock;
 use regente::http::error::kept_answer;
 use regente::http::limits::{HttpLimits, Limiters};
+use regente::human_check::ProofOfWork;
 use regente_domain::actor::Actor;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::ClientId;
@@ -907,6 +908,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         simulator_log: Some(books.clone()),
         challenges,
         fields_origin: None,
+        human_check: Box::new(ProofOfWork),
         credentials: no_credentials(clock.clone(), life),
         limiters: Limiters::new(limits, &now),
         limits: limits.clone(),

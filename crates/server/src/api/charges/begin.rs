@@ -26,6 +26,7 @@ use crate::http::error::ApiError;
 use crate::http::headers::sandbox_seed;
 use crate::http::limits::read_bytes;
 use crate::http::peer::PeerAddress;
+use crate::human_check::must_pass;
 
 /// A parsed request.
 pub(super) enum Begun {
@@ -68,6 +69,7 @@ pub(super) async fn begin(
     let prepared = async {
         if let Some(session) = &session {
             session::must_take(session, payment_type, app.clock.of(caller.client_id))?;
+            must_pass(&*app.human_check, &app, &caller, session, &headers).await?;
         }
         prepare::prepare(&app, &caller, &request_id, request, claim.clone(), openings, seed).await
     };

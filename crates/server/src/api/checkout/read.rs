@@ -52,6 +52,7 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
         click_to_pay_dpa_id: text(settings, "mastercardClickToPayDpaid"),
         is_paid_repeatedly: !session.capacity.is_single(),
         is_sandbox: app.settings.mode == Mode::Sandbox,
+        asks_for_a_person: session.terms.captcha_enabled,
     }))))
 }
 

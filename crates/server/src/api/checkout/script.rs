@@ -17,8 +17,16 @@ macro_rules! joined {
 }
 
 /// The script as it is written.
-pub(super) const SOURCE: &str =
-    joined!("1-base.js", "2-calls.js", "3-payer.js", "4-card.js", "5-views.js", "6-live.js", "7-main.js",);
+pub(super) const SOURCE: &str = joined!(
+    "1-base.js",
+    "2-calls.js",
+    "3-payer.js",
+    "4-card.js",
+    "5-views.js",
+    "6-live.js",
+    "7-human.js",
+    "8-main.js",
+);
 
 /// The script of the page that a bank leads back to, inside of the frame.
 pub(super) const RETURNED: &str = "parent.postMessage(\"checkout:returned\",location.origin);";

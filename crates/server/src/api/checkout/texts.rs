@@ -31,7 +31,7 @@ page_texts! {
     title, skip, language, summary, order, items, total, your_details, name, email, document, phone, optional, address,
     zip_code, street, street_number, complement, district, city, state, how_to_pay, credit, pix, boleto, nupay, drip,
     click_to_pay, card_number, card_holder, card_expiry, card_cvv, installments, at_once, saved_cards, another_card,
-    save_card, about_pix, about_boleto, boleto_due, about_nupay, about_drip, about_click_to_pay, pay, make_pix,
+    save_card, about_pix, about_boleto, boleto_due, about_nupay, about_drip, about_click_to_pay, human, pay, make_pix,
     make_boleto, go_on, secure, sandbox, no_script, back_to_shop, stay, pay_again, try_again, another_method, copy,
     pix_title, pix_steps, pix_picture, pix_code, waiting, expires_in, pix_over_title, pix_over, boleto_title,
     boleto_line, boleto_open, boleto_later, redirect_title, redirect, redirect_go, challenge_title, challenge,

@@ -26,6 +26,8 @@ pub(super) struct Checkout {
     /// Whether it is paid more than once.
     pub(super) is_paid_repeatedly: bool,
     pub(super) is_sandbox: bool,
+    /// Whether the buyer is asked to prove that he is a person.
+    pub(super) asks_for_a_person: bool,
 }
 
 /// One item of the order.

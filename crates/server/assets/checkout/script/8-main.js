@@ -61,10 +61,12 @@ async function pay() {
   unmarkAll();
   const wrong = payerProblems(type);
   const wrongCard = type === "credit" ? cardProblems() : [];
-  if (wrong.length + wrongCard.length) {
+  const isUnproved = human.problem();
+  if (wrong.length + wrongCard.length || isUnproved) {
     notice(texts.fix);
     if (wrong.length) wrong[0].focus();
-    else cardFields.focus(wrongCard[0]);
+    else if (wrongCard.length) cardFields.focus(wrongCard[0]);
+    else humanBox.focus();
     return;
   }
   const source = type === "credit" ? await cardSource() : type === "click_to_pay" ? walletSource() : payerSource(type);
@@ -75,9 +77,16 @@ async function pay() {
     shown.isSaving = Boolean(known.record && !savedCard() && $("save-card").checked);
   }
   shown.isFresh = true;
-  const answer = await post(`${session.id}/charge`, body, { "X-Idempotency-Key": attempt.key() });
+  const charge = async () => post(`${session.id}/charge`, body, { "X-Idempotency-Key": attempt.key(), ...(await human.proof()) });
+  let answer = await charge();
+  if (answer?.body.error?.businessCode === "session_captcha_required") {
+    // The proof has grown old while the buyer was typing.
+    human.forget();
+    answer = await charge();
+  }
   if (!answer) return askAgain();
   if (answer.ok) return showCharge(answer.body);
+  if (answer.body.error?.businessCode === "session_captcha_required") throw new Refused(texts.humanFailed);
   if (answer.body.error?.businessCode === "session_cards_blocked") throw new Refused(texts.cardsBlocked);
   if ([403, 409, 422].includes(answer.status)) return findOut();
   if (answer.status === 429) throw new Refused(texts.tooMany);

@@ -1,0 +1,37 @@
+//! What the page is asked before a buyer pays a session that wants to know whether he is a person.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use regente_engine::caller::Caller;
+use regente_engine::error::Error;
+use serde::Serialize;
+
+use crate::api::path::Path;
+use crate::api::sessions;
+use crate::app::App;
+use crate::http::error::ApiError;
+use crate::http::headers::idempotency_key;
+use crate::human_check::Payment;
+
+#[derive(Serialize)]
+struct Asked {
+    challenge: String,
+}
+
+/// The challenge for the payment that the idempotency key names.
+pub(super) async fn challenge(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let session = sessions::find(&app, &caller, &id).await?;
+    let missing = || Error::invalid("X-Idempotency-Key", "should not be empty");
+    let key = idempotency_key(&headers)?.ok_or_else(missing)?;
+    let payment = Payment { session: &session, caller: &caller, key: key.as_str() };
+    let challenge = app.human_check.challenge(&app, payment).await?;
+    Ok(([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(Asked { challenge }))
+        .into_response())
+}
