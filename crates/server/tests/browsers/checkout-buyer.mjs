@@ -59,6 +59,32 @@ export const METHODS = [
   { paymentType: "credit", installments: 3 }, { paymentType: "pix", expiresIn: 3600 },
   { paymentType: "boleto", expiresDate: "2030-12-31" },
 ];
+
+/** A merchant with a logo, which this page draws, and colours of its own. */
+export async function brandedMerchant(page) {
+  const { id } = await call("POST", "/v1/merchants", {
+    mcc: "5941", name: "Trilha", merchantName: "Trilha Esportes",
+    providers: [{ name: "Sandbox", priority: 1, credentials: { type: "SANDBOX", apiKey: "trilha" } }],
+  });
+  await page.setContent(`<svg id="logo" xmlns="http://www.w3.org/2000/svg" width="320" height="96" viewBox="0 0 320 96">
+    <path d="M8 84 48 20l20 30 12-16 34 50z" fill="#0b6e4f"/><circle cx="92" cy="22" r="10" fill="#f2c14e"/>
+    <text x="122" y="76" font-family="sans-serif" font-weight="700" font-size="56" fill="#0b6e4f">trilha</text></svg>`);
+  const logo = await page.locator("#logo").screenshot({ omitBackground: true });
+  const form = new FormData();
+  form.append("logo", new Blob([logo], { type: "image/png" }), "logo.png");
+  const colours = {
+    mainColor: "#f2c14e", secondaryColor: "#0b6e4f", backgroundColor: "#fdf6e3", errorColor: "#ff6b6b", successColor: "#7bd389",
+    attentionColor: "#ffd166",
+  };
+  for (const [name, colour] of Object.entries(colours)) form.append(name, colour);
+  const answer = await fetch(`${url}/v1/settings`, {
+    method: "POST", body: form,
+    headers: { "X-Client-Id": account.REGENTE_CLIENT_ID, "X-Api-Key": account.REGENTE_API_KEY, "X-Merchant-Id": id },
+  });
+  assert.equal(answer.status, 201, await answer.text());
+  return id;
+}
+
 export const order = (more = {}) =>
   call("POST", "/v1/sessions", {
     name: "Corrida de junho", orderId: "77", merchantId: account.REGENTE_MERCHANT_ID, amount: 123456, createLink: true,

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import {
-  APPROVED, CHALLENGED, DECLINED, DESKTOP, METHODS, PHONE, browser, buyer, call, chargesOf, order, paidBy, service, sleep, url,
+  APPROVED, CHALLENGED, DECLINED, DESKTOP, METHODS, PHONE, brandedMerchant, browser, buyer, call, chargesOf, order, paidBy, service,
+  sleep, url,
 } from "./checkout-buyer.mjs";
 
 const { ONLY, PICTURES } = process.env;
@@ -36,6 +37,38 @@ const stories = {
     await page.reload();
     await page.getByRole("heading", { name: "Este pedido já foi pago" }).waitFor();
     await ana.step("paid");
+    return ana;
+  },
+  // The page of a merchant with a logo and colours of its own, which asks whether a person pays.
+  async "branded-phone"(name) {
+    const ana = await buyer(name, PHONE);
+    const { page } = ana;
+    const merchantId = await brandedMerchant(page);
+    const session = await order({ merchantId, captchaEnabled: true });
+    await ana.open(session);
+    await page.waitForFunction(() => document.querySelector(".logo").naturalWidth > 0);
+    await page.locator("#card-cvv:not(.skeleton)").waitFor();
+    await ana.step("light");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await ana.step("dark");
+    await ana.payer();
+    await ana.card(DECLINED);
+    await page.locator("#pay").press("Enter");
+    await page.locator("#human-error").getByText("Marque esta caixa para pagar.").waitFor();
+    assert.equal(await page.evaluate(() => document.activeElement.id), "human");
+    await ana.step("asked");
+    await page.keyboard.press("Space");
+    await page.locator("#human-state[role=status]").getByText("Verificado.").waitFor();
+    await ana.step("checked");
+    await page.click("#pay");
+    await page.locator("#notice").getByText("O pagamento não foi aprovado.").waitFor();
+    // The next payment proves it anew, and asks for nothing.
+    await ana.card(APPROVED);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.click("#pay");
+    await ana.done();
+    await ana.step("done");
+    assert.deepEqual((await chargesOf(session)).map(({ status }) => status).sort(), ["authorized", "failed"]);
     return ana;
   },
   async "declined-desktop"(name) {
@@ -195,7 +228,9 @@ const stories = {
   async "ended-desktop"(name) {
     const ana = await buyer(name, DESKTOP);
     const { page } = ana;
-    const [canceled, disabled] = [await order(), await order()];
+    const [canceled, disabled, expired] = [await order(), await order(), await order()];
+    const dueAt = Date.now() + 1_000;
+    await call("PATCH", `/v1/sessions/${expired.id}`, { isActive: true, dueDate: new Date(dueAt).toISOString() });
     await ana.open(canceled);
     await ana.payer();
     await page.getByRole("tab", { name: "Pix" }).click();
@@ -208,6 +243,10 @@ const stories = {
     await page.goto(`${url}/pay/${disabled.id}`);
     await page.getByRole("heading", { name: "This link is not available" }).waitFor();
     await ana.step("disabled");
+    await sleep(Math.max(0, dueAt - Date.now()));
+    await page.goto(`${url}/pay/${expired.id}`);
+    await page.getByRole("heading", { name: "This link has expired" }).waitFor();
+    await ana.step("expired");
     await page.goto(`${url}/pay/00000000-0000-4000-8000-000000000000`);
     await page.getByRole("heading", { name: "Page not found" }).waitFor();
     await ana.step("unknown");

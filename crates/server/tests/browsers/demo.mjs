@@ -1,9 +1,12 @@
 // A newcomer at the demo shop of a running service: buys by Pix in three clicks, then by card, and watches the events arrive.
 // Prints one line of JSON for each language. With PICTURE it writes the picture of the README there.
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import { createRequire } from "node:module";
 import { chromium } from "playwright-core";
 
 const { REGENTE_URL, CHROMIUM, PICTURE } = process.env;
+const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core"), "utf8");
 const WORDS = {
   "en-US": { buy: "Buy: Enamel mug", simulate: "Pay (simulator)", card: "Card", paid: "Payment approved" },
   "pt-BR": { buy: "Comprar: Caneca esmaltada", simulate: "Pagar (simulador)", card: "Cartão", paid: "Pagamento aprovado" },
@@ -57,13 +60,16 @@ try {
     await approved(byCard);
     await told("transaction.authorized", paidBefore + 2);
     const shown = await events();
+    await shop.evaluate(axe);
+    const { violations } = await shop.evaluate(() => globalThis.axe.run(document, { iframes: false }));
+    const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
     if (PICTURE && locale === "en-US") {
       await byCard.close();
       await byPix.close();
       await shop.locator("#events details").first().click();
       await shop.screenshot({ path: PICTURE, animations: "disabled" });
     }
-    console.log(JSON.stringify({ locale, events: shown, complaints, outside }));
+    console.log(JSON.stringify({ locale, events: shown, complaints, outside, serious }));
     await context.close();
   }
 } finally {
