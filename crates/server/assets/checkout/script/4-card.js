@@ -53,7 +53,7 @@ const cardFields = {
     });
   },
   focus(name) {
-    this.library.focus(name);
+    this.library?.focus(name);
   },
 };
 

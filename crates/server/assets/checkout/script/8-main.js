@@ -141,7 +141,8 @@ async function resume() {
 
 for (const link of document.querySelectorAll(".languages a")) link.href += location.hash;
 label();
-if (hasCard) cardFields.mount();
+// The frames of the card fields cost a phone more than everything else here, so the page can be used before they come.
+if (hasCard) setTimeout(() => cardFields.mount());
 resume();
 // Who buys, where the shop has named him; until he is known nothing is paid.
 const reading = readKnown().then(() => {
