@@ -1,5 +1,5 @@
 // What the other files stand on: the session as the server wrote it into the page, elements, and what is kept in the browser.
-// The files are one module, put together in the order of their names.
+// The files are one script, put together in the order of their names.
 const session = JSON.parse(document.getElementById("session").textContent);
 const { texts } = session;
 const $ = (id) => document.getElementById(id);

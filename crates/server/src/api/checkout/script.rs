@@ -49,8 +49,13 @@ impl Inline {
 /// Characters of the hash in the path of the script.
 const HASH_CHARS: usize = 16;
 
-/// What browsers are sent: the library with the card fields, and the script of the page.
-static SENT: LazyLock<String> = LazyLock::new(|| without_comments(&[LIBRARY.text(), SOURCE].concat()));
+/// What browsers are sent: the library with the card fields, and the script of the page. No module: that would wait for the
+/// page to be painted, which takes a phone as long as the whole script.
+static SENT: LazyLock<String> = LazyLock::new(|| {
+    let source = without_comments(&[LIBRARY.text(), SOURCE].concat());
+    // The braces keep its names from the names of the page.
+    format!("\"use strict\";{{\n{source}\n}}")
+});
 
 /// The script of the page.
 pub(in crate::api) static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
