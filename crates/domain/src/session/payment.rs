@@ -4,7 +4,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Advance, Capacity, Draft, Session, SessionAction, SessionStatus};
+use super::change::Draft;
+use super::{Advance, Capacity, Session, SessionAction, SessionStatus};
 use crate::charge::words::words;
 use crate::charge::{Charge, ChargeState, Held};
 use crate::time::Timestamp;

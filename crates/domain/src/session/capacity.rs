@@ -1,0 +1,66 @@
+//! How often a session can be paid, and how often it was.
+
+/// How often a session can be paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Capacity {
+    /// Once.
+    One,
+    /// So many times.
+    Many(u32),
+    /// As often as buyers like.
+    Unlimited,
+}
+
+impl Capacity {
+    /// `maxPayments` of an unlimited session.
+    pub const UNLIMITED: i64 = -1;
+    /// The highest finite `maxPayments`.
+    pub const PAYMENTS_MAX: u32 = 99_999;
+
+    /// From `maxPayments`; `None` when it is out of range.
+    pub fn of(max_payments: Option<i64>) -> Option<Self> {
+        match max_payments {
+            None => Some(Self::One),
+            Some(Self::UNLIMITED) => Some(Self::Unlimited),
+            Some(number) => match u32::try_from(number) {
+                Ok(number @ 1..=Self::PAYMENTS_MAX) => Some(Self::Many(number)),
+                Ok(_) | Err(_) => None,
+            },
+        }
+    }
+
+    /// `maxPayments`.
+    pub fn max_payments(self) -> Option<i64> {
+        match self {
+            Self::One => None,
+            Self::Many(number) => Some(i64::from(number)),
+            Self::Unlimited => Some(Self::UNLIMITED),
+        }
+    }
+
+    /// Whether it ends with the first payment: then instructions that nobody has paid yet keep no other buyer off.
+    pub const fn is_single(self) -> bool {
+        matches!(self, Self::One | Self::Many(1))
+    }
+
+    pub(super) const fn limit(self) -> Option<i64> {
+        match self {
+            Self::One => Some(1),
+            Self::Many(number) => Some(number as i64),
+            Self::Unlimited => None,
+        }
+    }
+}
+
+/// The payments of a session by where they stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// A provider is being asked.
+    pub authorizing: i64,
+    /// A buyer has instructions and has not paid.
+    pub pending: i64,
+    /// They were made, also those that were given back since.
+    pub paid: i64,
+    /// Those of them that were given back in full.
+    pub returned: i64,
+}

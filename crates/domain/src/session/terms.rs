@@ -1,0 +1,91 @@
+//! What a session sells, and how it can be paid.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::charge::PaymentType;
+use crate::id::{Id, of};
+use crate::money::Amount;
+
+/// One item of the order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Item {
+    /// Its id, which never changes.
+    pub id: Id<of::SessionItem>,
+    /// What it is.
+    pub name: String,
+    /// More about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The price of one, in minor units.
+    pub unit_price: Amount,
+    /// How many.
+    pub quantity: i64,
+    /// Whether it can be touched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tangible: Option<bool>,
+    /// The merchant's own category.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category_id: Option<String>,
+}
+
+/// A payment method that a session offers, with its terms as a charge takes them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OfferedMethod {
+    /// The method.
+    pub payment_type: PaymentType,
+    /// Its terms.
+    #[serde(flatten)]
+    pub terms: Map<String, Value>,
+}
+
+impl OfferedMethod {
+    /// The methods that sessions offer.
+    pub const TYPES: [PaymentType; 6] = [
+        PaymentType::Credit,
+        PaymentType::Pix,
+        PaymentType::Boleto,
+        PaymentType::Drip,
+        PaymentType::Nupay,
+        PaymentType::ClickToPay,
+    ];
+}
+
+/// What is sold, and on which terms.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Terms {
+    /// The name of the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Free text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Text on the buyer's statement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub statement_descriptor: Option<String>,
+    /// Reference handed to the provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider_reference_key: Option<String>,
+    /// Whether the amount is captured at once.
+    pub capture: bool,
+    /// Whether the hosted page asks for a CAPTCHA.
+    pub captcha_enabled: bool,
+    /// Whether it has a payment link.
+    pub create_link: bool,
+    /// What is sold.
+    pub items: Vec<Item>,
+    /// How it can be paid; one entry for each method.
+    pub methods: Vec<OfferedMethod>,
+}
+
+impl Terms {
+    /// Whether Pix or boleto are among the methods.
+    pub fn offer_pix_or_boleto(&self) -> bool {
+        self.methods
+            .iter()
+            .any(|method| matches!(method.payment_type, PaymentType::Pix | PaymentType::Boleto))
+    }
+}
