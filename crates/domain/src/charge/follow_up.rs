@@ -198,6 +198,13 @@ impl Charge {
         }
     }
 
+    /// Whether its provider can give back what it holds: a reservation always, a boleto never.
+    pub fn can_be_given_back(&self) -> bool {
+        let refunds = |provider: ProviderType| provider.capabilities().can_refund(self.method.payment_type());
+        matches!(self.state, ChargeState::PreAuthorized { .. })
+            || self.state.responsible().is_none_or(refunds)
+    }
+
     /// The provider that the operation goes to, and what it holds.
     fn holder(&self, operation: FollowUpKind) -> Result<(ProviderType, Held), FollowUpRefusal> {
         let status = self.state.status();

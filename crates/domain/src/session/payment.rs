@@ -24,7 +24,7 @@ words! {
         Ended = "ended",
         /// The buyer has paid, and got everything back.
         Returned = "returned",
-        /// The buyer has paid what could not be paid any more: it is given back and never counts.
+        /// The buyer has paid what could not be paid any more: it never counts, and is given back where that is possible.
         Surplus = "surplus",
     }
 }
@@ -93,7 +93,7 @@ pub struct Counted {
 
 impl Session {
     /// Counts a payment; `None` when it was counted as it stands. A payment that is counted as
-    /// [`PaymentState::Surplus`] must be given back.
+    /// [`PaymentState::Surplus`] must be given back, if its provider can.
     pub fn count(
         &self,
         payment: Payment,
@@ -172,7 +172,11 @@ impl Draft {
             && self.session.capacity.limit().is_none_or(|limit| self.session.tally.paid < limit);
         if !is_taken {
             let mut diff = response(charge, now);
-            diff["reason"] = "the session takes no further payment: it is given back".into();
+            let reason = match charge.can_be_given_back() {
+                true => "the session takes no further payment: it is given back",
+                false => "the session takes no further payment: its provider cannot give it back",
+            };
+            diff["reason"] = reason.into();
             self.note(&[], diff);
             return PaymentState::Surplus;
         }

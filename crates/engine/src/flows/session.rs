@@ -48,14 +48,7 @@ pub async fn count(app: &App, client_id: ClientId, charge_id: ChargeId, actor: &
         write(app, &mut batch, &before, &counted.advance, actor)?;
         payments::count(&mut batch, charge_id, found.payment, counted.counted);
         match counted.counted {
-            PaymentState::Surplus => {
-                tracing::error!(
-                    alert = "session_paid_again", session = %before.id, charge = %charge_id,
-                    amount = charge.amount.minor_units(),
-                    "A session was paid that takes no further payment: it is given back"
-                );
-                queue::sessions::give_back(app, &mut batch, &charge);
-            }
+            PaymentState::Surplus => give_back(app, &mut batch, &before, &charge),
             // Canceled while the provider was making the instructions.
             PaymentState::Pending if before.status == SessionStatus::Canceled => {
                 queue::sessions::close(app, &mut batch, &counted.advance.session);
@@ -73,6 +66,24 @@ pub async fn count(app: &App, client_id: ClientId, charge_id: ChargeId, actor: &
         }
     }
     Err(Error::busy())
+}
+
+/// Has a payment given back that its session did not take. What no provider gives back is the merchant's to settle.
+fn give_back(app: &App, batch: &mut Batch, session: &Session, charge: &Charge) {
+    let (alert, amount) = ("session_paid_again", charge.amount.minor_units());
+    match charge.can_be_given_back() {
+        true => {
+            tracing::error!(
+                alert, session = %session.id, charge = %charge.id, amount,
+                "A session was paid that takes no further payment: it is given back"
+            );
+            queue::sessions::give_back(app, batch, charge);
+        }
+        false => tracing::error!(
+            alert, session = %session.id, charge = %charge.id, amount,
+            "A session was paid that takes no further payment, and its provider cannot give it back: the merchant must"
+        ),
+    }
 }
 
 /// Adds a change of a session to the batch, with its history and its events.

@@ -5,10 +5,12 @@ use std::time::Duration;
 use axum::http::Method;
 use futures_util::future::join_all;
 use regente_providers::staged::Staged;
+use regente_store::jobs;
 use serde_json::{Value, json};
 
 use super::{buyer, by_card, by_pix, create, history, pay, read, session_body};
 use crate::charges::pix::paid::{MINUTE, PAYS, happens};
+use crate::charges::redirects::address;
 use crate::charges::{single_merchant, text};
 use crate::follow_ups::announced;
 use crate::harness::{APPROVED, BLOCKED, TestApp, stories};
@@ -19,6 +21,7 @@ stories! {
     of_buyers_who_pay_at_once_one_pays,
     an_unknown_outcome_keeps_others_off,
     whoever_pays_first_has_paid_and_the_other_gets_it_back,
+    a_boleto_too_many_is_the_merchants_to_give_back,
     a_canceled_session_gives_back_what_is_paid,
     a_limit_counts_payments_and_ends_the_session,
     what_is_given_back_voids_the_session,
@@ -146,6 +149,26 @@ async fn whoever_pays_first_has_paid_and_the_other_gets_it_back(app: TestApp) {
     app.later(24 * HOUR).await;
     assert_eq!(charge(&app, &pix).await["status"], "authorized");
     assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
+}
+
+async fn a_boleto_too_many_is_the_merchants_to_give_back(app: TestApp) {
+    let mut body = session_body(&single_merchant(&app).await);
+    body["paymentMethods"][1] = json!({ "paymentType": "boleto" });
+    let session = create(&app, &body).await;
+    let mut by_boleto = by_pix();
+    by_boleto["paymentMethod"]["paymentType"] = "boleto".into();
+    by_boleto["paymentSource"]["customer"]["address"] = address();
+    let boleto = pay(&app, &session, &by_boleto).await.expect(201);
+    pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+    happens(&app, &boleto, 0, PAYS).await;
+    app.later(48 * HOUR).await;
+    // No provider refunds a boleto: it is not tried in vain, and the history says so.
+    assert_eq!(charge(&app, &boleto).await["status"], "authorized");
+    assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
+    let entries = app.get(&format!("/v1/sessions/{}/history", text(&session["id"]))).await.expect(200);
+    let reason = text(&entries[0]["diff"]["reason"]);
+    assert_eq!(reason, "the session takes no further payment: its provider cannot give it back");
+    assert!(jobs::dead(&app.app.store, 1).await.unwrap().is_empty(), "no job has failed");
 }
 
 async fn a_canceled_session_gives_back_what_is_paid(app: TestApp) {
