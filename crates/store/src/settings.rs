@@ -22,6 +22,10 @@ sql! {
     pub UPDATE_SETTINGS = "
         UPDATE settings SET doc = :doc, version = version + 1, updated_at = :updated_at
         WHERE client_id = :client_id AND merchant_id = :merchant_id AND version = :version";
+    /// Deletes settings; guarded by the version.
+    pub DELETE_SETTINGS = "
+        DELETE FROM settings
+        WHERE client_id = :client_id AND merchant_id = :merchant_id AND version = :version";
     /// The settings of an account and those of one of its merchants.
     pub FIND_SETTINGS = "
         SELECT client_id, merchant_id, id, doc, version, updated_at FROM settings
@@ -169,6 +173,15 @@ pub fn update(batch: &mut Batch, settings: &Settings) -> Result<(), StoreError> 
         },
     );
     Ok(())
+}
+
+/// Deletes settings with their logo; the batch is refused when they have changed since they were read.
+pub fn delete(batch: &mut Batch, settings: &Settings) {
+    let (client_id, merchant_id) = (settings.client_id, column_of(settings.merchant_id));
+    batch.guard(&DELETE_SETTINGS, args! { client_id, merchant_id, version: settings.version });
+    if let Some(logo) = settings.details.logo {
+        delete_logo(batch, logo.id);
+    }
 }
 
 /// The settings of an account and, where one is named, of its merchant, in one query.

@@ -21,7 +21,7 @@ use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
 use regente_store::merchants::{self, Merchant, MerchantWithProviders};
 use regente_store::providers::{self as provider_rows, Provider};
-use regente_store::{Batch, Commit};
+use regente_store::{Batch, Commit, settings};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -310,6 +310,10 @@ pub async fn delete(
             &merchant,
             later_of(app.clock.of(caller.client_id), merchant.updated_at),
         );
+        let levels = settings::levels(&app.store, caller.client_id, Some(id)).await?;
+        if let Some(of_merchant) = &levels.of_merchant {
+            settings::delete(&mut batch, of_merchant);
+        }
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.deleted", id.uuid());
         let _admission = app.store.admit(caller.client_id)?;
         match app.change(batch, |app| app.merchants.forget()).await? {

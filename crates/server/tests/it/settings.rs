@@ -370,8 +370,12 @@ async fn a_link_shows_the_settings_that_count_for_its_merchant(app: TestApp) {
     // Nothing of the account's shows through those of the merchant.
     let form = Form::of(&[("errorColor", "#222"), ("mastercardClickToPayDpaid", "dpa-1")]).with_logo(&png());
     let own = app.send(form.request(&app.client, Method::POST, Some(&merchant))).await.expect(201);
+    let without = expected.clone();
     for (member, value) in own.as_object().unwrap() {
         expected[member] = value.clone();
     }
     assert_eq!(link().await, expected);
+    // They go with their merchant.
+    assert_eq!(app.delete(&format!("/v1/merchants/{merchant}")).await.status, 204);
+    assert_eq!((link().await, logos(&app).await), (without, 0));
 }
