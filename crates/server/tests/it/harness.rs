@@ -60,7 +60,9 @@ use regente_providers::sandbox::{
 use regente_providers::staged::{StageRefusal, StagedEvent};
 use regente_providers::{adyen, pagarme_v5, stripe};
 use regente_store::testing::{Fuse, TestDatabase};
-use regente_store::{PostgresOptions, Room, SqliteOptions, Store, StoreError, StoreOptions, jobs};
+use regente_store::{
+    Batch, Commit, PostgresOptions, Room, SqliteOptions, Store, StoreError, StoreOptions, jobs,
+};
 use serde_json::{Map, Value, json};
 use tokio::sync::{OnceCell, watch};
 use tower::ServiceExt;
@@ -253,6 +255,14 @@ impl TestApp {
         let app = build(self.ground(), &fuse, generation).await;
         let (router, worker) = (regente::api::router::router(app.clone()), Worker::new(app.engine.clone()));
         Self { app, worker, router, fuse, generation, prepared: OnceCell::new(), ..self }
+    }
+
+    /// Ends the leases of workers that are gone. On PostgreSQL they last some seconds of the database's clock, for which no
+    /// story waits.
+    pub async fn end_leases(&self) {
+        let mut batch = Batch::new(self.client_id());
+        jobs::void_leases(&mut batch, uuid::Uuid::nil());
+        assert_eq!(self.app.store.apply(batch).await.unwrap(), Commit::Applied);
     }
 
     /// A worker of another node of the deployment, where several processes share the database.

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use regente_store::{Batch, Commit, jobs};
 use serde_json::json;
-use uuid::Uuid;
 
 use super::{APPROVED_RISK, PENDING, REPROVED, analysed, analysing, decide, read, requests};
 use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
@@ -95,10 +93,7 @@ async fn stopped_while_jobs_run(mut app: TestApp, steps: u64) -> TestApp {
         app = app.restart().await;
     }
     app.fuse.disarm();
-    // On PostgreSQL the lease of a worker that is gone lasts some seconds of the database's clock.
-    let mut batch = Batch::new(app.client_id());
-    jobs::void_leases(&mut batch, Uuid::nil());
-    assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+    app.end_leases().await;
     app
 }
 

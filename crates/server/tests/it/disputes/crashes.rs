@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use regente_providers::staged::Staged;
-use regente_store::{Batch, Commit, args, sql};
 use serde_json::json;
 
 use super::{agrees, happens, read, told_of};
@@ -18,11 +17,6 @@ stories! {
     while_a_charge_is_charged_back,
     while_a_refund_comes_back,
     while_a_tester_has_a_reservation_charged_back,
-}
-
-sql! {
-    /// Leases end by the clock of the database, for which a story does not wait.
-    END_LEASES = "UPDATE jobs SET lease_owner = NULL, lease_until = NULL WHERE client_id = :client_id";
 }
 
 const SOON: Duration = Duration::from_secs(60);
@@ -48,12 +42,6 @@ async fn while_a_charge_is_charged_back(app: TestApp) {
 async fn while_a_refund_comes_back(app: TestApp) {
     let reverted = Staged::RefundReverted { amount: None };
     sweep(app, &[], reverted, ("authorized", 100, "revert_void")).await;
-}
-
-async fn end_leases(app: &TestApp) {
-    let mut batch = Batch::new(app.client_id());
-    batch.push_any(&END_LEASES, args! { client_id: app.client_id() });
-    assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
 }
 
 /// Stops at each step of what a report does to a charge of 100 of which 40 were refunded.
@@ -83,7 +71,7 @@ async fn sweep(app: TestApp, before: &[Staged], what: Staged, (status, amount, e
             app.fuse.disarm();
         } else {
             app = app.restart().await.reachable().await;
-            end_leases(&app).await;
+            app.end_leases().await;
             app.deliver(&notices[0]).await.expect(200);
         }
         app.later(SOON).await;
@@ -118,7 +106,7 @@ async fn while_a_tester_has_a_reservation_charged_back(app: TestApp) {
             app.fuse.disarm();
         } else {
             app = app.restart().await.reachable().await;
-            end_leases(&app).await;
+            app.end_leases().await;
         }
         app.later(SOON).await;
         // A tester tries again; what is charged back already is final.

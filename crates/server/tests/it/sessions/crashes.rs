@@ -13,6 +13,7 @@ use crate::harness::{APPROVED, TestApp, request, stories};
 
 stories! {
     while_a_session_is_paid,
+    while_a_further_payment_is_given_back,
 }
 
 /// Everything is due by then.
@@ -64,10 +65,7 @@ async fn while_a_session_is_paid(mut app: TestApp) {
     panic!("the flow does not end");
 }
 
-/// On SQLite alone: with PostgreSQL the job of a process that died waits for its lease, by the database's clock.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn while_a_further_payment_is_given_back() {
-    let mut app = TestApp::sqlite().await;
+async fn while_a_further_payment_is_given_back(mut app: TestApp) {
     let merchant = single_merchant(&app).await;
     for steps in 0..STEPS_MAX {
         let session = create(&app, &session_body(&merchant)).await;
@@ -85,6 +83,7 @@ async fn while_a_further_payment_is_given_back() {
             app.fuse.disarm();
         } else {
             app = app.restart().await;
+            app.end_leases().await;
         }
         app.later(LATER / 2).await;
         let charge = app.get(&format!("/v1/charges/{}", text(&pix["id"]))).await.expect(200);
