@@ -4,6 +4,7 @@
 //! `REGENTE_SEEDS=2000` runs that many seeds; `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` repeats one.
 
 mod payers;
+mod sessions;
 
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ use crate::agreement::{Money, agree, is_nothing_open, nothing_besides, nothing_i
 use crate::anti_fraud;
 use crate::apple_pay::by_click_to_pay;
 use crate::charges::text;
-use crate::harness::{Reply, TestApp, charge_body, request, sandbox};
+use crate::harness::{Client, Reply, TestApp, charge_body, request, sandbox};
 use crate::three_d_secure::{
     CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
     NOT_ENROLLED, REFUSED, answer_in_time, inline, own, three_d_secure, visit,
@@ -89,6 +90,7 @@ struct Told {
     reversals: usize,
     wallets: usize,
     effects: usize,
+    sessions: sessions::Told,
 }
 
 impl Told {
@@ -106,6 +108,7 @@ impl Told {
             && self.taken_back > 0
             && self.reversals > 0
             && self.wallets > 0
+            && self.sessions.is_varied()
     }
 }
 
@@ -241,6 +244,7 @@ impl Sequence {
             }
             ids.push(id);
         }
+        let (app, sold) = self.sell(app, &merchant, told).await;
         resolve(&app, &merchant).await;
         for notice in &self.reversals {
             app.deliver(notice).await.expect(200);
@@ -271,6 +275,9 @@ impl Sequence {
         }
         nothing_besides(&app.books, since, money).await;
         told.effects += money.effects;
+        for sold in &sold {
+            sold.agrees(&app, self.seed, &mut told.sessions).await;
+        }
         app
     }
 
@@ -407,7 +414,20 @@ impl Sequence {
     /// charge may or may not exist.
     async fn send(
         &mut self,
+        app: TestApp,
+        path: &str,
+        body: &Value,
+        told: &mut Told,
+    ) -> (TestApp, Option<Reply>) {
+        let sender = app.client.clone();
+        self.send_as(app, &sender, Method::POST, path, body, told).await
+    }
+
+    async fn send_as(
+        &mut self,
         mut app: TestApp,
+        sender: &Client,
+        method: Method,
         path: &str,
         body: &Value,
         told: &mut Told,
@@ -419,7 +439,7 @@ impl Sequence {
         if dies {
             app.fuse.arm(self.dice.below(8));
         }
-        let mut pending = app.begin(request(&app.client, Method::POST, path, &headers, Some(body)));
+        let mut pending = app.begin(request(sender, method.clone(), path, &headers, Some(body)));
         let fuse = app.fuse.clone();
         let reply = tokio::select! {
             reply = &mut pending => Some(reply.unwrap()),
@@ -437,12 +457,13 @@ impl Sequence {
         }
         if reply.is_none() || self.dice.one_in(5) {
             told.replays += 1;
-            let again = app.post_with_key(path, &key, body).await;
+            let again = app.call(sender, method, path, &headers, Some(body)).await;
             let is_same = |first: &Reply| first.status == again.status && first.bytes == again.bytes;
             // A pending or refused request may have its final answer by now.
-            let was_final = reply.as_ref().is_some_and(|first| first.status == 201 && !is_pending(first));
+            let was_final =
+                reply.as_ref().is_some_and(|first| first.status.is_success() && !is_pending(first));
             assert!(!was_final || reply.as_ref().is_some_and(is_same), "seed {}: another answer", self.seed);
-            let has_answer = again.status == 201;
+            let has_answer = again.status.is_success();
             return (app, if has_answer { Some(again) } else { reply });
         }
         (app, reply)
@@ -538,7 +559,11 @@ async fn resolve(app: &TestApp, merchant: &str) {
             assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
         }
         let is_asked_again = !transaction_requests::next_due(&app.app.store).await.unwrap().is_empty();
-        if given_up.is_empty() && !is_asked_again && is_nothing_open(app).await {
+        if given_up.is_empty()
+            && !is_asked_again
+            && is_nothing_open(app).await
+            && sessions::are_settled(app).await
+        {
             return;
         }
         app.later(LATER).await;

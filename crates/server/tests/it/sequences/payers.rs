@@ -119,6 +119,18 @@ pub(super) async fn confirm_refunds(app: &TestApp, charges: &Value) {
     }
 }
 
+/// Whoever has instructions for one of these charges pays.
+pub(super) async fn all_pay(app: &TestApp, charges: &[Value]) {
+    for charge in charges {
+        for stored in requests(app, text(&charge["id"])).await {
+            // Of anything later only notifications tell, and those of a sequence may get lost.
+            if stored.request.pending().is_some() && stored.due_at.is_some() {
+                stage(app, &stored.request, Staged::Payment { amount: None }).await;
+            }
+        }
+    }
+}
+
 async fn requests(app: &TestApp, id: &str) -> Vec<StoredRequest> {
     transaction_requests::of_object(&app.app.store, app.client_id(), id.parse().unwrap()).await.unwrap()
 }
