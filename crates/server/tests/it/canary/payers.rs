@@ -17,6 +17,7 @@ use crate::charges::redirects::{nupay_body, nupay_page};
 use crate::charges::{single_merchant, text};
 use crate::documents::link;
 use crate::harness::{ADDRESS, Client, TestApp};
+use crate::sessions::{buyer, create, session_body};
 use crate::three_d_secure::visit;
 
 /// What must be nowhere.
@@ -93,6 +94,7 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
     app.post(&format!("{path}/void"), &json!({})).await.expect(201);
     app.post(&path, &json!({ "status": "voided" })).await.expect(200);
     nupay(&app, &merchant, payer.clone()).await;
+    at_a_session(&app, &merchant, &payer).await;
     let browser = json!({ "ipAddress": "203.0.113.77", "browserFingerprint": "c4n4ry-f1ng3rpr1nt" });
     let drip = json!({
         "merchantId": merchant, "amount": 150, "paymentSource": described(payer),
@@ -115,6 +117,32 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
     }
     let seen = app.get(&format!("/v1/customers/{}", text(&charge["customerId"]))).await.expect(200);
     assert_eq!(seen["email"], "valdomira@example.com", "it is there for whoever may see it");
+}
+
+/// The buyer of a session becomes a customer, and gets the code of a Pix; he types something wrong before.
+async fn at_a_session(app: &TestApp, merchant: &str, payer: &Value) {
+    let session = create(app, &session_body(merchant)).await;
+    let (key, headers) = (buyer(&session), [("X-Idempotency-Key", "at a session")]);
+    let body =
+        json!({ "paymentMethod": { "paymentType": "pix" }, "paymentSource": described(payer.clone()) });
+    let mut wrong = body.clone();
+    wrong["paymentSource"]["customer"]["document"]["number"] = "1".into();
+    let mut nameless = payer.clone();
+    nameless["name"] = Value::Null;
+    let pay = format!("/v1/sessions/{}/charge", text(&session["id"]));
+    for (path, body, status) in [
+        ("/v1/sessions/customers", &nameless, 400),
+        ("/v1/sessions/customers?force=true", payer, 201),
+        (&pay, &wrong, 400),
+        (&pay, &body, 201),
+        (&pay, &body, 201),
+    ] {
+        let reply = app.call(&key, Method::POST, path, &headers, Some(body)).await;
+        assert_eq!(reply.status, status, "{path}: {reply:?}");
+    }
+    for path in [format!("/v1/sessions/{}/history", text(&session["id"])), "/v1/sessions".to_owned()] {
+        app.get(&path).await.expect(200);
+    }
 }
 
 /// A boleto whose slip names the payer; it is paid, and the bank takes the settlement back.

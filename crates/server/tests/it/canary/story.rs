@@ -3,6 +3,7 @@
 
 mod outside;
 mod providers;
+mod sessions;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request};
@@ -88,9 +89,13 @@ impl<'a> Story<'a> {
 
     async fn post_twice(&mut self, path: &str, key: &str, body: &Value) -> Reply {
         let client = self.app.client.clone();
+        self.twice(&client, path, key, body).await
+    }
+
+    async fn twice(&mut self, client: &Client, path: &str, key: &str, body: &Value) -> Reply {
         let headers = [("X-Idempotency-Key", key)];
-        let first = self.send(&client, Method::POST, path, &headers, body.to_string()).await;
-        let again = self.send(&client, Method::POST, path, &headers, body.to_string()).await;
+        let first = self.send(client, Method::POST, path, &headers, body.to_string()).await;
+        let again = self.send(client, Method::POST, path, &headers, body.to_string()).await;
         assert_eq!((first.status, &first.bytes), (again.status, &again.bytes), "{path}");
         assert_eq!(again.header("idempotent-replayed"), Some("true"), "{path}");
         first
@@ -259,7 +264,16 @@ impl<'a> Story<'a> {
     /// Refused requests: nothing of them is repeated or stored.
     pub async fn what_is_refused(&mut self) {
         let client = self.app.client.clone();
-        for path in ["/v1/tokens", "/v1/cards", "/v1/charges", "/v1/customers", "/v1/auth", "/v1/merchants"] {
+        for path in [
+            "/v1/tokens",
+            "/v1/cards",
+            "/v1/charges",
+            "/v1/customers",
+            "/v1/auth",
+            "/v1/merchants",
+            "/v1/sessions",
+            "/v1/sessions/tokens",
+        ] {
             let canary = self.canary(Fate::Approved);
             let whole = self.inline(&canary).to_string();
             for broken in
