@@ -1,5 +1,5 @@
-//! SIGKILL at an arbitrary moment while 64 clients charge. After a restart every answered charge exists, and every
-//! other one agrees with the simulator's transaction log.
+//! SIGKILL at an arbitrary moment while 64 clients charge, some of them sessions. After a restart every answered charge
+//! exists, every other one agrees with the simulator's transaction log, and each session with its charge.
 
 mod workers;
 
@@ -20,6 +20,8 @@ use crate::harness::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
 const CLIENTS: usize = 64;
 /// Answered charges before the kill.
 const ANSWERED_BEFORE_THE_END: usize = 300;
+/// Each fourth charge of a client pays a session of its own.
+const SESSION_EVERY: usize = 4;
 /// Of the answered charges, each fourth is requested again after the kill.
 const REPEATED_EVERY: usize = 4;
 /// Polls, one each [`PAUSE`], for a process that starts or for charges that are resolved.
@@ -65,6 +67,7 @@ async fn kill_and_compare(postgres: Option<String>) {
     let charges = deployment.charges_when_none_is_pending().await;
     let answered = seen.answered.lock().unwrap().clone();
     let unanswered = seen.unanswered.lock().unwrap().clone();
+    let sessions = seen.sessions.lock().unwrap().clone();
     assert!(answered.len() >= ANSWERED_BEFORE_THE_END);
     assert!(!unanswered.is_empty(), "the process died while somebody was waiting");
 
@@ -77,7 +80,7 @@ async fn kill_and_compare(postgres: Option<String>) {
     }
     // A repeated key leads to its charge. Only a request that left no charge is carried out now.
     for key in answered.keys().step_by(REPEATED_EVERY).chain(&unanswered) {
-        let again = deployment.api.charge(key, &merchants).await.unwrap();
+        let again = deployment.api.charge(key, &merchants, sessions.get(key)).await.unwrap();
         let is_replay = again.headers().contains_key("idempotent-replayed");
         assert_eq!(
             again.status(),
@@ -94,6 +97,7 @@ async fn kill_and_compare(postgres: Option<String>) {
     let charges = deployment.charges_when_none_is_pending().await;
     let sent: BTreeSet<&String> = answered.keys().chain(&unanswered).collect();
     assert_eq!(charges.keys().collect::<BTreeSet<_>>(), sent, "each key has one charge");
+    deployment.sessions_agree(&sessions, &charges).await;
     drop(process);
     deployment.compare_with_books(&charges).await;
 }
@@ -104,12 +108,21 @@ struct Seen {
     answers: AtomicUsize,
     answered: Mutex<BTreeMap<String, Value>>,
     unanswered: Mutex<BTreeSet<String>>,
+    /// By the key of the charge that pays them.
+    sessions: Mutex<BTreeMap<String, Value>>,
 }
 
 async fn charge_until_it_ends(api: Api, client: usize, merchants: Vec<String>, seen: Arc<Seen>) {
     for number in 0.. {
         let key = format!("{client}-{number}");
-        let answer = match api.charge(&key, &merchants).await {
+        let mut session = None;
+        if number % SESSION_EVERY == 0 {
+            session = api.session(&key, &merchants).await;
+            // Interrupted before anything was to be paid.
+            let Some(session) = session.clone() else { return };
+            seen.sessions.lock().unwrap().insert(key.clone(), session);
+        }
+        let answer = match api.charge(&key, &merchants, session.as_ref()).await {
             Ok(response) if response.status() == StatusCode::CREATED => response.json::<Value>().await.ok(),
             Ok(response) => panic!("a charge was answered {}", response.status()),
             Err(_) => None,
@@ -140,9 +153,9 @@ impl Api {
             .header("X-Api-Key", &self.key)
     }
 
-    /// A charge whose reference is also its idempotency key. The key decides everything else, so a repetition is equal:
-    /// most cards are approved, some declined, some not answered.
-    async fn charge(&self, key: &str, merchants: &[String]) -> Result<reqwest::Response, reqwest::Error> {
+    /// The body of a charge whose reference is its idempotency key. The key decides everything else, so a repetition is
+    /// equal: most cards are approved, some declined, some not answered.
+    fn body(key: &str, merchants: &[String]) -> Value {
         let number = key.bytes().map(usize::from).sum::<usize>();
         let card = match number / merchants.len() % 16 {
             0 => TIMED_OUT,
@@ -151,11 +164,39 @@ impl Api {
         };
         let mut body = charge_body(&merchants[number % merchants.len()], card);
         body["orderId"] = key.into();
-        self.request(reqwest::Method::POST, "/v1/charges")
-            .header("X-Idempotency-Key", key)
-            .json(&body)
-            .send()
-            .await
+        body
+    }
+
+    /// A session whose charge is that of this key; `None` when the process is gone.
+    async fn session(&self, key: &str, merchants: &[String]) -> Option<Value> {
+        let mut body = Self::body(key, merchants);
+        body["paymentMethods"] = json!([{ "paymentType": "credit", "installments": 1 }]);
+        body["items"] = json!([{ "name": "Shoe", "unitPrice": 1, "quantity": 1 }]);
+        for member in ["paymentMethod", "paymentSource"] {
+            body.as_object_mut().unwrap().shift_remove(member);
+        }
+        let made = self.request(reqwest::Method::POST, "/v1/sessions").json(&body).send().await.ok()?;
+        assert_eq!(made.status(), StatusCode::OK, "a session");
+        made.json().await.ok()
+    }
+
+    /// The charge of this key, which pays the session if there is one.
+    async fn charge(
+        &self,
+        key: &str,
+        merchants: &[String],
+        session: Option<&Value>,
+    ) -> Result<reqwest::Response, reqwest::Error> {
+        let body = Self::body(key, merchants);
+        let request = match session {
+            None => self.request(reqwest::Method::POST, "/v1/charges"),
+            Some(session) => {
+                let public_key = session["publicKey"].as_str().unwrap().to_owned();
+                let path = format!("/v1/sessions/{}/charge", session["id"].as_str().unwrap());
+                Self { key: public_key, ..self.clone() }.request(reqwest::Method::POST, &path)
+            }
+        };
+        request.header("X-Idempotency-Key", key).json(&body).send().await
     }
 
     /// Every charge of the account.
@@ -293,6 +334,30 @@ impl Deployment {
         charges
     }
 
+    /// Each session is paid once if its charge is authorized, and can be paid otherwise. The worker counts what was
+    /// interrupted.
+    async fn sessions_agree(&self, sessions: &BTreeMap<String, Value>, charges: &BTreeMap<String, Value>) {
+        assert!(!sessions.is_empty());
+        for (key, session) in sessions {
+            let is_paid = charges.get(key).is_some_and(|charge| charge["status"] == "authorized");
+            let expected = match is_paid {
+                true => ("paid", 1, 0),
+                false => ("created", 0, 0),
+            };
+            let path = format!("/v1/sessions/{}", session["id"].as_str().unwrap());
+            let mut found = Value::Null;
+            for _ in 0..LOOKS_MAX {
+                found =
+                    self.api.request(reqwest::Method::GET, &path).send().await.unwrap().json().await.unwrap();
+                if says(&found) == expected {
+                    break;
+                }
+                tokio::time::sleep(PAUSE).await;
+            }
+            assert_eq!(says(&found), expected, "{key}: {found}");
+        }
+    }
+
     /// Each approved request has an entry in the transaction log, and each entry with an effect belongs to an
     /// authorized charge.
     async fn compare_with_books(&self, charges: &BTreeMap<String, Value>) {
@@ -320,4 +385,10 @@ impl Deployment {
         }
         assert_eq!(believed, effects, "what Regente believes is what the books say");
     }
+}
+
+/// Status, payments, and payments under way of a session.
+fn says(session: &Value) -> (&str, i64, i64) {
+    let number = |name: &str| session["multiplePayments"][name].as_i64().unwrap();
+    (session["status"].as_str().unwrap(), number("paymentCount"), number("pendingCount"))
 }
