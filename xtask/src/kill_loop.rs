@@ -8,6 +8,7 @@ mod clients;
 mod dice;
 mod faults;
 mod payers;
+mod sessions;
 mod verdict;
 pub(crate) mod workers;
 
@@ -121,7 +122,8 @@ async fn kill(
         if round % ROUNDS_OF_A_PLAN == 1 {
             simulator.set_faults(&faults::plan(&mut dice)).await?;
         }
-        let caller = Caller::of(&service, &account, merchants.clone());
+        let for_sale = sessions::make(&service, &account, &merchants, &mut dice).await?;
+        let caller = Caller::of(&service, &account, merchants.clone(), for_sale);
         let crowd = Crowd::begin(caller, options.clients, &mut dice, &client_log);
         let (stop, is_stopped) = watch::channel(false);
         let life = Duration::from_millis(dice.within(LIFE_MS));
@@ -142,7 +144,7 @@ async fn kill(
     }
     simulator.set_faults(&Value::Array(Vec::new())).await?;
     wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
-    let caller = Caller::of(&service, &account, merchants);
+    let caller = Caller::of(&service, &account, merchants, Vec::new());
     client_log.repeat_the_rest(&caller).await?;
     wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
     let verdict = verdict::examine(&caller, &simulator, &client_log).await?;
@@ -183,17 +185,19 @@ async fn wait_until_resolved(
             return Ok(());
         }
         if started.elapsed() > RESOLVED_WITHIN {
-            return Err(format!("{total} charges are still unknown").into());
+            return Err(format!("{total} charges are still unknown, or sessions disagree with theirs").into());
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-/// Whether no request to a provider is under way. A payment that is given back does not show in the status of its charge.
+/// Whether no request to a provider is under way, and each session has counted its charges. A payment that is given back
+/// does not show in the status of its charge.
 async fn nothing_runs(service: &Service, account: &Account) -> Outcome<bool> {
-    let charges = verdict::all_charges(async |path| service.get(account, &path).await).await?;
+    let get = async |path: String| service.get(account, &path).await;
+    let charges = verdict::all_charges(get).await?;
     let runs = |request: &Value| request["requestStatus"] == "running";
     let of =
         |charge: &Value| charge["transactionRequests"].as_array().is_some_and(|all| all.iter().any(runs));
-    Ok(!charges.values().any(of))
+    Ok(!charges.values().any(of) && sessions::examine(get, &charges).await?.differences.is_empty())
 }

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use super::dice::Dice;
+use super::sessions::ForSale;
 use crate::Outcome;
 use crate::place::Account;
 use crate::service::Service;
@@ -23,7 +24,7 @@ const OTHER_REQUEST: &str = "Idempotency key reused with a different payload";
 /// Longer than any request takes: a service that hangs is a finding.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// Longer than a run.
-const EXPIRES_IN_SECONDS: u64 = 86_400;
+pub(super) const EXPIRES_IN_SECONDS: u64 = 86_400;
 /// Cards of the simulator: most are approved, some declined, some get no answer.
 const CARDS: [(&str, &str); 8] = [
     ("4916745120294124", "560"),
@@ -44,10 +45,17 @@ pub(super) struct Caller {
     client_id: String,
     api_key: String,
     merchants: Vec<String>,
+    /// What some of them pay.
+    sessions: Vec<ForSale>,
 }
 
 impl Caller {
-    pub(super) fn of(service: &Service, account: &Account, merchants: Vec<String>) -> Self {
+    pub(super) fn of(
+        service: &Service,
+        account: &Account,
+        merchants: Vec<String>,
+        sessions: Vec<ForSale>,
+    ) -> Self {
         Self {
             // A new client, so that no connection is left from before a kill.
             http: Client::new(),
@@ -55,6 +63,7 @@ impl Caller {
             client_id: account.client_id.clone(),
             api_key: account.api_key.clone(),
             merchants,
+            sessions,
         }
     }
 
@@ -65,7 +74,7 @@ impl Caller {
             .post(format!("{}{}", self.url, operation.path))
             .timeout(TIMEOUT)
             .header("X-Client-Id", &self.client_id)
-            .header("X-Api-Key", &self.api_key)
+            .header("X-Api-Key", operation.public_key.as_ref().unwrap_or(&self.api_key))
             .header("X-Idempotency-Key", &operation.key)
             .json(&operation.body);
         let response = request.send().await.ok()?;
@@ -86,6 +95,19 @@ pub(super) struct Operation {
     pub(super) path: String,
     pub(super) key: String,
     pub(super) body: Value,
+    /// The key of the session that is paid; without one the account's own key is used.
+    pub(super) public_key: Option<String>,
+}
+
+impl Operation {
+    /// Whether it makes a charge.
+    fn is_charge(&self) -> bool {
+        self.path == CHARGES || self.pays_session()
+    }
+
+    fn pays_session(&self) -> bool {
+        self.public_key.is_some()
+    }
 }
 
 /// The answer to it.
@@ -146,7 +168,9 @@ impl ClientLog {
         for operation in left {
             let answer = caller.send(&operation).await;
             let status = answer.as_ref().map(|answer| answer.status);
-            if operation.path == CHARGES && status != Some(201) {
+            // Another client has paid the session.
+            let is_refused = operation.pays_session() && status == Some(422);
+            if operation.is_charge() && status != Some(201) && !is_refused {
                 let key = &operation.key;
                 return Err(Finding(format!(
                     "{key} was interrupted, and its repetition is answered {status:?}"
@@ -167,7 +191,7 @@ impl ClientLog {
             201 => {
                 let told = answer.json();
                 // A failed charge has no follow-ups.
-                if operation.path == CHARGES
+                if operation.is_charge()
                     && told["status"] != "failed"
                     && let Some(id) = told["id"].as_str()
                 {
@@ -176,11 +200,15 @@ impl ClientLog {
                 lock(&self.acknowledged).push((operation, answer));
             }
             // The key of a charge that an earlier life of the service has begun.
-            409 if operation.path == CHARGES && answer.error_message() == UNDER_WAY => {
+            409 if operation.is_charge() && answer.error_message() == UNDER_WAY => {
                 lock(&self.under_way).push(operation);
             }
             // Not allowed in this state, or another operation is under way.
-            400 | 409 if operation.path != CHARGES && answer.error_message() != OTHER_REQUEST => {
+            400 | 409 if !operation.is_charge() && answer.error_message() != OTHER_REQUEST => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+            }
+            // The session is paid.
+            422 if operation.pays_session() => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
             }
             503 => {
@@ -300,8 +328,16 @@ fn invent(caller: &Caller, dice: &mut Dice, client_log: &ClientLog) -> Operation
         let latest = charges.len().saturating_sub(200);
         charges.get(latest + dice.place(charges.len() - latest)).cloned()
     };
+    if dice.one_in(5) && !caller.sessions.is_empty() {
+        return pay_session(dice.pick(&caller.sessions).clone(), dice, key);
+    }
     match charge.filter(|_| !dice.one_in(3)) {
-        None => Operation { path: CHARGES.to_owned(), body: charge_body(caller, dice, &key), key },
+        None => Operation {
+            path: CHARGES.to_owned(),
+            body: charge_body(caller, dice, &key),
+            key,
+            public_key: None,
+        },
         Some(id) => {
             let operation = *dice.pick(&["capture", "void", "void"]);
             let body = match dice.within(0..4) {
@@ -309,8 +345,21 @@ fn invent(caller: &Caller, dice: &mut Dice, client_log: &ClientLog) -> Operation
                 1 => json!({ "amount": 991 }),
                 _ => json!({ "amount": dice.within(1..300) }),
             };
-            Operation { path: format!("/v1/charges/{id}/{operation}"), key, body }
+            Operation { path: format!("/v1/charges/{id}/{operation}"), key, body, public_key: None }
         }
+    }
+}
+
+fn pay_session(session: ForSale, dice: &mut Dice, key: String) -> Operation {
+    let (method, source) = match dice.pick(&session.methods).as_str() {
+        "pix" => (json!({ "paymentType": "pix" }), by_payer(dice).1),
+        _ => by_card(dice),
+    };
+    Operation {
+        path: format!("/v1/sessions/{}/charge", session.id),
+        key,
+        body: json!({ "paymentMethod": method, "paymentSource": source }),
+        public_key: Some(session.public_key),
     }
 }
 

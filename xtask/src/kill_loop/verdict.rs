@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::clients::{Caller, ClientLog, Finding};
+use super::sessions::{self, Examined};
 use crate::Outcome;
 use crate::service::Simulator;
 
@@ -23,6 +24,7 @@ pub(super) struct Verdict {
     authorizations: usize,
     kept: Money,
     reserved: Money,
+    sessions: Examined,
 }
 
 /// Amounts in minor units, as both sides report them.
@@ -81,6 +83,8 @@ pub(super) async fn examine(
         }
     }
     differences.extend(books.keys().map(|key| format!("no charge has the authorization {key} of the books")));
+    let sessions = sessions::examine(async |path| caller.get(&path).await, &charges).await?;
+    differences.extend(sessions.differences.iter().cloned());
     differences.extend(unkept_promises(caller, client_log, &charges).await);
     if !differences.is_empty() {
         let shown = differences.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("\n");
@@ -94,6 +98,7 @@ pub(super) async fn examine(
         authorizations,
         kept,
         reserved,
+        sessions,
     })
 }
 
@@ -193,10 +198,11 @@ impl fmt::Display for Verdict {
             self.authorizations
         )?;
         writeln!(f, "  kept            {} here, {} in the books", self.kept.regente, self.kept.simulator)?;
-        write!(
+        writeln!(
             f,
             "  reserved        {} here, {} in the books",
             self.reserved.regente, self.reserved.simulator
-        )
+        )?;
+        write!(f, "  sessions        {}", self.sessions)
     }
 }
