@@ -106,7 +106,7 @@ pub struct Session {
     pub capacity: Capacity,
     /// Its payments.
     pub tally: Tally,
-    /// How many cards of its buyers were refused.
+    /// How many cards of its buyers were refused since its merchant has switched it on.
     pub declines: i64,
     /// What is sold, and on which terms.
     pub terms: Terms,
@@ -120,7 +120,8 @@ pub struct Session {
     pub updated_at: Timestamp,
 }
 
-/// How many refused cards a session takes before it takes no card any more (`docs/interface/sessions.md#limits`).
+/// How many more cards than payments may be refused before a session takes no card any more
+/// (`docs/interface/sessions.md#limits`).
 pub const DECLINES_MAX: i64 = 10;
 
 /// Why a payment cannot start.
@@ -149,13 +150,19 @@ impl Session {
         self.status == SessionStatus::Created && self.is_open(now)
     }
 
+    /// Whether it still takes cards. Each payment allows for one more refused card, so that a link that many buyers pay
+    /// does not end by the cards that are refused in the course of time.
+    pub const fn takes_cards(&self) -> bool {
+        self.declines < DECLINES_MAX + self.tally.paid
+    }
+
     /// Whether a payment by this method may start.
     ///
     /// # Errors
     /// What [`NotPayable`] says.
     pub fn must_take(&self, payment_type: PaymentType, now: Timestamp) -> Result<(), NotPayable> {
         if !self.takes_buyers(now) {
-            return Err(match self.is_over_limit() {
+            return Err(match self.status == SessionStatus::Created && self.is_over_limit() {
                 true => NotPayable::LimitReached,
                 false => NotPayable::Disabled,
             });
@@ -170,7 +177,7 @@ impl Session {
             | PaymentType::ApplePay
             | PaymentType::ClickToPay => false,
         };
-        if is_card && self.declines >= DECLINES_MAX {
+        if is_card && !self.takes_cards() {
             return Err(NotPayable::NoMoreCards);
         }
         let taken = self.tally.paid + self.tally.authorizing;

@@ -102,11 +102,22 @@ impl Session {
         Some(draft.done())
     }
 
+    /// The card of a buyer was refused without a payment, when it was checked.
+    #[must_use]
+    pub fn refuse_card(&self, now: Timestamp) -> Advance {
+        let mut draft = Draft::of(self, now);
+        draft.session.declines += 1;
+        draft.done()
+    }
+
     /// The merchant changes it; `None` when nothing changes.
     ///
     /// # Errors
     /// What [`PatchRefusal`] says.
     pub fn patch(&self, patch: Patch, now: Timestamp) -> Result<Option<Advance>, PatchRefusal> {
+        if patch.is_active && self.is_consumed_by_pix_or_boleto() {
+            return Err(PatchRefusal::Consumed);
+        }
         if patch.capacity.is_some() && self.capacity == Capacity::One {
             return Err(PatchRefusal::NoLimit);
         }
@@ -114,11 +125,9 @@ impl Session {
             is_active: patch.is_active,
             due_at: patch.due_at.unwrap_or(self.due_at),
             capacity: patch.capacity.unwrap_or(self.capacity),
+            declines: if patch.is_active { 0 } else { self.declines },
             ..self.clone()
         };
-        if patch.is_active && self.is_consumed_by_pix_or_boleto() {
-            return Err(PatchRefusal::Consumed);
-        }
         if after.capacity.limit().is_some_and(|limit| limit > 1) && self.offers_pix_or_boleto() {
             return Err(PatchRefusal::PixOrBoletoWithLimit);
         }
@@ -145,12 +154,13 @@ impl Session {
         compare("isActive", json!(self.is_active), json!(after.is_active));
         compare("dueDate", json!(self.due_at), json!(after.due_at));
         compare("maxPayments", json!(self.capacity.max_payments()), json!(after.capacity.max_payments()));
+        compare("refusedCards", json!(self.declines), json!(after.declines));
         if changes.is_empty() {
             return Ok(None);
         }
         let mut draft = Draft::of(self, now);
-        let Self { is_active, due_at, capacity, .. } = after;
-        draft.session = Self { is_active, due_at, capacity, ..draft.session };
+        let Self { is_active, due_at, capacity, declines, .. } = after;
+        draft.session = Self { is_active, due_at, capacity, declines, ..draft.session };
         draft.note(&[SessionAction::IsActiveChanged], json!({ "changes": changes }));
         Ok(Some(draft.done()))
     }

@@ -160,7 +160,9 @@ impl Draft {
         if refused == CardRefused::Yes {
             self.session.declines += 1;
         }
-        match from == PaymentState::Pending && refused == CardRefused::No {
+        // What its merchant has canceled did not expire.
+        let is_canceled = self.session.status == SessionStatus::Canceled;
+        match from == PaymentState::Pending && refused == CardRefused::No && !is_canceled {
             true => self.note(&[SessionAction::PaymentExpired], response(charge, now)),
             false => self.note(&[], response(charge, now)),
         }

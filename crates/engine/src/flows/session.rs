@@ -86,6 +86,33 @@ fn give_back(app: &App, batch: &mut Batch, session: &Session, charge: &Charge) {
     }
 }
 
+/// Counts the check of a buyer's card, if it was refused for the card's sake.
+///
+/// # Errors
+/// [`Error::busy`] when others change the session all the time.
+pub async fn count_check(
+    app: &App,
+    id: SessionId,
+    check: &TransactionRequest,
+    actor: &Actor,
+) -> Result<(), Error> {
+    if !check.decline().is_some_and(|decline| decline.code.tells_of_the_card()) {
+        return Ok(());
+    }
+    let client_id = check.client_id;
+    for _ in 0..RACES_MAX {
+        let before = find(app, client_id, id).await?;
+        let mut batch = Batch::new(client_id);
+        write(app, &mut batch, &before, &before.refuse_card(app.clock.of(client_id)), actor)?;
+        match app.store.apply(batch).await? {
+            // With an unknown commit it may count twice, which only ends the taking of cards earlier.
+            Commit::Applied | Commit::Unknown => return Ok(()),
+            Commit::Refused(_) => {}
+        }
+    }
+    Err(Error::busy())
+}
+
 /// Adds a change of a session to the batch, with its history and its events.
 pub fn write(
     app: &App,
@@ -140,15 +167,27 @@ pub(super) async fn taken(app: &App, charge: &Charge, session_id: SessionId) -> 
 /// # Errors
 /// [`Error::BusinessRule`] says why not.
 pub fn must_take(session: &Session, payment_type: PaymentType, now: Timestamp) -> Result<(), Error> {
-    let (business_code, message) = match session.must_take(payment_type, now) {
-        Ok(()) => return Ok(()),
-        Err(NotPayable::Disabled) => (DISABLED, "session cannot be paid"),
-        Err(NotPayable::LimitReached) => (LIMIT_REACHED, "multiple payments limit reached"),
-        Err(NotPayable::NoMoreCards) => {
-            (CARDS_BLOCKED, "session takes no cards any more: too many were refused")
-        }
+    session.must_take(payment_type, now).map_err(refusal)
+}
+
+/// Whether cards of its buyers may be kept or checked.
+///
+/// # Errors
+/// [`Error::BusinessRule`] says why not.
+pub fn must_take_cards(session: &Session) -> Result<(), Error> {
+    match session.takes_cards() {
+        true => Ok(()),
+        false => Err(refusal(NotPayable::NoMoreCards)),
+    }
+}
+
+fn refusal(not_payable: NotPayable) -> Error {
+    let (business_code, message) = match not_payable {
+        NotPayable::Disabled => (DISABLED, "session cannot be paid"),
+        NotPayable::LimitReached => (LIMIT_REACHED, "multiple payments limit reached"),
+        NotPayable::NoMoreCards => (CARDS_BLOCKED, "session takes no cards any more: too many were refused"),
     };
-    Err(Error::BusinessRule { business_code, message: message.into() })
+    Error::BusinessRule { business_code, message: message.into() }
 }
 
 /// Whether the last request of a charge tells that the buyer's card was refused.

@@ -9,13 +9,12 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::card::record::{Card, CardState};
 use regente_domain::id::{CardId, MerchantId, TokenId};
 use regente_engine::audit::{self, Openings};
-use regente_engine::caller::Caller;
-use regente_engine::caller::RequestId;
+use regente_engine::caller::{Authority, Caller, RequestId};
 use regente_engine::card_data::{TokenContents, new_card, open_holder, open_token, seal_card};
 use regente_engine::error::Error;
 use regente_engine::events::card::CardView;
 use regente_engine::flows::card_check::{self, Checked, NewCheck};
-use regente_engine::flows::{customers, route};
+use regente_engine::flows::{customers, route, session};
 use regente_engine::idempotency::{Claim, Plan, Planned, created, unless_overtaken};
 use regente_engine::vault::token_digest;
 use regente_providers::request::CardDetails;
@@ -243,9 +242,12 @@ async fn checked(
     let engine = app.engine.clone();
     // Counted within the flow: a caller who hangs up is counted, too.
     let checking = async move {
-        let checked = card_check::create(engine, new).await;
+        let checked = card_check::create(engine.clone(), new).await;
         if let Ok(Checked::Card(_, request)) = &checked {
             attempt.ended(tried, Some(&**request));
+            if let Authority::SessionKey { session_id } = caller.authority {
+                session::count_check(&engine, session_id, request, &caller.actor()).await?;
+            }
         }
         checked
     };

@@ -3,7 +3,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::{INSTALLMENTS_MAX, PaymentType};
-use regente_domain::session::{OfferedMethod, Session};
+use regente_domain::session::{Item, OfferedMethod, Session};
 use regente_engine::app as engine;
 use regente_engine::caller::Caller;
 use regente_engine::error::Error;
@@ -23,6 +23,7 @@ use crate::http::card_testing::{Attempt, TriedCard};
 /// The member of an offer of credit that says whether cardholders are authenticated.
 pub(in crate::api) const THREE_DS: &str = "threeDS";
 const PAYMENT_METHOD: &str = "paymentMethod";
+const FRAUD_ANALYSIS: &str = "fraudAnalysis";
 const INSTALLMENTS: &str = "installments";
 
 /// The members of a charge that the session gives, and those that nobody sends with one.
@@ -76,6 +77,9 @@ pub(super) fn read(
         None => None,
     };
     if let Some((offer, mut method)) = offered {
+        if offer.payment_type == PaymentType::Nupay {
+            fill_cart(session, &mut members);
+        }
         lead_back(session, offer.payment_type, settings, &mut method);
         members.insert(PAYMENT_METHOD.to_owned(), Value::Object(method));
         authenticate(offer, caller, &mut members)?;
@@ -126,6 +130,23 @@ fn offered<'a>(session: &'a Session, sent: &Map<String, Value>) -> Result<Option
     let terms = offer.terms.iter().filter(|(name, _)| ![INSTALLMENTS, THREE_DS].contains(&name.as_str()));
     method.extend(terms.map(|(name, value)| (name.clone(), value.clone())));
     Ok(Some((offer, method)))
+}
+
+/// The provider of a NuPay is told what is sold: the items of the session, unless the buyer's page has sent a cart.
+fn fill_cart(session: &Session, members: &mut Map<String, Value>) {
+    let analysis = members.entry(FRAUD_ANALYSIS).or_insert(Value::Null);
+    if analysis.is_null() {
+        *analysis = json!({});
+    }
+    let Some(analysis) = analysis.as_object_mut() else { return };
+    if analysis.get("cart").is_none_or(Value::is_null) {
+        let item = |item: &Item| {
+            json!({ "name": item.name, "description": item.description, "unitPrice": item.unit_price,
+                "quantity": item.quantity, "categoryId": item.category_id })
+        };
+        let items: Vec<Value> = session.terms.items.iter().map(item).collect();
+        analysis.insert("cart".to_owned(), json!({ "items": items }));
+    }
 }
 
 /// The buyer of a payment link comes back to it from the page of a provider, unless the session says where to.

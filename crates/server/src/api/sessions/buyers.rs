@@ -5,16 +5,19 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
+use regente_domain::id::MerchantId;
 use regente_domain::session::{Session, SessionStatus};
 use regente_engine::caller::{Authority, Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::flows::session as flow;
 
+use serde_json::Value;
+
 use crate::api::cards::view::CardSchema;
 use crate::api::cards::{self, NewCardBody};
 use crate::api::customer_cards::{self, CardLinkBody};
 use crate::api::customers::{self, CustomerView, NewCustomerBody};
-use crate::api::fields::Body;
+use crate::api::fields::{Body, Fields};
 use crate::api::path::Path;
 use crate::api::query::Query;
 use crate::api::tokens::{self, NewTokenBody, Token};
@@ -33,6 +36,7 @@ use crate::http::peer::PeerAddress;
         (status = 201, description = "The token.", body = Token,
             example = json!({ "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00" })),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
+        (status = 422, description = "The session takes no cards any more.", body = ErrorEnvelope),
         CommonErrors,
     ),
     security(("client_id" = [], "api_key" = [])),
@@ -44,7 +48,7 @@ pub async fn create_token(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    session_takes_buyers(&app, &caller).await?;
+    takes_cards(&app, &caller, &body).await?;
     tokens::create(State(app), Extension(caller), Extension(peer), headers, body).await
 }
 
@@ -63,6 +67,7 @@ pub async fn create_token(
         (status = 201, description = "The card.", body = CardSchema),
         (status = 404, description = "`merchantId` is not one of the account.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
+        (status = 422, description = "The session takes no cards any more.", body = ErrorEnvelope),
         (status = 424, description = "The card could not be checked; there is no card.", body = ErrorEnvelope),
         CommonErrors,
     ),
@@ -76,7 +81,7 @@ pub async fn create_card(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    session_takes_buyers(&app, &caller).await?;
+    takes_cards(&app, &caller, &body).await?;
     cards::create(State(app), Extension(caller), request_id, peer, headers, body).await
 }
 
@@ -103,11 +108,13 @@ pub async fn create_customer(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     request_id: Extension<RequestId>,
+    Extension(peer): Extension<PeerAddress>,
     query: Query,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
     session_takes_buyers(&app, &caller).await?;
+    app.limiters.card_testing.begin(&caller, peer)?;
     customers::create(State(app), Extension(caller), request_id, query, headers, body).await
 }
 
@@ -129,6 +136,7 @@ pub async fn read_customer(
     caller: Extension<Caller>,
     id: Path<String>,
 ) -> Result<Response, ApiError> {
+    session_is_alive(&app, &caller).await?;
     Ok(customers::read(app, caller, id).await?.into_response())
 }
 
@@ -159,9 +167,11 @@ pub async fn link_card(
     body: Body,
 ) -> Result<Response, ApiError> {
     // Shipped checkouts link the card when it has paid.
-    match session_of(&app, &caller).await?.map(|session| session.status) {
-        Some(SessionStatus::Canceled | SessionStatus::Voided) => return Err(ApiError::Forbidden),
-        Some(SessionStatus::Created | SessionStatus::Paid) | None => {}
+    if let Some(session) = session_is_alive(&app, &caller).await?
+        && !session.takes_buyers(app.clock.of(caller.client_id))
+        && session.tally.paid == 0
+    {
+        return Err(ApiError::Forbidden);
     }
     customer_cards::link(State(app), Extension(caller), request_id, id, headers, body).await
 }
@@ -182,15 +192,46 @@ pub async fn list_cards(
     caller: Extension<Caller>,
     id: Path<String>,
 ) -> Result<Response, ApiError> {
+    session_is_alive(&app, &caller).await?;
     customer_cards::list(app, caller, id).await
 }
 
+/// Refuses the key of a session that was canceled or given back.
+async fn session_is_alive(app: &App, caller: &Caller) -> Result<Option<Session>, ApiError> {
+    let session = session_of(app, caller).await?;
+    match session.as_ref().map(|session| session.status) {
+        Some(SessionStatus::Canceled | SessionStatus::Voided) => Err(ApiError::Forbidden),
+        Some(SessionStatus::Created | SessionStatus::Paid) | None => Ok(session),
+    }
+}
+
 /// Refuses the key of a session that nobody can pay now.
-async fn session_takes_buyers(app: &App, caller: &Caller) -> Result<(), ApiError> {
-    let now = app.clock.of(caller.client_id);
-    match session_of(app, caller).await?.is_none_or(|session| session.takes_buyers(now)) {
-        true => Ok(()),
+async fn session_takes_buyers(app: &App, caller: &Caller) -> Result<Option<Session>, ApiError> {
+    let (session, now) = (session_of(app, caller).await?, app.clock.of(caller.client_id));
+    match session.as_ref().is_none_or(|session| session.takes_buyers(now)) {
+        true => Ok(session),
         false => Err(ApiError::Forbidden),
+    }
+}
+
+/// Refuses the key of a session that takes no card any more, and a check of a card at another merchant.
+async fn takes_cards(app: &App, caller: &Caller, body: &Body) -> Result<(), ApiError> {
+    let Some(session) = session_takes_buyers(app, caller).await? else { return Ok(()) };
+    flow::must_take_cards(&session)?;
+    Ok(body.read(|fields| {
+        is_at_the_merchant(fields, &session);
+        fields.optional("zeroDollar").object(|nested| Some(is_at_the_merchant(nested, &session)));
+        Some(())
+    })?)
+}
+
+fn is_at_the_merchant(fields: &Fields<'_>, session: &Session) {
+    let named = fields.members().get("merchantId").and_then(Value::as_str);
+    if named
+        .and_then(|named| named.parse::<MerchantId>().ok())
+        .is_some_and(|named| named != session.merchant_id)
+    {
+        fields.problem("merchantId", "must be the merchant of the session");
     }
 }
 

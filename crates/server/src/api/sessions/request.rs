@@ -168,8 +168,14 @@ impl NewSession {
     /// Checks what depends on the day: a repeated key is answered also when the day has passed.
     pub(super) fn check(&self, now: Timestamp) -> Result<(), Error> {
         let tomorrow = day_of(now).tomorrow().unwrap_or(Date::MAX);
-        match self.due_at.filter(|due_at| day_of(*due_at) < tomorrow) {
-            Some(_) => Err(Error::invalid(DUE_DATE, format!("must not be before {tomorrow}"))),
+        if self.due_at.is_some_and(|due_at| day_of(due_at) < tomorrow) {
+            return Err(Error::invalid(DUE_DATE, format!("must not be before {tomorrow}")));
+        }
+        let due = |method: &OfferedMethod| parse_date(method.terms.get("expiresDate")?.as_str()?);
+        match self.terms.methods.iter().position(|method| due(method).is_some_and(|due| due < day_of(now))) {
+            Some(index) => {
+                Err(Error::invalid(format!("paymentMethods[{index}].expiresDate"), "must not be in the past"))
+            }
             None => Ok(()),
         }
     }

@@ -13,7 +13,7 @@ use crate::charges::pix::paid::{MINUTE, PAYS, happens};
 use crate::charges::redirects::address;
 use crate::charges::{single_merchant, text};
 use crate::follow_ups::announced;
-use crate::harness::{APPROVED, BLOCKED, TestApp, stories};
+use crate::harness::{APPROVED, BLOCKED, TestApp, WRONG_CVV, stories, token_body};
 use crate::reconcile::unknown::FileBooks;
 
 stories! {
@@ -190,6 +190,11 @@ async fn a_canceled_session_gives_back_what_is_paid(app: TestApp) {
         "what is paid nevertheless is given back"
     );
     assert_eq!(announced(&app, text(&session["id"])).await, ["created", "canceled"]);
+    assert_eq!(
+        history(&app, &session).await[1..4],
+        ["created: paymentPending", "canceled: statusChanged", "canceled: "].map(str::to_owned),
+        "what was canceled did not expire"
+    );
 
     let paid = single(&app).await;
     pay(&app, &paid, &by_card(APPROVED)).await.expect(201);
@@ -249,5 +254,25 @@ async fn refused_cards_end_the_taking_of_cards(app: TestApp) {
         assert_eq!(pay(&app, &session, &by_card(BLOCKED)).await.expect(201)["status"], "failed");
     }
     refused(&pay(&app, &session, &by_card(APPROVED)).await.expect(422), "session_cards_blocked");
+    let key = buyer(&session);
+    let post = async |path: &str, body: Value| app.call(&key, Method::POST, path, &[], Some(&body)).await;
+    refused(&post("/v1/sessions/tokens", token_body(APPROVED)).await.expect(422), "session_cards_blocked");
+    // Its merchant switches it on again; then refused checks count, too.
+    let path = format!("/v1/sessions/{}", text(&session["id"]));
+    app.patch(&path, &json!({ "isActive": true })).await.expect(200);
+    let other = app.merchant().await;
+    for number in 0..=regente_domain::session::DECLINES_MAX {
+        let token = post("/v1/sessions/tokens", token_body(WRONG_CVV)).await;
+        if number == regente_domain::session::DECLINES_MAX {
+            refused(&token.expect(422), "session_cards_blocked");
+            break;
+        }
+        let token = token.expect(201)["tokenId"].clone();
+        let check = |merchant: &Value| json!({ "tokenId": token, "merchantId": merchant, "cvvCheck": true });
+        let elsewhere = post("/v1/sessions/cards", check(&json!(other))).await;
+        assert_eq!(elsewhere.details(400), ["merchantId must be the merchant of the session"]);
+        let card = post("/v1/sessions/cards", check(&session["merchantId"])).await.expect(201);
+        assert_eq!(card["status"], "failed");
+    }
     assert_eq!(pay(&app, &session, &by_pix()).await.expect(201)["status"], "pending", "other methods go on");
 }

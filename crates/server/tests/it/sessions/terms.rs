@@ -23,8 +23,12 @@ async fn only_what_is_offered_can_be_used(app: TestApp) {
     let mut body = session_body(&single_merchant(&app).await);
     body["paymentMethods"] = json!([
         { "paymentType": "credit", "installments": 3 },
-        { "paymentType": "boleto", "expiresDate": "2026-03-30", "instructions": "Pay", "fine": { "days": 1, "amount": 10 } },
+        { "paymentType": "boleto", "expiresDate": "2026-03-20", "instructions": "Pay", "fine": { "days": 1, "amount": 10 } },
+        { "paymentType": "nupay" },
     ]);
+    let late = app.post("/v1/sessions", &body).await.details(400);
+    assert_eq!(late, ["paymentMethods[1].expiresDate must not be in the past"]);
+    body["paymentMethods"][1]["expiresDate"] = "2026-03-30".into();
     let session = create(&app, &body).await;
     let detail = async |body: &Value| {
         let refused = pay(&app, &session, body).await.expect(400);
@@ -41,6 +45,11 @@ async fn only_what_is_offered_can_be_used(app: TestApp) {
     let made = pay(&app, &session, &boleto).await.expect(201);
     assert_eq!(made["paymentMethod"]["expiresDate"], "2026-03-30");
     assert_eq!(made["paymentMethod"]["instructions"], "Pay");
+    // The payer's wallet shows the items of the session.
+    let mut nupay = by_pix();
+    nupay["paymentMethod"] = json!({ "paymentType": "nupay" });
+    let made = pay(&app, &session, &nupay).await.expect(201);
+    assert_eq!(made["fraudAnalysisMetadata"]["cart"]["items"][0]["name"], session["items"][0]["name"]);
     let details = pay(&app, &session, &json!({ "paymentSource": {} })).await.details(400);
     assert!(details.contains(&"paymentMethod should not be empty".to_owned()), "{details:?}");
     let mut free = session_body(text(&session["merchantId"]));
@@ -101,8 +110,12 @@ async fn a_session_ends_at_its_due_date(app: TestApp) {
     app.patch(&path, &json!({ "isActive": true, "dueDate": null })).await.expect(200);
     assert_eq!(read(&app, &session).await.get("dueDate"), None);
     pay(&app, &session, &by_card(APPROVED)).await.expect(201);
-    let consumed = app.patch(&path, &json!({ "isActive": true, "dueDate": "2030-01-01" })).await.expect(422);
-    assert_eq!(consumed["error"]["businessCode"], "pix_boleto_one_to_one_reactivation_blocked");
+    for change in
+        [json!({ "isActive": true, "dueDate": "2030-01-01" }), json!({ "isActive": true, "maxPayments": 5 })]
+    {
+        let consumed = app.patch(&path, &change).await.expect(422);
+        assert_eq!(consumed["error"]["businessCode"], "pix_boleto_one_to_one_reactivation_blocked");
+    }
 }
 
 async fn a_merchant_switches_a_session_off_and_on(app: TestApp) {
