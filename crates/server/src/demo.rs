@@ -8,15 +8,16 @@ mod merchant;
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use regente_domain::id::ClientId;
 use regente_engine::error::Error;
 use serde_json::json;
-use url::form_urlencoded;
+use url::{Host, Url, form_urlencoded};
 use zeroize::Zeroizing;
 
 use self::events::Events;
@@ -69,7 +70,28 @@ pub fn routes(app: &App, client_id: ClientId, api_key: &Zeroizing<String>, url: 
         .route(&format!("{PATH}/orders"), post(order))
         .route(&format!("{PATH}/events"), get(hear))
         .route(&format!("{PATH}/charges/{{id}}/pay"), post(pay));
-    routes.with_state(shop)
+    routes.route_layer(from_fn(only_from_here)).with_state(shop)
+}
+
+/// Refuses requests that a page of another site makes, also one whose name leads to this machine.
+async fn only_from_here(request: Request, next: Next) -> Response {
+    match is_from_here(request.headers()) {
+        true => next.run(request).await,
+        false => ApiError::Forbidden.into_response(),
+    }
+}
+
+fn is_from_here(headers: &HeaderMap) -> bool {
+    let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
+    let host = header(header::HOST).unwrap_or_default();
+    let is_here = match Url::parse(&format!("http://{host}")).as_ref().ok().and_then(Url::host) {
+        Some(Host::Ipv4(_) | Host::Ipv6(_)) => true,
+        Some(Host::Domain(name)) => name == "localhost",
+        None => false,
+    };
+    let origin =
+        header(header::ORIGIN).map(|origin| origin.split_once("://").map_or(origin, |(_, host)| host));
+    is_here && origin.is_none_or(|origin| origin == host)
 }
 
 /// The shop with its goods. From now on it hears events.
@@ -82,7 +104,7 @@ async fn show(State(shop): State<Arc<Shop>>, headers: HeaderMap) -> Response {
 async fn order(
     State(shop): State<Arc<Shop>>,
     headers: HeaderMap,
-    request: axum::extract::Request,
+    request: Request,
 ) -> Result<Response, ApiError> {
     let language = Language::of(&headers);
     let form = read_bytes(request).await?;

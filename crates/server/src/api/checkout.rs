@@ -14,11 +14,11 @@ mod view;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use regente_engine::error::Error;
 
-pub(super) use self::script::SCRIPT;
+pub(super) use self::script::{RETURNED_SCRIPT, SCRIPT};
 
 use self::page::Visitor;
 use self::read::Found;
@@ -45,6 +45,7 @@ pub(super) fn for_browsers(app: &App) -> Router<App> {
         .route("/pay/{id}", get(show))
         .route("/pay/{id}/returned", get(returned).post(returned))
         .route(&SCRIPT.path, get(async |headers: HeaderMap| SCRIPT.answer(&headers)))
+        .route(&RETURNED_SCRIPT.path, get(async |headers: HeaderMap| RETURNED_SCRIPT.answer(&headers)))
         .merge(of_the_session)
 }
 
@@ -57,8 +58,11 @@ async fn show(
 ) -> Result<Response, ApiError> {
     let visitor = Visitor::of(&app, &request);
     let stranger = RateKey::Authentication(visitor.address.into());
-    if app.limiters.strangers.check(&stranger).is_err() {
-        return Ok(page::ended(Ended::Busy, None, &visitor)?);
+    if let Err(busy) = app.limiters.strangers.check(&stranger) {
+        let mut page = page::ended(Ended::Busy, None, &visitor)?;
+        let wait = busy.into_response().headers_mut().remove(header::RETRY_AFTER);
+        page.headers_mut().extend(wait.map(|wait| (header::RETRY_AFTER, wait)));
+        return Ok(page);
     }
     let Some(found) = read::find(&app, &id).await? else {
         app.limiters.strangers.fail(&stranger);

@@ -111,7 +111,11 @@ pub fn router_with(app: App, pages: Router<App>) -> Router {
         .merge(payment_page::for_browsers())
         .merge(hosted_fields::for_browsers())
         .merge(checkout::for_browsers(&app))
-        .merge(scripts::for_browsers(&[&*hosted_fields::FIELDS_SCRIPT, &*checkout::SCRIPT]))
+        .merge(scripts::for_browsers(&[
+            &*hosted_fields::FIELDS_SCRIPT,
+            &*checkout::SCRIPT,
+            &*checkout::RETURNED_SCRIPT,
+        ]))
         .merge(pages)
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)

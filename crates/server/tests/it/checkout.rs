@@ -77,6 +77,17 @@ async fn a_page_says_whether_its_session_can_be_paid(app: TestApp) {
     app.patch(&of_off, &json!({ "isActive": false })).await.expect(200);
     says(&page(&app, &path(&off), "en").await, 410, "This link is not available");
 
+    let free = session(&app, json!({ "amount": 0 })).await;
+    says(&page(&app, &path(&free), "en").await, 410, "This link is not available");
+
+    let limit =
+        json!({ "maxPayments": 2, "paymentMethods": [{ "paymentType": "credit", "installments": 1 }] });
+    let limited = session(&app, limit).await;
+    for _ in 0..2 {
+        crate::sessions::pay(&app, &limited, &crate::sessions::by_card(APPROVED)).await.expect(201);
+    }
+    says(&page(&app, &path(&limited), "en").await, 200, "already paid");
+
     let paid = session(&app, json!({})).await;
     charge_by_card(&app, &paid).await;
     says(&page(&app, &path(&paid), "pt").await, 200, "Este pedido já foi pago");

@@ -32,6 +32,11 @@ async fn the_shop_shows_its_goods_and_loads_nothing_from_elsewhere() {
         assert!(html.contains(text) && html.contains("4916 7451 2029 4124"), "{html}");
         assert!(!html.contains("http:") && !html.contains("https:") && !html.contains(" style="), "{html}");
     }
+    // A name that another site leads here, and a page of another site.
+    for (header, value) in [("Host", "shop.example"), ("Origin", "https://shop.example")] {
+        let strange = server.get("/demo/events").header(header, value).send().await.unwrap();
+        assert_eq!(strange.status(), 403, "{header}");
+    }
     let events = server.get("/demo/events").send().await.unwrap();
     assert_eq!(events.json::<Value>().await.unwrap(), json!([]));
     assert_eq!(server.get("/demo/events?after=x").send().await.unwrap().status(), 400);

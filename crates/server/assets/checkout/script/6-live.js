@@ -57,7 +57,7 @@ const live = {
 // A phone that comes back from the app of a bank has lost its stream.
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) live.stop();
-  else if (shown.charge) live.start();
+  else if (shown.charge && shown.view !== "done") live.start();
 });
 addEventListener("pageshow", ({ persisted }) => persisted && resume());
 // The page inside of the challenge's frame tells that the cardholder has answered.
@@ -69,7 +69,7 @@ addEventListener("message", ({ origin, data }) => {
 function apply({ session: { status, payable }, charge }) {
   if (charge) showCharge(charge);
   if (shown.view === "done") return;
-  const isWaiting = status === "created" && charge && !isFailed(charge);
+  const isWaiting = status === "created" && charge && !isFailed(charge) && !isGivenBack(charge);
   if (!payable && !isWaiting && !isPaid(charge)) {
     // Paid in another window, canceled or over: the server has the page for it.
     attempt.over();
@@ -78,8 +78,9 @@ function apply({ session: { status, payable }, charge }) {
   }
 }
 
-const isPaid = (charge) => ["authorized", "pre_authorized"].includes(charge?.status);
-const isFailed = (charge) => ["failed", "canceled", "voided", "charged_back"].includes(charge?.status);
+const isPaid = (charge) => ["authorized", "pre_authorized", "capture_pending"].includes(charge?.status);
+const isGivenBack = (charge) => ["refund_pending", "voided", "charged_back"].includes(charge?.status);
+const isFailed = (charge) => ["failed", "canceled"].includes(charge?.status);
 
 function showCharge(charge) {
   shown.charge = charge;
@@ -88,6 +89,13 @@ function showCharge(charge) {
     live.stop();
     attempt.write({ charge: charge.id });
     return showDone(charge);
+  }
+  if (isGivenBack(charge)) {
+    live.stop();
+    if (shown.view === "done") return;
+    // The server has the page for what the session is now.
+    attempt.over();
+    return location.reload();
   }
   if (isFailed(charge)) {
     live.stop();

@@ -1,7 +1,9 @@
 //! What becomes of a payment while the buyer looks at the page: the session, and the one charge that the page names.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::convert::Infallible;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -11,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use futures_util::stream;
 use regente_domain::charge::ChargeStatus;
-use regente_domain::id::ChargeId;
+use regente_domain::id::{ChargeId, SessionId};
 use regente_domain::session::Session;
 use regente_engine::caller::Caller;
 use regente_engine::clock::MachineTime;
@@ -35,6 +37,8 @@ use crate::http::headers::idempotency_key;
 
 /// Most streams of one process; whoever comes then asks again and again instead.
 const STREAMS_MAX: usize = 1_000;
+/// Most streams of one session, so that one link does not take those of all others.
+const STREAMS_OF_SESSION_MAX: usize = 200;
 /// The `Retry-After` of whom no stream is left for.
 const RETRY_AFTER_FULL: Duration = Duration::from_secs(10);
 /// How often the database is asked for a stream.
@@ -45,6 +49,34 @@ const SIGN_OF_LIFE_EVERY: Duration = Duration::from_secs(15);
 const LIFE_MAX: Duration = Duration::from_secs(15 * 60);
 
 static STREAMS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(STREAMS_MAX)));
+static OF_SESSIONS: LazyLock<Mutex<HashMap<SessionId, usize>>> = LazyLock::new(Mutex::default);
+
+/// The place of a stream among those of its session; it is free again when this is dropped.
+struct Place(SessionId);
+
+impl Place {
+    fn take(session_id: SessionId) -> Option<Self> {
+        let mut taken = OF_SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = taken.entry(session_id).or_default();
+        if *count >= STREAMS_OF_SESSION_MAX {
+            return None;
+        }
+        *count += 1;
+        Some(Self(session_id))
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = OF_SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Occupied(mut count) = taken.entry(self.0) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
+}
 
 /// What the page is told.
 #[derive(Serialize)]
@@ -97,14 +129,15 @@ pub(super) async fn events(
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let full = |_| Error::Unavailable { retry_after: RETRY_AFTER_FULL, cause: None };
-    let place = Arc::clone(&STREAMS).try_acquire_owned().map_err(full)?;
+    let full = || Error::Unavailable { retry_after: RETRY_AFTER_FULL, cause: None };
+    let place = Arc::clone(&STREAMS).try_acquire_owned().map_err(|_| full())?;
     let asked = Asked::read(&app, caller, id, &query, &headers).await?;
     // A session that is not there is an answer and no stream.
-    asked.look(&app).await?;
+    let known = asked.look(&app).await?;
+    let of_session = Place::take(known.session.id).ok_or_else(full)?;
     let since = app.clock.machine();
-    let watch =
-        Watch { app, asked, since, told: None, readiness: readiness.map(|Extension(it)| it), _place: place };
+    let readiness = readiness.map(|Extension(it)| it);
+    let watch = Watch { app, asked, since, told: None, readiness, _places: (place, of_session) };
     let alive = KeepAlive::new().interval(SIGN_OF_LIFE_EVERY);
     let mut response = Sse::new(stream::unfold(Some(watch), Watch::next)).keep_alive(alive).into_response();
     let headers = response.headers_mut();
@@ -198,7 +231,7 @@ struct Watch {
     told: Option<Marks>,
     /// Of the process, which a stream must not keep from stopping.
     readiness: Option<Readiness>,
-    _place: OwnedSemaphorePermit,
+    _places: (OwnedSemaphorePermit, Place),
 }
 
 impl Watch {

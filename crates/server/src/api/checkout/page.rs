@@ -198,12 +198,12 @@ pub(super) fn returned(session_id: &str, visitor: &Visitor) -> Result<Response, 
     let page = ReturnedPage {
         language: visitor.language,
         t: &Texts::of(visitor.language).page,
-        script: &RETURNED_SCRIPT.text,
+        script: RETURNED_SCRIPT.text(),
         back: format!("/pay/{session_id}"),
     };
     let policy = format!(
-        "default-src 'none'; script-src {}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
-        RETURNED_SCRIPT.source
+        "default-src 'none'; script-src '{}'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'",
+        RETURNED_SCRIPT.integrity()
     );
     Ok(answer(StatusCode::OK, page.render().map_err(Error::internal)?, &policy, visitor))
 }

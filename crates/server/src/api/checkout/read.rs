@@ -3,6 +3,7 @@
 use jiff::civil::Date;
 use regente_domain::charge::PaymentType;
 use regente_domain::id::SessionId;
+use regente_domain::money::Amount;
 use regente_domain::session::{Capacity, OfferedMethod, Session, SessionStatus};
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;
@@ -34,7 +35,8 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
         return Ok(Some(Found::Ended(why, Box::new(shop))));
     }
     let methods: Vec<Method> = session.terms.methods.iter().filter_map(|offer| method(app, offer)).collect();
-    if methods.is_empty() {
+    // No provider takes an amount of nothing.
+    if methods.is_empty() || session.amount == Amount::ZERO {
         return Ok(Some(Found::Ended(Ended::Disabled, Box::new(shop))));
     }
     Ok(Some(Found::Open(Box::new(Checkout {
@@ -59,7 +61,7 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
 /// Why a session cannot be paid; `None` while it can.
 fn ended(session: &Session, now: Timestamp) -> Option<Ended> {
     let is_used_up = match session.capacity {
-        Capacity::Many(limit) => limit == 1 && session.tally.paid > 0,
+        Capacity::Many(limit) => session.tally.paid >= i64::from(limit),
         Capacity::One | Capacity::Unlimited => false,
     };
     match session.status {

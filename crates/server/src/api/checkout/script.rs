@@ -29,7 +29,7 @@ pub(super) const SOURCE: &str = joined!(
 );
 
 /// The script of the page that a bank leads back to, inside of the frame.
-pub(super) const RETURNED: &str = "parent.postMessage(\"checkout:returned\",location.origin);";
+const RETURNED: &str = "parent.postMessage(\"checkout:returned\",location.origin);";
 
 const STYLE_SOURCE: &str = include_str!("../../../assets/checkout/checkout.css");
 
@@ -58,12 +58,17 @@ static SENT: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The script of the page.
-pub(in crate::api) static SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-    let hash = hex::encode(digest(&SHA256, SENT.as_bytes()));
-    Script::new(format!("/pay/assets/checkout-{}.js", &hash[..HASH_CHARS]), &SENT)
-});
+pub(in crate::api) static SCRIPT: LazyLock<Script> = LazyLock::new(|| published("checkout", &SENT));
 
-pub(super) static RETURNED_SCRIPT: LazyLock<Inline> = LazyLock::new(|| Inline::of(RETURNED.to_owned()));
+/// The script of the page that a bank leads back to.
+pub(in crate::api) static RETURNED_SCRIPT: LazyLock<Script> =
+    LazyLock::new(|| published("returned", RETURNED));
+
+fn published(name: &str, text: &'static str) -> Script {
+    let hash = hex::encode(digest(&SHA256, text.as_bytes()));
+    Script::new(format!("/pay/assets/{name}-{}.js", &hash[..HASH_CHARS]), text)
+}
+
 pub(super) static STYLE: LazyLock<Inline> = LazyLock::new(|| Inline::of(STYLE_SOURCE.trim().to_owned()));
 
 /// The lines without indentation, and without those that are comments as a whole. No text of the script goes over several
