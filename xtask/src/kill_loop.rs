@@ -180,24 +180,27 @@ async fn wait_until_resolved(
     loop {
         let happened = payers.finish(simulator).await?;
         let total = service.count(account, "pending,capture_pending,refund_pending").await?;
-        if total == 0 && happened == 0 && nothing_runs(service, account).await? {
+        let open = what_is_open(service, account).await?;
+        if total == 0 && happened == 0 && open.is_empty() {
             println!("nothing is unknown {} ms after the last start", started.elapsed().as_millis());
             return Ok(());
         }
         if started.elapsed() > RESOLVED_WITHIN {
-            return Err(format!("{total} charges are still unknown, or sessions disagree with theirs").into());
+            return Err(format!("{total} charges are still unknown\n{}", open.join("\n")).into());
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-/// Whether no request to a provider is under way, and each session has counted its charges. A payment that is given back
-/// does not show in the status of its charge.
-async fn nothing_runs(service: &Service, account: &Account) -> Outcome<bool> {
+/// The charges with a request to a provider under way, and the sessions that have not counted theirs. A payment that is
+/// given back does not show in the status of its charge.
+async fn what_is_open(service: &Service, account: &Account) -> Outcome<Vec<String>> {
     let get = async |path: String| service.get(account, &path).await;
     let charges = verdict::all_charges(get).await?;
     let runs = |request: &Value| request["requestStatus"] == "running";
     let of =
         |charge: &Value| charge["transactionRequests"].as_array().is_some_and(|all| all.iter().any(runs));
-    Ok(!charges.values().any(of) && sessions::examine(get, &charges).await?.differences.is_empty())
+    let mut open = sessions::examine(get, &charges).await?.differences;
+    open.extend(charges.values().filter(|charge| of(charge)).map(|charge| format!("{charge} waits")));
+    Ok(open)
 }

@@ -112,11 +112,9 @@ fn agrees(session: &Value, charges: &[&Value]) -> bool {
     };
     let (given_back_later, firm): (Vec<&Value>, Vec<&Value>) =
         charges.iter().copied().filter(is_held).partition(|charge| {
-            // A payment too many, perhaps: after a refusal the provider is asked again in an hour.
+            // A payment too many, perhaps, whose void was refused or had to wait for a client's: that is looked at in an hour.
             let requests = charge["transactionRequests"].as_array().into_iter().flatten();
-            requests
-                .into_iter()
-                .any(|told| told["requestType"] == "void" && told["requestStatus"] == "failed")
+            requests.into_iter().any(|told| matches!(told["requestType"].as_str(), Some("void" | "capture")))
         });
     let firm = i64::try_from(firm.len()).unwrap_or(i64::MAX);
     let is_anything_held = firm > 0 || !given_back_later.is_empty();
