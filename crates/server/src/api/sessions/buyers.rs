@@ -220,7 +220,10 @@ async fn takes_cards(app: &App, caller: &Caller, body: &Body) -> Result<(), ApiE
     flow::must_take_cards(&session)?;
     Ok(body.read(|fields| {
         is_at_the_merchant(fields, &session);
-        fields.optional("zeroDollar").object(|nested| Some(is_at_the_merchant(nested, &session)));
+        fields.optional("zeroDollar").object(|nested| {
+            is_at_the_merchant(nested, &session);
+            Some(())
+        });
         Some(())
     })?)
 }
