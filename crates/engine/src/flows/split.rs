@@ -1,4 +1,4 @@
-//! The errors of charges that are divided among sellers (`docs/interface/charges.md#split`).
+//! The errors of charges that are divided among sellers.
 
 use regente_domain::split::{Misfit, ReturnRefusal};
 
