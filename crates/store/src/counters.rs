@@ -10,7 +10,6 @@ use regente_domain::id::MerchantId;
 use regente_domain::provider_type::ProviderType;
 
 pub use self::fold::{Unfolded, clients_with_unfolded, fold, unfolded};
-pub(crate) use self::spans::END_OF_TIME;
 pub use self::spans::{Count, Hour, Span, wrong_spans};
 use crate::batch::{CounterDelta, CounterKey};
 use crate::sql;
@@ -27,9 +26,6 @@ macro_rules! is_counted {
     };
 }
 pub(crate) use is_counted;
-
-/// Charges that are in the spans of their hour too are counted in this stripe; each writer has a stripe of 0 or more.
-const FOLDED: i64 = -1;
 
 sql! {
     /// All counters of a client, for a recount.

@@ -9,11 +9,13 @@ mod admission;
 mod batch;
 mod error;
 pub mod expiring;
+mod fold;
 mod group;
 mod migrate;
 mod postgres;
 pub mod readable;
 mod row;
+mod spans;
 mod sql;
 mod sqlite;
 #[cfg(feature = "bench-without-storage")]

@@ -8,7 +8,8 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use super::{StoredCharge, columns, from_row};
-use crate::counters::{self, Count, CounterFilter, END_OF_TIME, is_counted};
+use crate::counters::{self, Count, CounterFilter, is_counted};
+use crate::spans::END_OF_TIME;
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 

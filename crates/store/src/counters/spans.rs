@@ -1,7 +1,6 @@
-//! Counts the charges of many hours in few rows. Counters are kept by the hour, and sums of them by spans of 8, 64, …
-//! hours: a range of hours is covered by at most 14 spans of each length, and the hours of a page are found by looking
-//! into a span's 8 parts, and so on. What is not folded into spans yet is added by the same statement, so that a count is
-//! exact at any moment.
+//! Counts the charges of many hours in few rows: by spans of hours, and the hours of a page by looking into a span's 8
+//! parts, and so on. What is not folded into spans yet is added by the same statement, so that a count is exact at any
+//! moment.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,20 +10,8 @@ use regente_domain::time::Timestamp;
 
 use super::{CounterFilter, is_counted};
 use crate::charges::Direction;
-use crate::value::Json;
+use crate::spans::{LENGTHS, PARTS, Run, UNFOLDED, cover, first_hour, listed};
 use crate::{Store, StoreError, args, sql};
-
-/// How many spans make one of the next length.
-const PARTS: i64 = 8;
-/// The lengths of spans in hours. The longest is 30 years, so that two of them hold every charge there is.
-pub(super) const LENGTHS: [i64; 6] = [8, 64, 512, 4096, 32_768, LONGEST];
-const LONGEST: i64 = 262_144;
-/// In place of a length: rows of an hour that no span contains yet.
-const UNFOLDED: i64 = 0;
-
-/// The end of the spans that contain the last hour that a version 7 id can name (48 bits of milliseconds).
-pub(crate) const END_OF_TIME: Timestamp =
-    Timestamp::of_hour((Timestamp::from_millis(1 << 48).hour() / LONGEST + 1) * LONGEST);
 
 // `CROSS JOIN` makes SQLite begin with the wanted spans. `IS TRUE` keeps it from using the primary key, by which it would
 // read all hours to find those that are not folded.
@@ -60,15 +47,6 @@ sql! {
             GROUP BY hours, first_hour, merchant_id, status, payment_type, provider_type
             HAVING SUM(n) <> 0
         ) AS wrong";
-}
-
-/// Spans of one length that follow each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Run {
-    /// The length of each of them.
-    hours: i64,
-    from_hour: i64,
-    to_hour: i64,
 }
 
 /// A number of hours with the charges that were created in them.
@@ -153,7 +131,7 @@ impl Count<'_> {
         for row in self.store.rows(&COUNT_BY_SPANS, self.filter.narrow(args)).await? {
             let (hours, hour, n) = (row.get("hours")?, row.get("first_hour")?, row.get::<i64>("n")?);
             let span = match hours {
-                UNFOLDED => runs.iter().find_map(|run| run.span_with(hour)),
+                UNFOLDED => runs.iter().find_map(|run| Span::of(*run, hour)),
                 hours => Some(Span { hours, first_hour: hour, n: 0 }),
             };
             if let Some(span) = span {
@@ -175,15 +153,13 @@ pub async fn wrong_spans(store: &Store, client_id: ClientId) -> Result<usize, St
     Ok(usize::try_from(wrong).unwrap_or(usize::MAX))
 }
 
-impl Run {
-    /// The span of this run that contains an hour, without its count.
-    fn span_with(&self, hour: i64) -> Option<Span> {
-        let contains = (self.from_hour..self.to_hour).contains(&hour);
-        contains.then(|| Span { hours: self.hours, first_hour: first_hour(hour, self.hours), n: 0 })
-    }
-}
-
 impl Span {
+    /// The span of a run that contains an hour, without its count.
+    fn of(run: Run, hour: i64) -> Option<Self> {
+        let hours = run.hours;
+        run.contains(hour).then(|| Self { hours, first_hour: first_hour(hour, hours), n: 0 })
+    }
+
     /// The spans of the next shorter length that it consists of; an hour has none.
     fn parts(self) -> Option<Run> {
         let Self { hours, first_hour, n: _ } = self;
@@ -194,31 +170,6 @@ impl Span {
     fn contains(self, other: Self) -> bool {
         (self.first_hour..self.first_hour + self.hours).contains(&other.first_hour)
     }
-}
-
-/// The first hour of the span of this length that contains an hour.
-pub(super) const fn first_hour(hour: i64, hours: i64) -> i64 {
-    hour - hour.rem_euclid(hours)
-}
-
-/// The longest spans that make up a range of hours, oldest first.
-fn cover(mut from_hour: i64, mut to_hour: i64) -> Vec<Run> {
-    let (mut early, mut late) = (Vec::new(), Vec::new());
-    let mut hours = 1;
-    while hours < LONGEST {
-        let longer = hours * PARTS;
-        let (first, last) = (first_hour(from_hour + longer - 1, longer), first_hour(to_hour, longer));
-        if first >= last {
-            break;
-        }
-        early.push(Run { hours, from_hour, to_hour: first });
-        late.push(Run { hours, from_hour: last, to_hour });
-        (from_hour, to_hour, hours) = (first, last, longer);
-    }
-    early.push(Run { hours, from_hour, to_hour });
-    early.extend(late.into_iter().rev());
-    early.retain(|run| run.from_hour < run.to_hour);
-    early
 }
 
 /// The spans that hold a part of what is wanted, in the direction of the list.
@@ -245,35 +196,4 @@ fn look_into(placed: Placed, parts: &[Span], direction: Direction, wanted: &Rang
     }
     let parts = parts.iter().copied().filter(|part| placed.span.contains(*part)).collect();
     place(parts, direction, placed.preceding, wanted)
-}
-
-fn listed(runs: &[Run]) -> Json {
-    let each = |run: &Run| format!("[{},{},{}]", run.hours, run.from_hour, run.to_hour);
-    Json(format!("[{}]", runs.iter().map(each).collect::<Vec<_>>().join(",")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{LENGTHS, LONGEST, cover};
-
-    #[test]
-    fn a_range_is_covered_once_by_few_spans() {
-        let edges =
-            [0, 1, 7, 8, 9, 63, 64, 65, 511, 512, 4095, LONGEST, 472_222, 480_982, 489_743, 2 * LONGEST];
-        for (at, from) in edges.iter().enumerate() {
-            for to in &edges[at..] {
-                let runs = cover(*from, *to);
-                let mut next = *from;
-                for run in &runs {
-                    assert_eq!(run.from_hour, next, "{runs:?}");
-                    assert!(run.hours == 1 || LENGTHS.contains(&run.hours), "{runs:?}");
-                    assert_eq!((run.from_hour % run.hours, run.to_hour % run.hours), (0, 0), "{runs:?}");
-                    assert!((run.to_hour - run.from_hour) / run.hours < 15, "{runs:?}");
-                    next = run.to_hour;
-                }
-                assert_eq!(next, *to, "{runs:?}");
-                assert!(runs.len() <= 13, "{runs:?}");
-            }
-        }
-    }
 }
