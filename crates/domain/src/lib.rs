@@ -17,6 +17,7 @@ pub mod customer;
 pub mod decline;
 pub mod id;
 pub mod idempotency;
+pub mod ledger;
 pub mod local_day;
 pub mod mcc;
 pub mod merchant;

@@ -18,7 +18,7 @@ pub use credentials::{
 pub use options::validate_options;
 
 /// The code of a payment or anti-fraud provider (`docs/interface/provider-types.md#types`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProviderType {
     /// `SANDBOX`: the simulator of all payment methods.
     Sandbox,
