@@ -1,7 +1,9 @@
 //! A write as a value: statements with their arguments and the number of rows that each must change.
 
 use regente_domain::id::{ClientId, MerchantId};
+use regente_domain::ledger::{Account, Entry};
 
+use crate::ledger;
 use crate::sql::Sql;
 use crate::value::Args;
 
@@ -12,6 +14,7 @@ pub struct Batch {
     pub(crate) guards: Vec<BatchStatement>,
     pub(crate) steps: Vec<BatchStatement>,
     pub(crate) counters: Vec<CounterDelta>,
+    pub(crate) balances: Vec<BalanceDelta>,
 }
 
 /// One statement of a batch.
@@ -33,7 +36,7 @@ pub(crate) enum Rows {
 impl Batch {
     /// An empty batch of a client. Rows without a client are written under the nil id.
     pub fn new(client_id: ClientId) -> Self {
-        Self { client_id, guards: Vec::new(), steps: Vec::new(), counters: Vec::new() }
+        Self { client_id, guards: Vec::new(), steps: Vec::new(), counters: Vec::new(), balances: Vec::new() }
     }
 
     /// The client whose rows it changes.
@@ -43,7 +46,10 @@ impl Batch {
 
     /// Whether it would change nothing.
     pub fn is_empty(&self) -> bool {
-        self.guards.is_empty() && self.steps.is_empty() && self.counters.is_empty()
+        self.guards.is_empty()
+            && self.steps.is_empty()
+            && self.counters.is_empty()
+            && self.balances.is_empty()
     }
 
     /// Number of statements, without counters.
@@ -88,6 +94,17 @@ impl Batch {
         self.counters.push(delta);
         self
     }
+
+    /// Adds an entry of the ledger, with what it does to the balances of its two accounts. The writer sums them like
+    /// counters.
+    pub fn post(&mut self, entry: &Entry) -> &mut Self {
+        ledger::insert(self, entry);
+        let (hour, amount) = (entry.at.hour(), entry.amount.minor_units().into());
+        let key = |account| BalanceKey { client_id: entry.client_id, hour, account };
+        self.balances.push(BalanceDelta { key: key(entry.debited()), debited: amount, credited: 0 });
+        self.balances.push(BalanceDelta { key: key(entry.credited()), debited: 0, credited: amount });
+        self
+    }
 }
 
 /// A change of one counter of charges.
@@ -114,4 +131,21 @@ pub struct CounterKey {
     pub payment_type: &'static str,
     /// The provider type by its wire name.
     pub provider_type: &'static str,
+}
+
+/// What an entry adds to the balance of one of its accounts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BalanceDelta {
+    pub(crate) key: BalanceKey,
+    pub(crate) debited: i128,
+    pub(crate) credited: i128,
+}
+
+/// An account of the ledger in an hour. Writers update balances in this order, after the counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct BalanceKey {
+    pub(crate) client_id: ClientId,
+    /// The hour of the entry, in hours since the epoch.
+    pub(crate) hour: i64,
+    pub(crate) account: Account,
 }

@@ -23,7 +23,7 @@ use crate::row::Row;
 use crate::sealed::Sealed;
 use crate::store::only;
 use crate::transaction_requests::{self, StoredRequest};
-use crate::{Store, StoreError, args, sql};
+use crate::{Store, StoreError, args, ledger, sql};
 
 macro_rules! columns {
     () => {
@@ -98,7 +98,7 @@ pub struct StoredCharge {
     pub private: Option<Sealed>,
 }
 
-/// Adds a new charge and counts it.
+/// Adds a new charge, counts it, and posts what it holds.
 pub fn insert(
     batch: &mut Batch,
     charge: &Charge,
@@ -131,10 +131,11 @@ pub fn insert(
     for delta in counters::delta(None, charge) {
         batch.count(delta);
     }
+    ledger::post(batch, &regente_domain::ledger::entries(None, charge));
     Ok(())
 }
 
-/// Updates a charge to its next version and counts the difference. A settled version stays readable, because answers
+/// Updates a charge to its next version, counts the difference and posts it. A settled version stays readable, because answers
 /// refer to it.
 pub fn update(batch: &mut Batch, before: &Charge, after: &Charge, actor: &Actor) -> Result<(), StoreError> {
     if before.state.is_settled() {
@@ -159,6 +160,7 @@ pub fn update(batch: &mut Batch, before: &Charge, after: &Charge, actor: &Actor)
     for delta in counters::delta(Some(before), after) {
         batch.count(delta);
     }
+    ledger::post(batch, &regente_domain::ledger::entries(Some(before), after));
     Ok(())
 }
 

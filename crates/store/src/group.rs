@@ -1,15 +1,16 @@
-//! Code shared by the writers of both databases: binds batches, and sums counters over a commit.
+//! Code shared by the writers of both databases: binds batches, and sums counters and balances over a commit.
 
 use std::collections::BTreeMap;
 
 use regente_domain::id::ClientId;
 use tokio::sync::oneshot;
 
-use crate::batch::{Batch, CounterDelta, CounterKey, Rows};
+use crate::batch::{BalanceDelta, BalanceKey, Batch, CounterDelta, CounterKey, Rows};
 use crate::error::{Commit, Refusal, RefusalKind, StoreError};
+use crate::ledger::{ADD_TO_BALANCE, Halves};
 use crate::sql::{DatabaseKind, Sql};
 use crate::value::{Args, Value};
-use crate::{args, sql};
+use crate::{args, ledger, sql};
 
 sql! {
     /// Adds to a counter. Each writer has its own stripe, so that writers never wait for the same row.
@@ -30,6 +31,7 @@ pub(crate) struct Work {
     pub(crate) client_id: ClientId,
     pub(crate) steps: Vec<BoundStep>,
     pub(crate) counters: Vec<CounterDelta>,
+    pub(crate) balances: Vec<BalanceDelta>,
     answer: oneshot::Sender<Answer>,
 }
 
@@ -59,16 +61,16 @@ impl Work {
         batch: Batch,
     ) -> Result<(Self, oneshot::Receiver<Answer>), StoreError> {
         let (answer, receiver) = oneshot::channel();
-        let steps = batch
-            .guards
+        let Batch { client_id, guards, steps, counters, balances } = batch;
+        let steps = guards
             .into_iter()
-            .chain(batch.steps)
+            .chain(steps)
             .map(|step| {
                 let values = step.sql.bind(database, step.args)?;
                 Ok(BoundStep { sql: step.sql, values, rows: step.rows })
             })
             .collect::<Result<_, StoreError>>()?;
-        Ok((Self { client_id: batch.client_id, steps, counters: batch.counters, answer }, receiver))
+        Ok((Self { client_id, steps, counters, balances, answer }, receiver))
     }
 
     pub(crate) fn answer(self, answer: Answer) {
@@ -94,25 +96,72 @@ impl BoundStep {
     }
 }
 
-/// Sums the counters of several batches, in the order of writing. Sums of zero are dropped.
-pub(crate) fn tally<'a>(works: impl Iterator<Item = &'a Work>) -> BTreeMap<CounterKey, i64> {
-    let mut totals = BTreeMap::new();
-    for delta in works.flat_map(|work| &work.counters) {
-        *totals.entry(delta.key).or_insert(0) += delta.change;
-    }
-    totals.retain(|_, change| *change != 0);
-    totals
+/// A sum that several batches of a commit add to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum SumKey {
+    Counter(CounterKey),
+    Balance(BalanceKey),
 }
 
-/// The arguments of [`ADD_TO_COUNTER`] in their order.
-pub(crate) fn counter_values(
+/// What a commit adds to a sum.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Added {
+    n: i64,
+    debited: i128,
+    credited: i128,
+}
+
+impl Work {
+    /// The statements that add to sums.
+    pub(crate) fn sums(&self) -> impl Iterator<Item = &'static Sql> {
+        let counters = self.counters.first().map(|_| &ADD_TO_COUNTER);
+        counters.into_iter().chain(self.balances.first().map(|_| &ADD_TO_BALANCE))
+    }
+}
+
+/// Sums what several batches add to counters and balances: the statements with their values, in the order of writing.
+/// What cancels out is left away.
+pub(crate) fn tally<'a>(
     database: DatabaseKind,
-    key: &CounterKey,
     stripe: i64,
-    change: i64,
-) -> Result<Vec<Value>, StoreError> {
-    let CounterKey { client_id, hour, merchant_id, status, payment_type, provider_type } = *key;
-    let args: Args =
-        args! { client_id, hour, merchant_id, status, payment_type, provider_type, stripe, n: change };
-    ADD_TO_COUNTER.bind(database, args)
+    works: impl Iterator<Item = &'a Work>,
+) -> Result<Vec<(&'static Sql, Vec<Value>)>, StoreError> {
+    let mut totals: BTreeMap<SumKey, Added> = BTreeMap::new();
+    for work in works {
+        for delta in &work.counters {
+            totals.entry(SumKey::Counter(delta.key)).or_default().n += delta.change;
+        }
+        for delta in &work.balances {
+            let added = totals.entry(SumKey::Balance(delta.key)).or_default();
+            added.n += 1;
+            added.debited += delta.debited;
+            added.credited += delta.credited;
+        }
+    }
+    totals.retain(|_, added| *added != Added::default());
+    totals.iter().map(|(key, added)| values(database, stripe, key, *added)).collect()
+}
+
+fn values(
+    database: DatabaseKind,
+    stripe: i64,
+    key: &SumKey,
+    added: Added,
+) -> Result<(&'static Sql, Vec<Value>), StoreError> {
+    let (sql, args): (&'static Sql, Args) = match *key {
+        SumKey::Counter(key) => {
+            let CounterKey { client_id, hour, merchant_id, status, payment_type, provider_type } = key;
+            let n = added.n;
+            (
+                &ADD_TO_COUNTER,
+                args! { client_id, hour, merchant_id, status, payment_type, provider_type, stripe, n },
+            )
+        }
+        SumKey::Balance(BalanceKey { client_id, hour, account }) => {
+            let (debits, credits) = (Halves::of(added.debited), Halves::of(added.credited));
+            let args = args! { client_id, hour, stripe, n: added.n };
+            (&ADD_TO_BALANCE, ledger::with_sums(ledger::with_account(args, &account), debits, credits))
+        }
+    };
+    Ok((sql, sql.bind(database, args)?))
 }

@@ -58,6 +58,7 @@ pub mod events;
 pub mod held_security_codes;
 pub mod idempotency;
 pub mod jobs;
+pub mod ledger;
 pub mod listeners;
 pub mod merchants;
 pub mod money;

@@ -105,6 +105,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 21, name: "0021_sessions", text: include_str!("../migrations/0021_sessions.sql") },
     Migration { version: 22, name: "0022_settings", text: include_str!("../migrations/0022_settings.sql") },
+    Migration { version: 24, name: "0024_ledger", text: include_str!("../migrations/0024_ledger.sql") },
 ];
 
 /// The table of applied migrations.
@@ -116,15 +117,16 @@ const MEMORY: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
 ) {table_options};";
 
 /// Placeholders of migrations, with their SQL in SQLite and in PostgreSQL.
-const WORDS: [(&str, &str, &str); 8] = [
+const WORDS: [(&str, &str, &str); 9] = [
     ("{uuid}", "BLOB", "UUID"),
     ("{json}", "TEXT", "JSONB"),
     ("{bytes}", "BLOB", "BYTEA"),
     ("{int}", "INTEGER", "BIGINT"),
     // The first half of a digest that was stored in full.
     ("{half_of_digest}", "substr(digest, 1, 16)", "encode(substr(digest, 1, 16), 'hex')::uuid"),
-    // Marks a line that only PostgreSQL runs.
+    // Mark a line that only one of them runs.
     ("{postgres}", "--", ""),
+    ("{sqlite}", "", "--"),
     ("{table_options}", "STRICT", ""),
     ("{keyed_table_options}", "STRICT, WITHOUT ROWID", ""),
 ];

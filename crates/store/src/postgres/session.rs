@@ -20,7 +20,7 @@ use super::options::{CommitGroups, PostgresOptions};
 use super::stages::{Stage, stages};
 use super::values;
 use crate::error::{Commit, StoreError};
-use crate::group::{ADD_TO_COUNTER, Answer, BoundStep, Failure, Work, counter_values, tally};
+use crate::group::{Answer, BoundStep, Failure, Work, tally};
 use crate::sql::{DatabaseKind, Many, Sql};
 use crate::value::Value;
 
@@ -123,8 +123,8 @@ impl Session {
             values::check(step.sql, &step.values, statement.params())
                 .map_err(|error| Failure::Own(Err(error)))?;
         }
-        if !work.counters.is_empty() {
-            self.prepared(&ADD_TO_COUNTER).await?;
+        for sql in work.sums() {
+            self.prepared(sql).await?;
         }
         Ok(())
     }
@@ -170,10 +170,10 @@ impl Session {
 
     /// Applies all batches in one transaction; the first failure ends it.
     pub(super) async fn apply_as_one(&self, group: &[&Work], stages: &[Ready<'_>]) -> Result<(), Failure> {
-        let counters = self.counters(group)?;
+        let sums = self.sums(group)?;
         let mut requests = vec![self.control("BEGIN")];
         requests.extend(stages.iter().map(|ready| self.stage(ready)));
-        requests.extend(counters.iter().map(|values| self.send(&ADD_TO_COUNTER, values)));
+        requests.extend(sums.iter().map(|(sql, values)| self.send(sql, values)));
         let mut answers = in_one_go(requests).await.into_iter();
         judge_control(answers.next())?;
         for (Ready { stage, .. }, answer) in stages.iter().zip(answers.by_ref()) {
@@ -182,7 +182,7 @@ impl Session {
                 Err(error) => return Err(failure::of_step(stage.first, error)),
             }
         }
-        judge_counters(answers)
+        judge_sums(&sums, answers)
     }
 
     /// Applies the batches in one transaction, each in its own savepoint, until one loses a race or the group ends.
@@ -219,11 +219,11 @@ impl Session {
         if control == "ROLLBACK TO batch" {
             judge_control(Some(self.control(control).await))?;
         }
-        self.write_counters(group, answers).await?;
+        self.write_sums(group, answers).await?;
         Ok(raced)
     }
 
-    async fn write_counters(&self, group: &[&Work], answers: &[Answer]) -> Result<(), Failure> {
+    async fn write_sums(&self, group: &[&Work], answers: &[Answer]) -> Result<(), Failure> {
         let applied: Vec<&Work> = group
             .iter()
             .zip(answers)
@@ -232,9 +232,9 @@ impl Session {
                 Ok(Commit::Refused(_) | Commit::Unknown) | Err(_) => None,
             })
             .collect();
-        let counters = self.counters(&applied)?;
-        let requests = counters.iter().map(|values| self.send(&ADD_TO_COUNTER, values)).collect();
-        judge_counters(in_one_go(requests).await.into_iter())
+        let sums = self.sums(&applied)?;
+        let requests = sums.iter().map(|(sql, values)| self.send(sql, values)).collect();
+        judge_sums(&sums, in_one_go(requests).await.into_iter())
     }
 
     pub(super) async fn commit(&self) -> Ended {
@@ -262,12 +262,8 @@ impl Session {
         }
     }
 
-    fn counters(&self, group: &[&Work]) -> Result<Vec<Vec<Value>>, Failure> {
-        tally(group.iter().copied())
-            .iter()
-            .map(|(key, change)| counter_values(DatabaseKind::Postgres, key, self.stripe, *change))
-            .collect::<Result<_, _>>()
-            .map_err(Failure::Everybody)
+    fn sums(&self, group: &[&Work]) -> Result<Vec<(&'static Sql, Vec<Value>)>, Failure> {
+        tally(DatabaseKind::Postgres, self.stripe, group.iter().copied()).map_err(Failure::Everybody)
     }
 
     fn control<'a>(&'a self, text: &'a str) -> BoxFuture<'a, Result<u64, Error>> {
@@ -340,14 +336,17 @@ fn judge_steps(work: &Work, answers: &mut impl Iterator<Item = Result<u64, Error
     Ok(())
 }
 
-fn judge_counters(answers: impl Iterator<Item = Result<u64, Error>>) -> Result<(), Failure> {
-    for answer in answers {
+fn judge_sums(
+    sums: &[(&'static Sql, Vec<Value>)],
+    answers: impl Iterator<Item = Result<u64, Error>>,
+) -> Result<(), Failure> {
+    for ((sql, _), answer) in sums.iter().zip(answers) {
         if let Err(error) = answer {
-            return Err(match failure::of_statement(ADD_TO_COUNTER.name(), error) {
+            return Err(match failure::of_statement(sql.name(), error) {
                 race @ Failure::Race(_) => race,
                 Failure::Everybody(error) | Failure::Own(Err(error)) => Failure::Everybody(error),
                 Failure::Own(Ok(commit)) => {
-                    Failure::Everybody(StoreError::Programming(format!("counters: {commit:?}")))
+                    Failure::Everybody(StoreError::Programming(format!("sums: {commit:?}")))
                 }
             });
         }

@@ -13,11 +13,11 @@ use super::failure;
 use super::options::SqliteOptions;
 use super::statements::Statements;
 use crate::error::{Commit, Refusal, RefusalKind, StoreError};
-use crate::group::{ADD_TO_COUNTER, Answer, BoundStep, Failure, Work, counter_values, tally};
+use crate::group::{Answer, BoundStep, Failure, Work, tally};
 use crate::sql::DatabaseKind;
 use crate::store::CommitCounts;
 
-/// The one writer has one counter stripe.
+/// The one writer has one stripe of sums.
 const STRIPE: i64 = 0;
 
 /// A command to the writer.
@@ -178,7 +178,7 @@ impl<'c> Writer<'c> {
                 Err(Stopped { why, .. }) => return Err(why),
             }
         }
-        self.write_counters(applied(group, &answers))?;
+        self.write_sums(applied(group, &answers))?;
         control(&mut self.commit)?;
         Ok(answers)
     }
@@ -193,7 +193,7 @@ impl<'c> Writer<'c> {
                 let error = match failure {
                     Failure::Everybody(error) | Failure::Race(error) | Failure::Own(Err(error)) => error,
                     Failure::Own(Ok(commit)) => {
-                        StoreError::Programming(format!("counters or commit: {commit:?}"))
+                        StoreError::Programming(format!("sums or commit: {commit:?}"))
                     }
                 };
                 // Refusals do not count either: the rows that refused them may be rolled back too.
@@ -218,7 +218,7 @@ impl<'c> Writer<'c> {
             }
             control(&mut self.release)?;
         }
-        self.write_counters(applied(group, answers))?;
+        self.write_sums(applied(group, answers))?;
         control(&mut self.commit)
     }
 
@@ -234,13 +234,11 @@ impl<'c> Writer<'c> {
         step.judge(executed.map_err(|error| failure::of_step(step, error))?)
     }
 
-    fn write_counters<'a>(&mut self, works: impl Iterator<Item = &'a Work>) -> Result<(), Failure> {
-        for (key, change) in tally(works) {
-            let values =
-                counter_values(DatabaseKind::Sqlite, &key, STRIPE, change).map_err(Failure::Everybody)?;
+    fn write_sums<'a>(&mut self, works: impl Iterator<Item = &'a Work>) -> Result<(), Failure> {
+        for (sql, values) in tally(DatabaseKind::Sqlite, STRIPE, works).map_err(Failure::Everybody)? {
             self.statements
-                .execute(&ADD_TO_COUNTER, &values)
-                .map_err(|error| Failure::Everybody(failure::store_error(ADD_TO_COUNTER.name(), error)))?;
+                .execute(sql, &values)
+                .map_err(|error| Failure::Everybody(failure::store_error(sql.name(), error)))?;
         }
         Ok(())
     }

@@ -45,19 +45,33 @@ async fn every_index_is_used_by_a_statement() {
 }
 
 #[tokio::test]
-async fn counters_that_are_not_folded_are_found_by_their_index() {
+async fn sums_that_are_not_folded_are_found_by_their_index() {
     let database = TestDatabase::fresh(DatabaseKind::Sqlite).await;
     let store = database.open().await;
-    for name in ["COUNT_BY_SPANS", "CLIENTS_WITH_UNFOLDED_COUNTERS", "UNFOLDED_COUNTERS"] {
+    let readers = [
+        ("COUNT_BY_SPANS", "charge_counters_unfolded"),
+        ("CLIENTS_WITH_UNFOLDED_COUNTERS", "charge_counters_unfolded"),
+        ("UNFOLDED_COUNTERS", "charge_counters_unfolded"),
+        ("LEDGER_BALANCES", "ledger_balances_unfolded"),
+        ("COUNT_LEDGER_ACCOUNTS", "ledger_balances_unfolded"),
+        ("CLIENTS_WITH_UNFOLDED_BALANCES", "ledger_balances_unfolded"),
+        ("UNFOLDED_BALANCES", "ledger_balances_unfolded"),
+    ];
+    for (name, index) in readers {
         let plan = plan_of(&store, name).await;
-        assert!(plan.contains("charge_counters_unfolded"), "{name}: {plan}");
-        assert!(!plan.contains("SCAN spans") && !plan.contains("SCAN folded"), "{name}: {plan}");
+        assert!(plan.contains(index), "{name}: {plan}");
+        let scans = ["SCAN spans", "SCAN folded", "SCAN ledger_entries"];
+        assert!(!scans.iter().any(|scan| plan.contains(scan)), "{name}: {plan}");
     }
     // A page of them is read without sorting all, and an empty one is not searched for.
-    let page = plan_of(&store, "UNFOLDED_COUNTERS").await;
-    assert!(!page.contains("TEMP B-TREE"), "{page}");
-    let deletion = plan_of(&store, "DELETE_EMPTY_COUNTER").await;
-    assert!(deletion.contains("PRIMARY KEY") && deletion.contains("stripe=?"), "{deletion}");
+    for name in ["UNFOLDED_COUNTERS", "UNFOLDED_BALANCES", "LEDGER_ENTRIES_DESC"] {
+        let page = plan_of(&store, name).await;
+        assert!(!page.contains("TEMP B-TREE"), "{page}");
+    }
+    for name in ["DELETE_EMPTY_COUNTER", "DELETE_EMPTY_BALANCE"] {
+        let deletion = plan_of(&store, name).await;
+        assert!(deletion.contains("PRIMARY KEY") && deletion.contains("stripe=?"), "{deletion}");
+    }
     store.close().await;
 }
 

@@ -1,0 +1,126 @@
+//! Folds balances of finished hours into spans.
+
+use regente_domain::id::ClientId;
+use regente_domain::ledger::Account;
+
+use super::account;
+use super::balances::{ADD_TO_BALANCE, Halves, key, sums, with_account, with_sums};
+use crate::batch::Batch;
+use crate::fold::{self, Summed, Sums};
+use crate::row::Row;
+use crate::sql::Sql;
+use crate::value::Args;
+use crate::{Store, StoreError, args, sql};
+
+sql! {
+    /// Clients with balances of hours before one that are not folded, by id, after one.
+    CLIENTS_WITH_UNFOLDED_BALANCES = "
+        SELECT DISTINCT client_id FROM ledger_balances
+        WHERE stripe >= 0 AND hour < :hour AND client_id > :after ORDER BY client_id LIMIT :limit";
+    /// Balances of a client of hours before one that are not folded.
+    UNFOLDED_BALANCES = concat!("SELECT hour, stripe, ", key!(), ", ", sums!(), " FROM ledger_balances
+        WHERE client_id = :client_id AND stripe >= 0 AND (hour < :hour) IS TRUE
+        ORDER BY stripe, hour LIMIT :limit");
+    /// Adds to the balance of a span.
+    ADD_TO_BALANCE_SPAN = "
+        INSERT INTO ledger_balance_spans (client_id, hours, first_hour, merchant_id, provider_type, currency, purpose,
+            seller_id, n, debits_high, debits_low, credits_high, credits_low)
+        VALUES (:client_id, :hours, :first_hour, :merchant_id, :provider_type, :currency, :purpose,
+            :seller_id, :n, :debits_high, :debits_low, :credits_high, :credits_low)
+        ON CONFLICT (client_id, hours, first_hour, merchant_id, provider_type, currency, purpose, seller_id)
+        DO UPDATE SET n = ledger_balance_spans.n + excluded.n,
+            debits_high = ledger_balance_spans.debits_high + excluded.debits_high,
+            debits_low = ledger_balance_spans.debits_low + excluded.debits_low,
+            credits_high = ledger_balance_spans.credits_high + excluded.credits_high,
+            credits_low = ledger_balance_spans.credits_low + excluded.credits_low";
+    /// Deletes a row that nothing is left in.
+    DELETE_EMPTY_BALANCE = "
+        DELETE FROM ledger_balances
+        WHERE client_id = :client_id AND hour = :hour AND merchant_id = :merchant_id
+          AND provider_type = :provider_type AND currency = :currency AND purpose = :purpose
+          AND seller_id = :seller_id AND stripe = :stripe AND n = 0
+          AND debits_high = 0 AND debits_low = 0 AND credits_high = 0 AND credits_low = 0";
+}
+
+/// A balance of an hour that no span contains yet.
+pub type Unfolded = fold::Unfolded<Account, BalanceSums>;
+
+/// What a row of balances sums.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BalanceSums {
+    n: i64,
+    debits: Halves,
+    credits: Halves,
+}
+
+/// Clients with balances to fold of hours before `hour`, by id, after `after`.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn clients_with_unfolded(
+    store: &Store,
+    hour: i64,
+    after: ClientId,
+    limit: i64,
+) -> Result<Vec<ClientId>, StoreError> {
+    let rows = store.rows(&CLIENTS_WITH_UNFOLDED_BALANCES, args! { hour, after, limit }).await?;
+    rows.iter().map(|row| row.get("client_id")).collect()
+}
+
+/// Balances of a client to fold, of hours before `hour`.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn unfolded(
+    store: &Store,
+    client_id: ClientId,
+    hour: i64,
+    limit: i64,
+) -> Result<Vec<Unfolded>, StoreError> {
+    let rows = store.rows(&UNFOLDED_BALANCES, args! { client_id, hour, limit }).await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// Adds to a batch of the client what moves these balances into spans.
+pub fn fold(batch: &mut Batch, unfolded: &[Unfolded]) {
+    fold::fold(batch, unfolded);
+}
+
+fn from_row(row: &Row) -> Result<Unfolded, StoreError> {
+    Ok(Unfolded {
+        stripe: row.get("stripe")?,
+        hour: row.get("hour")?,
+        summed: account(row)?,
+        sums: BalanceSums {
+            n: row.get("n")?,
+            debits: Halves::read(row, "debits_high", "debits_low")?,
+            credits: Halves::read(row, "credits_high", "credits_low")?,
+        },
+    })
+}
+
+impl Summed for Account {
+    type Sums = BalanceSums;
+    const ADD_TO_HOUR: &'static Sql = &ADD_TO_BALANCE;
+    const ADD_TO_SPAN: &'static Sql = &ADD_TO_BALANCE_SPAN;
+    const DELETE_EMPTY: &'static Sql = &DELETE_EMPTY_BALANCE;
+
+    fn columns(&self) -> Args {
+        with_account(Args::new(), self)
+    }
+}
+
+impl Sums for BalanceSums {
+    fn plus(self, other: Self) -> Self {
+        let (debits, credits) = (self.debits.plus(other.debits), self.credits.plus(other.credits));
+        Self { n: self.n + other.n, debits, credits }
+    }
+
+    fn negative(self) -> Self {
+        Self { n: -self.n, debits: self.debits.negative(), credits: self.credits.negative() }
+    }
+
+    fn columns(self, args: Args) -> Args {
+        with_sums(args.with("n", self.n), self.debits, self.credits)
+    }
+}
