@@ -25,13 +25,13 @@ use regente_domain::time::Timestamp;
 use serde_json::Map;
 use uuid::Uuid;
 
-const NOW: Timestamp = Timestamp::from_millis(1_774_278_758_379);
-const SANDBOX: ProviderType = ProviderType::Sandbox;
+pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_774_278_758_379);
+pub(crate) const SANDBOX: ProviderType = ProviderType::Sandbox;
 const MINUTE: Duration = Duration::from_secs(60);
 
 const AT_ONCE: Means = Means::Complete { elapsed: Duration::ZERO, budget: MINUTE };
 
-fn id<T>(n: u128) -> Id<T> {
+pub(crate) fn id<T>(n: u128) -> Id<T> {
     Id::new(Uuid::from_u128(n))
 }
 
@@ -78,20 +78,20 @@ pub(crate) fn charge() -> Charge {
     }
 }
 
-fn hop(position: usize) -> Hop {
+pub(crate) fn hop(position: usize) -> Hop {
     Hop { position, provider_id: id(100 + position as u128), provider_type: SANDBOX }
 }
 
-fn request(n: u128, asks: Asks, outcome: Outcome) -> TransactionRequest {
+pub(crate) fn request(n: u128, asks: Asks, outcome: Outcome) -> TransactionRequest {
     let charge = Charge { requests: i64::try_from(n).unwrap() + 1, ..charge() };
     charge.begin_request(id(200 + n), asks, NOW).end(outcome, None, NOW)
 }
 
-fn authorization(n: u128, outcome: Outcome) -> TransactionRequest {
+pub(crate) fn authorization(n: u128, outcome: Outcome) -> TransactionRequest {
     request(n, charge().authorization_at(hop(0)), outcome)
 }
 
-fn approved() -> Outcome {
+pub(crate) fn approved() -> Outcome {
     Outcome::Approved(Approval { transaction_id: Some("at the provider".to_owned()), ..Approval::default() })
 }
 

@@ -13,6 +13,7 @@ mod currency;
 mod customer;
 mod decline;
 mod id;
+mod ledger;
 mod mcc;
 mod money;
 mod percentage;
