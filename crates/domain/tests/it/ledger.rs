@@ -8,16 +8,14 @@ use regente_domain::charge::attempt::{Asks, RequestType, TransactionRequest};
 use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalVerdict};
 use regente_domain::charge::{
-    CaptureMode, Charge, ChargeState, FollowUpKind, SecurityCode, SimulatedStatus, StateName, Transition,
+    CaptureMode, Charge, FollowUpKind, SecurityCode, SimulatedStatus, StateName, Transition,
 };
 use regente_domain::id::SellerId;
-use regente_domain::ledger::{
-    self, Account, Entry, Movement, Nature, OfSeller, POSTINGS, Purpose, Source, Subject,
-};
+use regente_domain::ledger::{self, Account, Entry, Movement, Nature, OfSeller, POSTINGS, Purpose, Source};
 use regente_domain::money::Amount;
-use regente_domain::provider_type::ProviderType;
+use regente_domain::percentage::Percentage;
+use regente_domain::platform_fee::{FeeMethod, PlatformFee};
 use regente_domain::split::{Bears, SellerReturn, Share, Split, SplitRule, WholePercent};
-use uuid::Uuid;
 
 use crate::charge::{NOW, SANDBOX, approved, authorization, charge, hop, id, request};
 
@@ -202,7 +200,21 @@ impl Dice {
             };
             rule(n.unsigned_abs().into(), share, self.one_in(2))
         });
-        Some(Box::new(Split::new(rules.collect(), None)))
+        // By amounts there may be no room for a fee.
+        let rules: Vec<SplitRule> = rules.collect();
+        let fee = (by_percentage && self.one_in(2)).then(|| self.fee());
+        Some(Box::new(Split::new(rules, fee)))
+    }
+
+    fn fee(&mut self) -> PlatformFee {
+        PlatformFee {
+            rule_id: id(0x7FEE),
+            percentage: Percentage::parse(["0.5", "3.33", "12"][usize::try_from(self.below(3)).unwrap()]),
+            fixed_amount: self.one_in(2).then(|| amount(self.below(3))),
+            payment_method: FeeMethod::Default,
+            installment: None,
+            applied_at: NOW,
+        }
     }
 }
 
@@ -371,6 +383,7 @@ impl History {
         if taken > 0 {
             let parts = self.charge.parts();
             assert_eq!(-of(Purpose::MerchantPayable, None), parts.merchant.minor_units());
+            assert_eq!(-of(Purpose::PlatformFee, None), parts.fee.minor_units());
             for (seller_id, part) in parts.sellers {
                 assert_eq!(-of(Purpose::SellerPayable, Some(seller_id)), part.minor_units());
             }
