@@ -1,4 +1,5 @@
-//! Folds counters of finished hours into spans: account by account, a limited number of counters at once. Totals are the
+//! Folds counters of charges and balances of the ledger into spans, by the hours that have ended: account by account, a
+//! limited number at once. Totals are the
 //! same before and after each batch, so it matters to nobody when the job runs, but reading many unfolded counters is
 //! dear.
 
@@ -6,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use regente_domain::id::ClientId;
-use regente_store::{Batch, counters};
+use regente_store::{Batch, counters, ledger};
 
 use super::{DEPLOYMENT, apply};
 use crate::app::App;
@@ -19,9 +20,9 @@ const EVERY: Duration = Duration::from_secs(10 * 60);
 const SOON: Duration = Duration::from_secs(1);
 /// Most accounts that are looked for at once.
 const CLIENTS_MAX: i64 = 100;
-/// Accounts whose counters are folded concurrently.
+/// Accounts whose sums are folded concurrently.
 const CLIENTS_AT_ONCE: usize = 4;
-/// Most counters of one batch. Charges wait while it is written; decision 12 has what it takes.
+/// Most rows of one batch. Charges wait while it is written; decision 12 has what it takes.
 const ROWS_MAX: i64 = 100;
 /// Most batches of an account in one run.
 const BATCHES_MAX: usize = 40;
@@ -33,32 +34,60 @@ enum Left {
     Something,
 }
 
-/// Folds what is counted in hours that have ended by the time of the deployment. An account whose clock is behind may still
-/// be in such an hour: then its counters are folded more than once.
+/// What is summed by the hour.
+#[derive(Clone, Copy)]
+enum Sums {
+    Charges,
+    Balances,
+}
+
+/// Folds what is summed in hours that have ended by the time of the deployment. An account whose clock is behind may still
+/// be in such an hour: then its sums are folded more than once.
 pub(super) async fn fold(app: &App) -> Result<Ended, Error> {
     let now = app.clock.deployment();
-    let (hour, mut after, mut wait) = (now.hour(), DEPLOYMENT, EVERY);
+    let charges = fold_all(app, Sums::Charges, now.hour()).await?;
+    let balances = fold_all(app, Sums::Balances, now.hour()).await?;
+    let wait = if [charges, balances].contains(&Left::Something) { SOON } else { EVERY };
+    Ok(Ended::Again { at: now + wait })
+}
+
+async fn fold_all(app: &App, sums: Sums, hour: i64) -> Result<Left, Error> {
+    let (mut after, mut left) = (DEPLOYMENT, Left::Nothing);
     loop {
-        let clients = counters::clients_with_unfolded(&app.store, hour, after, CLIENTS_MAX).await?;
-        let Some(last) = clients.last().copied() else { return Ok(Ended::Again { at: now + wait }) };
-        let folding = clients.into_iter().map(|client_id| fold_client(app, client_id, hour));
-        let left: Vec<Left> = stream::iter(folding).buffer_unordered(CLIENTS_AT_ONCE).try_collect().await?;
-        if left.contains(&Left::Something) {
-            wait = SOON;
+        let clients = match sums {
+            Sums::Charges => counters::clients_with_unfolded(&app.store, hour, after, CLIENTS_MAX).await?,
+            Sums::Balances => ledger::clients_with_unfolded(&app.store, hour, after, CLIENTS_MAX).await?,
+        };
+        let Some(last) = clients.last().copied() else { return Ok(left) };
+        let folding = clients.into_iter().map(|client_id| fold_client(app, sums, client_id, hour));
+        let of_clients: Vec<Left> =
+            stream::iter(folding).buffer_unordered(CLIENTS_AT_ONCE).try_collect().await?;
+        if of_clients.contains(&Left::Something) {
+            left = Left::Something;
         }
         after = last;
     }
 }
 
 /// Folds batch after batch of an account, a bounded number of them.
-async fn fold_client(app: &App, client_id: ClientId, hour: i64) -> Result<Left, Error> {
+async fn fold_client(app: &App, sums: Sums, client_id: ClientId, hour: i64) -> Result<Left, Error> {
     for _ in 0..BATCHES_MAX {
-        let unfolded = counters::unfolded(&app.store, client_id, hour, ROWS_MAX).await?;
         let mut batch = Batch::new(client_id);
-        counters::fold(&mut batch, &unfolded);
+        let rows = match sums {
+            Sums::Charges => {
+                let unfolded = counters::unfolded(&app.store, client_id, hour, ROWS_MAX).await?;
+                counters::fold(&mut batch, &unfolded);
+                unfolded.len()
+            }
+            Sums::Balances => {
+                let unfolded = ledger::unfolded(&app.store, client_id, hour, ROWS_MAX).await?;
+                ledger::fold(&mut batch, &unfolded);
+                unfolded.len()
+            }
+        };
         // Nothing in it can be refused; after an unknown commit the next look shows what is left.
         let _ = apply(app, batch).await?;
-        if i64::try_from(unfolded.len()).is_ok_and(|rows| rows < ROWS_MAX) {
+        if i64::try_from(rows).is_ok_and(|rows| rows < ROWS_MAX) {
             return Ok(Left::Nothing);
         }
     }
