@@ -6,6 +6,7 @@ mod counters;
 mod feeding;
 mod job;
 mod kind;
+mod ledger;
 mod purge;
 mod reservation;
 mod rotation;

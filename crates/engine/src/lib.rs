@@ -21,6 +21,7 @@ pub mod events;
 pub mod flows;
 pub mod idempotency;
 pub mod jobs;
+pub mod ledger;
 pub mod link_settings;
 pub mod metrics;
 pub mod outbound;

@@ -34,7 +34,7 @@ pub enum Kind {
     PurgeListeners,
     /// Drops what is on its way to a deleted webhook.
     DropDeliveries,
-    /// Folds counters of finished hours into spans.
+    /// Folds counters and balances of finished hours into spans.
     FoldCounters,
     /// Erases a person.
     EraseCustomer,
@@ -52,6 +52,8 @@ pub enum Kind {
     ExpireSession,
     /// Ends what is under way for a canceled session.
     CloseSession,
+    /// Opens the books of the charges of former releases.
+    OpenLedger,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -63,7 +65,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 19] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 20] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -83,6 +85,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 19] = [
     (Kind::ReturnPayment,     "return_payment",     Queue::Money,        Recurs::No),
     (Kind::ExpireSession,     "expire_session",     Queue::Sessions,     Recurs::No),
     (Kind::CloseSession,      "close_session",      Queue::Sessions,     Recurs::No),
+    (Kind::OpenLedger,        "open_ledger",        Queue::Housekeeping, Recurs::No),
 ];
 
 const _: () = {

@@ -81,6 +81,12 @@ sql! {
         ) v";
     /// One charge.
     pub FIND_CHARGE = concat!("SELECT ", columns!(), " FROM charges WHERE id = :id AND client_id = :client_id");
+    /// Charges of a client after one, oldest first.
+    CHARGES_AFTER = concat!("SELECT ", columns!(), " FROM charges WHERE client_id = :client_id AND id > :after
+        ORDER BY id LIMIT :limit");
+    /// Changes nothing, and only while the charge stands at a version.
+    CHARGE_STANDS_STILL = "
+        UPDATE charges SET version = :version WHERE id = :id AND client_id = :client_id AND version = :version";
     /// The account of a charge; for operators, who name only the charge.
     pub CLIENT_OF_CHARGE = "SELECT client_id FROM charges WHERE id = :id";
     /// Counts a client's charges from their rows, to compare with the counters.
@@ -197,6 +203,22 @@ pub async fn find(
     id: ChargeId,
 ) -> Result<Option<StoredCharge>, StoreError> {
     store.row(&FIND_CHARGE, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
+}
+
+/// Charges of a client after `after`, oldest first.
+pub async fn after(
+    store: &Store,
+    client_id: ClientId,
+    after: ChargeId,
+    limit: i64,
+) -> Result<Vec<StoredCharge>, StoreError> {
+    store.rows(&CHARGES_AFTER, args! { client_id, after, limit }).await?.iter().map(from_row).collect()
+}
+
+/// Has the batch refused if the charge has moved on from this version.
+pub fn stand_still(batch: &mut Batch, charge: &Charge) {
+    let Charge { id, client_id, version, .. } = *charge;
+    batch.guard(&CHARGE_STANDS_STILL, args! { id, client_id, version });
 }
 
 /// One charge of a client with its requests, oldest first.

@@ -2,7 +2,7 @@
 
 use regente_store::jobs::Job;
 
-use super::{counters, feeding, purge, reservation, rotation, sessions};
+use super::{counters, feeding, ledger, purge, reservation, rotation, sessions};
 use crate::app::App;
 use crate::deliveries::{deleted, keys};
 use crate::error::Error;
@@ -33,6 +33,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::ReturnPayment => sessions::give_back(app, job).await,
         Kind::ExpireSession => sessions::expire(app, job).await,
         Kind::CloseSession => sessions::close(app, job).await,
+        Kind::OpenLedger => ledger::open(app).await,
     }
 }
 
