@@ -15,6 +15,7 @@ pub mod fields;
 mod hosted_fields;
 pub mod idempotency;
 pub mod layers;
+pub mod ledger;
 pub mod merchants;
 pub mod notifications;
 pub mod openapi;

@@ -205,7 +205,8 @@ impl<'a> Parameters<'a> {
         range
     }
 
-    fn moment(&self, name: &str) -> Option<Timestamp> {
+    /// One moment.
+    pub fn moment(&self, name: &str) -> Option<Timestamp> {
         self.single(name, |text| timestamp(text).ok_or(NOT_A_DATE))
     }
 

@@ -12,8 +12,8 @@ use utoipa_axum::routes;
 use super::request_id::Boundary;
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
-    merchants, notifications, openapi, payment_page, providers, purchases, scripts, sessions, settings,
-    tokens, webhooks,
+    ledger, merchants, notifications, openapi, payment_page, providers, purchases, scripts, sessions,
+    settings, tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -48,6 +48,9 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(SecretKeyOnly, routes!(merchants::create, merchants::list)))
         .merge(behind(SecretKeyOnly, routes!(merchants::read, merchants::update, merchants::delete)))
         .merge(behind(Needs(Scope::Providers), routes!(providers::update)))
+        .merge(behind(SecretKeyOnly, routes!(ledger::accounts)))
+        .merge(behind(SecretKeyOnly, routes!(ledger::balances)))
+        .merge(behind(SecretKeyOnly, routes!(ledger::entries)))
         .merge(behind(SecretKeyOnly, routes!(settings::create, settings::read, settings::update)))
         .merge(behind(SecretKeyOnly, routes!(purchases::create)))
         .merge(behind(SecretKeyOnly, routes!(purchases::read_one)))

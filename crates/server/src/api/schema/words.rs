@@ -9,6 +9,7 @@ use regente_domain::card::{self, record};
 use regente_domain::charge::{self, analysis, attempt, explanation, timeline};
 use regente_domain::country;
 use regente_domain::currency;
+use regente_domain::ledger;
 use regente_domain::merchant;
 use regente_domain::provider_type;
 use regente_domain::purchase;
@@ -73,6 +74,12 @@ closed_lists! {
     PurchaseMilestone = listed(purchase::Milestone::WORDS);
     /// What was done at an entry of the history of a purchase.
     PurchaseAction = listed(purchase::Action::WORDS);
+    /// What an account of the books is for.
+    LedgerPurpose = listed(ledger::Purpose::WORDS);
+    /// The kind of an account of the books.
+    LedgerNature = listed(ledger::Nature::WORDS);
+    /// What an entry of the books records.
+    LedgerMovement = listed(ledger::Movement::WORDS);
     /// Where a session stands.
     SessionStatus = listed(session::SessionStatus::WORDS);
     /// Where a session stood at an entry of its history.

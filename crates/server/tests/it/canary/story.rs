@@ -359,9 +359,13 @@ impl<'a> Story<'a> {
             .expect(201);
         self.post("/v1/tokens", &json!({ word.as_str(): "\u{0}" })).await.expect(400);
         let word = self.own_word();
-        for path in
-            [format!("/v1/charges?orderId={word}&id={word}"), format!("/v1/cards/{word}"), format!("/{word}")]
-        {
+        for path in [
+            format!("/v1/charges?orderId={word}&id={word}"),
+            format!("/v1/ledger/entries?sourceId={word}&purpose={word}"),
+            format!("/v1/ledger/balances?at={word}"),
+            format!("/v1/cards/{word}"),
+            format!("/{word}"),
+        ] {
             self.send(&client, Method::GET, &path, &[("X-Request-Id", &word)], String::new()).await;
         }
     }
@@ -371,6 +375,7 @@ impl<'a> Story<'a> {
         let customer = self.customer.clone();
         let lists = ["/v1/cards?limit=100", "/v1/charges?limit=100", "/v1/merchants", "/v1/customers"];
         let mut paths: Vec<String> = lists.map(str::to_owned).to_vec();
+        paths.extend(["accounts", "balances", "entries"].map(|path| format!("/v1/ledger/{path}?limit=100")));
         paths.extend(
             ["/openapi.json", "/docs/", "/docs/swagger-initializer.js", "/health/ready"].map(str::to_owned),
         );

@@ -59,6 +59,7 @@ impl Records<'_> {
             }
             "GET /v1/cards" | "GET /v1/customers" | "GET /v1/charges" | "GET /v1/merchants"
             | "GET /v1/sessions" => none,
+            "GET /v1/ledger/accounts" | "GET /v1/ledger/balances" | "GET /v1/ledger/entries" => none,
             "GET /health/live" | "GET /health/ready" => none,
             "GET /qr/{file}" => Call::of(&format!("{}.png", self.link(pix_body).await)),
             "GET /boleto/{file}" => Call::of(&format!("{}.pdf", self.link(boleto_body).await)),
