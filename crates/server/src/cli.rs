@@ -4,6 +4,7 @@ mod backup;
 mod dev;
 mod dev_apple_pay;
 mod health;
+mod ledger;
 mod lists;
 mod operate;
 mod run;
@@ -159,6 +160,9 @@ enum Task {
     /// Payment providers of merchants
     #[command(subcommand)]
     Providers(ProvidersTask),
+    /// The books of money
+    #[command(subcommand)]
+    Ledger(ledger::LedgerTask),
     /// Data keys and the key-encryption key
     #[command(subcommand)]
     Vault(VaultTask),
@@ -408,6 +412,7 @@ impl Task {
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
             Self::Customers(task) => operate::customers(&sources.load_plain()?, task),
             Self::Providers(task) => operate::providers(&sources.load_plain()?, task),
+            Self::Ledger(task) => ledger::run(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),
             Self::Openapi => operate::openapi(),

@@ -12,6 +12,7 @@ use super::backup::{BackedUp, Restored};
 use super::clients::{ClientRow, KeyRow};
 use super::customers::ErasedPerson;
 use super::doctor::Report;
+use super::ledger::{LedgerReport, Statement};
 use super::unknowns::UnknownRow;
 use crate::api::charges::explanation::ExplanationView;
 
@@ -71,6 +72,10 @@ pub enum Answer {
         /// Which.
         request_id: TransactionRequestId,
     },
+    /// The ledgers were checked.
+    LedgerVerified(LedgerReport),
+    /// The statement of an account of the books.
+    LedgerStatement(Statement),
     /// A person was erased.
     CustomerErased(ErasedPerson),
     /// What works with a provider.

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use regente_domain::customer::CheckDigits;
 use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, ProviderId, TransactionRequestId, of};
+use regente_engine::ledger::Repair;
 use serde::{Deserialize, Serialize};
 
+use super::ledger::StatementOf;
 use super::webhooks::WebhooksCommand;
 
 /// A command of an operator.
@@ -64,6 +66,15 @@ pub enum Command {
         /// Which.
         request_id: TransactionRequestId,
     },
+    /// Check the ledger.
+    LedgerVerify {
+        /// Of one account; of all when absent.
+        client_id: Option<ClientId>,
+        /// What becomes of charges that were never posted.
+        repair: Repair,
+    },
+    /// Print the statement of an account of the books.
+    LedgerStatement(StatementOf),
     /// Erase a person.
     CustomersErase {
         /// The account.
@@ -123,6 +134,8 @@ impl Command {
             Self::Explain { .. } => "explain",
             Self::UnknownsList => "unknowns",
             Self::UnknownsRetry { .. } => "unknowns retry",
+            Self::LedgerVerify { .. } => "ledger verify",
+            Self::LedgerStatement(_) => "ledger statement",
             Self::CustomersErase { .. } => "customers erase",
             Self::ProvidersCheck { .. } => "providers check",
             Self::Webhooks(command) => command.name(),

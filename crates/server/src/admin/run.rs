@@ -15,7 +15,7 @@ use super::answer::Answer;
 use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
-use super::{backup, clients, customers, provider_check, unknowns, webhooks};
+use super::{backup, clients, customers, ledger, provider_check, unknowns, webhooks};
 use crate::access;
 use crate::api::charges::explanation;
 use crate::app::App;
@@ -52,6 +52,10 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
             unknowns::retry(app, request_id).await?;
             Ok(Answer::Resumed { request_id })
         }
+        Command::LedgerVerify { client_id, repair } => {
+            Ok(Answer::LedgerVerified(ledger::verify(app, client_id, repair).await?))
+        }
+        Command::LedgerStatement(of) => Ok(Answer::LedgerStatement(ledger::statement(app, of).await?)),
         Command::CustomersErase { client_id, customer_id } => {
             Ok(Answer::CustomerErased(customers::erase(app, client_id, customer_id).await?))
         }

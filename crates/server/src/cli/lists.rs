@@ -3,6 +3,7 @@
 use regente_domain::customer::CheckDigits;
 use regente_domain::time::Timestamp;
 
+use super::ledger;
 use crate::admin::{
     Answer, BackedUp, ClientRow, ErasedPerson, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
 };
@@ -37,6 +38,8 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Resumed { request_id } => {
             format!("The provider is asked anew what became of request {request_id}.\n")
         }
+        Answer::LedgerVerified(found) => ledger::report(found),
+        Answer::LedgerStatement(found) => ledger::statement(found),
         Answer::CustomerErased(person) => erased(person),
         Answer::ProviderChecked(found) => report(found),
         Answer::WebhookKeyRotated(keys) => key_rotated(keys),

@@ -159,15 +159,19 @@ async fn examine_alone(config: &Config) -> Result<Report, Failure> {
 
 /// Runs a command and prints the answer.
 pub(super) fn run(loaded: &Loaded, command: Command, output: OutputArg) -> Result<ExitCode, Failure> {
+    print(&answer_to(loaded, command)?, output)
+}
+
+/// Runs a command, in the server if one runs.
+pub(super) fn answer_to(loaded: &Loaded, command: Command) -> Result<Answer, Failure> {
     let config = &loaded.config;
     telemetry::start(&config.log)?;
-    let answer = runtime()?.block_on(async {
+    runtime()?.block_on(async {
         match server_folder(config)? {
             Some(folder) => Ok(admin::ask(&folder, &command).await?),
             None => run_alone(config, command).await,
         }
-    })?;
-    print(&answer, output)
+    })
 }
 
 pub(super) fn print(answer: &Answer, output: OutputArg) -> Result<ExitCode, Failure> {

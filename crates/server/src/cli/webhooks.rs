@@ -107,7 +107,7 @@ pub(super) fn run(loaded: &Loaded, task: WebhooksTask) -> Result<ExitCode, Failu
     }
 }
 
-fn timestamp(text: &str) -> Result<Timestamp, &'static str> {
+pub(super) fn timestamp(text: &str) -> Result<Timestamp, &'static str> {
     Timestamp::parse(text).ok_or("must be a date and time, such as 2026-07-06T21:00:00Z")
 }
 

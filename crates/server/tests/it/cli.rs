@@ -2,6 +2,7 @@
 
 mod apple_pay;
 mod explain;
+mod ledger;
 mod postgres;
 pub mod process;
 mod unknowns;
@@ -34,7 +35,7 @@ async fn help_and_version_are_there_for_everything() {
     assert!(run(&mut regente(&["--version"])).await.text().starts_with("regente "));
     let commands = [
         "dev", "serve", "work", "migrate", "config", "doctor", "explain", "unknowns", "health", "backup",
-        "restore", "clients", "keys", "vault", "webhooks",
+        "restore", "clients", "keys", "ledger", "vault", "webhooks",
     ];
     for command in commands {
         let help = run(&mut regente(&[command, "--help"])).await;
