@@ -1,4 +1,4 @@
-//! Compares Regente's charges with the simulator's transaction log and with the clients' answers.
+//! Compares Regente's charges and ledger with the simulator's transaction log and with the clients' answers.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -47,6 +47,7 @@ pub(super) async fn examine(
     client_log: &ClientLog,
 ) -> Outcome<Verdict> {
     let charges = all_charges(async |path| caller.get(&path).await).await?;
+    let ledger = ledger(async |path| caller.get(&path).await).await?;
     let mut books = balances(simulator).await?;
     let authorizations = books.len();
     let simulator_sum =
@@ -75,6 +76,13 @@ pub(super) async fn examine(
             booked.iter().map(|balance| balance.kept).sum::<i64>(),
             booked.len(),
         );
+        let posted = charge["id"].as_str().and_then(|id| ledger.get(id)).copied().unwrap_or_default();
+        if posted != (says.0, says.1) {
+            differences.push(format!(
+                "{} is {status} with {amount}, the ledger says (reserved, kept) {posted:?}, the books {says:?}",
+                charge["id"]
+            ));
+        }
         if says != (held, taken, effects) {
             differences.push(format!(
                 "{} is {status} with {amount}, the books say (reserved, kept, effects) {says:?}; its requests: {}",
@@ -148,6 +156,30 @@ fn was_reserved(charge: &Value) -> bool {
 pub(super) fn keys(charge: &Value) -> impl Iterator<Item = &str> {
     let requests = charge["transactionRequests"].as_array().into_iter().flatten();
     requests.filter_map(|request| request["idempotencyKey"].as_str())
+}
+
+/// What the ledger says that providers have reserved and owe, by charge.
+async fn ledger(get: impl AsyncFn(String) -> Outcome<Value>) -> Outcome<HashMap<String, (i64, i64)>> {
+    let mut charges: HashMap<String, (i64, i64)> = HashMap::new();
+    for page in 1.. {
+        let found = get(format!("/v1/ledger/entries?sort=ASC&limit={PAGE}&page={page}")).await?;
+        let items = found["items"].as_array().ok_or("no items")?;
+        for entry in items {
+            let amount = entry["amount"].as_i64().unwrap_or_default();
+            let moved = |purpose: &str| {
+                let signed = |side: &str, sign: i64| if entry[side] == purpose { sign * amount } else { 0 };
+                signed("debit", 1) + signed("credit", -1)
+            };
+            let of_charge = charges.entry(entry["sourceId"].as_str().unwrap_or_default().to_owned());
+            let (held, taken) = of_charge.or_default();
+            *held += moved("hold");
+            *taken += moved("provider_receivable");
+        }
+        if items.len() < PAGE {
+            break;
+        }
+    }
+    Ok(charges)
 }
 
 /// Every charge of an account, by id.

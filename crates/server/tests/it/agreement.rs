@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::ops::AddAssign;
 use std::time::Duration;
 
+use regente_domain::ledger::{Entry, Purpose};
 use regente_domain::time::Timestamp;
+use regente_engine::ledger::{Repair, compare};
 use regente_providers::sandbox::{Filter, Holding, Holdings, Order, TransactionLog};
-use regente_store::transaction_requests;
+use regente_store::{ledger, transaction_requests};
 use serde_json::Value;
 
 use crate::charges::text;
@@ -45,6 +47,40 @@ pub async fn agree_on_all(books: &TransactionLog, charges: &[Value]) {
         money += agree(books, charge).await;
     }
     nothing_besides(books, Timestamp::from_millis(0), money).await;
+}
+
+/// The books of money say what these charges and the log say, to the cent, and are right in themselves.
+pub async fn ledger_agrees(app: &TestApp, charges: &[Value]) {
+    entries_agree(app, charges).await;
+    ledger_is_right(app).await;
+}
+
+/// The entries of these charges say what the charges and the log say.
+pub async fn entries_agree(app: &TestApp, charges: &[Value]) {
+    for charge in charges {
+        let money = agree(&app.books, charge).await;
+        let id = text(&charge["id"]).parse().unwrap();
+        let entries = ledger::of_sources(&app.app.store, app.client_id(), &[id]).await.unwrap();
+        let of = |purpose: Purpose| -> i64 {
+            let side = |of: Purpose, sign: i64| if of == purpose { sign } else { 0 };
+            let moved =
+                |entry: &Entry| entry.amount.minor_units() * (side(entry.debit, 1) + side(entry.credit, -1));
+            entries.iter().map(moved).sum()
+        };
+        let posted = (of(Purpose::Hold), of(Purpose::ProviderReceivable));
+        assert_eq!(posted, (money.reserved, money.kept), "{charge:#}: {entries:#?}");
+    }
+}
+
+/// Every balance is the sum of its entries, every account's debits are somebody's credits, and the entries of each charge
+/// are what it holds.
+pub async fn ledger_is_right(app: &TestApp) {
+    let (store, client_id) = (&app.app.store, app.client_id());
+    assert_eq!(ledger::wrong_balances(store, client_id, 10).await.unwrap(), []);
+    assert_eq!(ledger::wrong_spans(store, client_id).await.unwrap(), 0);
+    assert_eq!(ledger::unbalanced(store, client_id).await.unwrap(), []);
+    let compared = compare(&app.app, client_id, Repair::Leave).await.unwrap();
+    assert_eq!((compared.differing, compared.posted, compared.busy), (Vec::new(), 0, 0));
 }
 
 /// All authorizations in the log, from this time on, add up to this money.

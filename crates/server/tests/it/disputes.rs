@@ -13,7 +13,7 @@ use regente_providers::sandbox::Notice;
 use regente_providers::staged::{Staged, StagedEvent};
 use serde_json::{Value, json};
 
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
 use crate::charges::text;
 use crate::follow_ups::{announced, capture, captured, is, told, void};
 use crate::harness::{APPROVED, TestApp, stories};
@@ -66,7 +66,9 @@ pub async fn hear(app: &TestApp, notices: &[Notice]) {
 
 pub async fn agrees(app: &TestApp) {
     nothing_is_open(app).await;
-    agree_on_all(&app.books, &all_charges(app).await).await;
+    let charges = all_charges(app).await;
+    agree_on_all(&app.books, &charges).await;
+    ledger_agrees(app, &charges).await;
 }
 
 async fn total(app: &TestApp, filter: &str) -> Value {

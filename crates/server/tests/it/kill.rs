@@ -98,8 +98,11 @@ async fn kill_and_compare(postgres: Option<String>) {
     let sent: BTreeSet<&String> = answered.keys().chain(&unanswered).collect();
     assert_eq!(charges.keys().collect::<BTreeSet<_>>(), sent, "each key has one charge");
     deployment.sessions_agree(&sessions, &charges).await;
+    let receivable = deployment.api.receivable().await;
     drop(process);
-    deployment.compare_with_books(&charges).await;
+    deployment.compare_with_books(&charges, &receivable).await;
+    // Balances are the sums of entries, and entries are what the charges hold; otherwise it ends with 1.
+    deployment.print(&["ledger", "verify"]);
 }
 
 /// The answers to the clients.
@@ -211,6 +214,28 @@ impl Api {
             if items.len() < 100 {
                 assert_eq!(page["meta"]["totalItems"], charges.len(), "the counters add up");
                 return charges;
+            }
+        }
+        unreachable!()
+    }
+}
+
+impl Api {
+    /// What the ledger says that providers owe, by charge.
+    async fn receivable(&self) -> BTreeMap<String, i64> {
+        let mut receivable = BTreeMap::new();
+        for page in 1.. {
+            let path = format!("/v1/ledger/entries?purpose=provider_receivable&limit=100&page={page}");
+            let page = self.request(reqwest::Method::GET, &path).send().await.unwrap();
+            let page: Value = page.error_for_status().unwrap().json().await.unwrap();
+            let items = page["items"].as_array().unwrap();
+            for entry in items {
+                let sign = if entry["debit"] == "provider_receivable" { 1 } else { -1 };
+                let of_charge = receivable.entry(entry["sourceId"].as_str().unwrap().to_owned()).or_default();
+                *of_charge += sign * entry["amount"].as_i64().unwrap();
+            }
+            if items.len() < 100 {
+                return receivable;
             }
         }
         unreachable!()
@@ -359,8 +384,12 @@ impl Deployment {
     }
 
     /// Each approved request has an entry in the transaction log, and each entry with an effect belongs to an
-    /// authorized charge.
-    async fn compare_with_books(&self, charges: &BTreeMap<String, Value>) {
+    /// authorized charge. The log and the ledger say the same of each charge.
+    async fn compare_with_books(
+        &self,
+        charges: &BTreeMap<String, Value>,
+        receivable: &BTreeMap<String, i64>,
+    ) {
         let books = TransactionLog::file(&self.folder.path().join("books.db")).unwrap();
         let effects: BTreeSet<String> = books
             .entries()
@@ -380,6 +409,13 @@ impl Deployment {
                 .collect();
             let expected = usize::from(charge["status"] == "authorized");
             assert_eq!(taken.len(), expected, "{charge}");
+            let mut kept = 0;
+            for request in &taken {
+                let key = request["idempotencyKey"].as_str().unwrap().parse().unwrap();
+                kept += books.holding(key).await.unwrap().unwrap().kept().minor_units();
+            }
+            let posted = receivable.get(charge["id"].as_str().unwrap()).copied().unwrap_or(0);
+            assert_eq!(posted, kept, "{charge}");
             believed
                 .extend(taken.iter().map(|request| request["idempotencyKey"].as_str().unwrap().to_owned()));
         }

@@ -40,6 +40,7 @@ mod http_edges;
 mod idempotency;
 mod jobs;
 mod kill;
+mod ledger;
 mod merchants;
 mod method_table;
 mod metrics;

@@ -1,5 +1,5 @@
 //! Random sequences of operations with random faults and crashes, each from a seed. At the end every charge agrees with
-//! the simulator's transaction log to the cent, and no outcome is unknown.
+//! the simulator's transaction log to the cent, as does the ledger, and no outcome is unknown.
 //!
 //! `REGENTE_SEEDS=2000` runs that many seeds; `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` repeats one.
 
@@ -19,7 +19,9 @@ use regente_store::testing::TestDatabase;
 use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::{Value, json};
 
-use crate::agreement::{Money, agree, is_nothing_open, nothing_besides, nothing_is_open};
+use crate::agreement::{
+    Money, agree, entries_agree, is_nothing_open, ledger_is_right, nothing_besides, nothing_is_open,
+};
 use crate::anti_fraud;
 use crate::apple_pay::by_click_to_pay;
 use crate::charges::text;
@@ -66,6 +68,7 @@ async fn run(fresh: impl AsyncFn() -> TestDatabase) {
             println!("seed {seed}");
             app = Sequence::new(seed).run(app, &mut told).await;
         }
+        ledger_is_right(&app).await;
     }
     println!("{told:?}");
     let is_enough = seeds >= SEEDS_DEFAULT;
@@ -274,6 +277,7 @@ impl Sequence {
             money += of_charge;
         }
         nothing_besides(&app.books, since, money).await;
+        entries_agree(&app, charges).await;
         told.effects += money.effects;
         for sold in &sold {
             sold.agrees(&app, self.seed, &mut told.sessions).await;

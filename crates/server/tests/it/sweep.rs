@@ -8,7 +8,7 @@ use axum::http::Method;
 use regente_domain::charge::CaptureMode;
 use serde_json::{Value, json};
 
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
 use crate::anti_fraud;
 use crate::apple_pay::open_patient_shop;
 use crate::charges::text;
@@ -162,6 +162,7 @@ async fn sweep_with(
         let answer = answer.expect(201);
         let charges = all_charges(&app).await;
         agree_on_all(&app.books, &charges).await;
+        ledger_agrees(&app, &charges).await;
         assert_eq!(charges.len() as u64, steps + 1, "one charge for one key, after {steps} steps");
         let read = app.get(&format!("/v1/charges/{}", text(&answer["id"]))).await.expect(200);
         assert_eq!(read, answer, "after {steps} steps");

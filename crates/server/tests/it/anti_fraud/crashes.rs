@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{APPROVED_RISK, PENDING, REPROVED, analysed, analysing, decide, read, requests};
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
 use crate::charges::text;
 use crate::follow_ups::announced;
 use crate::harness::{APPROVED, TestApp, charge_body, stories};
@@ -51,7 +51,9 @@ async fn while_a_tester_decides(mut app: TestApp) {
         nothing_is_open(&app).await;
         if is_done {
             assert!(steps >= 6, "writes and calls are missing: {steps}");
-            agree_on_all(&app.books, &all_charges(&app).await).await;
+            let charges = all_charges(&app).await;
+            agree_on_all(&app.books, &charges).await;
+            ledger_agrees(&app, &charges).await;
             return;
         }
     }

@@ -6,7 +6,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{buyer, by_card, by_pix, create, pay, read, session_body};
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
 use crate::charges::pix::paid::{PAYS, happens};
 use crate::charges::{single_merchant, text};
 use crate::harness::{APPROVED, TestApp, request, stories};
@@ -56,7 +56,9 @@ async fn while_a_session_is_paid(mut app: TestApp) {
         let charges = charges["items"].as_array().unwrap();
         let authorized = charges.iter().filter(|charge| charge["status"] == "authorized").count();
         assert_eq!(authorized, 1, "after {steps} steps: {charges:#?}");
-        agree_on_all(&app.books, &all_charges(&app).await).await;
+        let charges = all_charges(&app).await;
+        agree_on_all(&app.books, &charges).await;
+        ledger_agrees(&app, &charges).await;
         if is_answered {
             assert!(steps >= 7, "the flow has {steps} steps: writes and calls are missing from the sweep");
             return;

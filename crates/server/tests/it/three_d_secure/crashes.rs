@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{CHALLENGE_PASSES, FRICTIONLESS, answer, challenged, held, merchant, own_body, read, visit};
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
 use crate::charges::text;
 use crate::harness::{TestApp, request, stories};
 
@@ -44,6 +44,7 @@ async fn while_a_cardholder_is_authenticated(app: TestApp) {
         nothing_is_open(&app).await;
         let charges = all_charges(&app).await;
         agree_on_all(&app.books, &charges).await;
+        ledger_agrees(&app, &charges).await;
         let is_over = |charge: &Value| charge["status"] == "authorized" || charge["status"] == "failed";
         assert!(charges.iter().all(is_over), "after {steps} steps");
         if let Some(reply) = reply {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::{history, read};
 use super::Round;
 use super::order::Order;
-use crate::agreement::{Money, agree, charges_since, nothing_besides, nothing_is_open};
+use crate::agreement::{Money, agree, charges_since, entries_agree, nothing_besides, nothing_is_open};
 use crate::charges::text;
 use crate::harness::TestApp;
 
@@ -39,6 +39,7 @@ pub async fn verdicts(app: &TestApp, round: &Round, orders: &[Order]) -> Vec<End
     }
     assert_eq!(of_purchases, charges.len(), "a charge belongs to no purchase: {charges:#?}");
     nothing_besides(&app.books, round.since, money).await;
+    entries_agree(app, &charges).await;
     ends
 }
 
