@@ -143,7 +143,7 @@ impl Books {
     }
 
     /// The entry of a movement by [`POSTINGS`]: a negative amount is posted the other way round. `None` for no amount,
-    /// for more than an entry can hold, and for a subject that the movement does not have.
+    /// for more than an entry can hold, for a subject that the movement does not have, and where a seller is missing.
     pub fn entry(
         self,
         source: Source,
@@ -158,6 +158,11 @@ impl Books {
         let (debit, credit) = match minor_units > 0 {
             true => (posting.debit, posting.credit),
             false => (posting.credit, posting.debit),
+        };
+        let seller_id = match [debit.of_seller(), credit.of_seller()] {
+            [OfSeller::Never, OfSeller::Never] => None,
+            [OfSeller::Always, _] | [_, OfSeller::Always] => Some(seller_id?),
+            [OfSeller::Sometimes, _] | [_, OfSeller::Sometimes] => seller_id,
         };
         let Self { client_id, merchant_id, provider_type, currency } = self;
         Some(Entry {

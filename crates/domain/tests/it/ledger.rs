@@ -10,8 +10,11 @@ use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalVerdict};
 use regente_domain::charge::{
     CaptureMode, Charge, FollowUpKind, SecurityCode, SimulatedStatus, StateName, Transition,
 };
+use regente_domain::currency::Currency;
 use regente_domain::id::SellerId;
-use regente_domain::ledger::{self, Account, Entry, Movement, Nature, OfSeller, POSTINGS, Purpose, Source};
+use regente_domain::ledger::{
+    self, Account, Books, Entry, Movement, Nature, OfSeller, POSTINGS, Purpose, Source, Subject,
+};
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
 use regente_domain::platform_fee::{FeeMethod, PlatformFee};
@@ -165,6 +168,28 @@ fn what_was_never_posted_is_opened_and_what_was_posted_too_much_is_taken_back() 
         (Purpose::MerchantPayable, Purpose::ProviderReceivable)
     );
     assert_eq!(correction.amount, amount(50));
+}
+
+#[test]
+fn an_entry_names_a_seller_where_it_has_one() {
+    let books =
+        Books { client_id: id(2), merchant_id: id(3), provider_type: SANDBOX, currency: Currency::BRL };
+    let source = Source { id: id::<()>(9).uuid(), version: 0, ordinal: 0 };
+    let entry = |movement, subject, seller_id, minor_units| {
+        books.entry(source, NOW, movement, subject, seller_id, minor_units)
+    };
+    let fee = entry(Movement::ProviderFee, Subject::Provider, Some(seller(1)), 30).unwrap();
+    assert_eq!((fee.debited().seller_id, fee.credited().seller_id), (Some(seller(1)), None));
+    // A fee that is given back is posted the other way round.
+    let returned = entry(Movement::ProviderFee, Subject::Provider, None, -30).unwrap();
+    assert_eq!((returned.debit, returned.credit), (fee.credit, fee.debit));
+    assert_eq!((returned.amount, returned.seller_id), (amount(30), None));
+    let merchants = entry(Movement::Capture, Subject::Merchant, Some(seller(1)), 30).unwrap();
+    assert_eq!(merchants.seller_id, None);
+    assert_eq!(entry(Movement::Capture, Subject::Seller, None, 30), None, "whose?");
+    assert_eq!(entry(Movement::Capture, Subject::Provider, None, 30), None, "no such rule");
+    assert_eq!(entry(Movement::Payout, Subject::Provider, None, 0), None);
+    assert_eq!(entry(Movement::Payout, Subject::Provider, None, i64::MAX), None);
 }
 
 /// splitmix64.
@@ -409,7 +434,6 @@ fn random_histories_leave_books_that_say_what_the_charges_say() {
             *met.entry(word).or_default() += times;
         }
     }
-    println!("{met:?}");
     let all = ["authorization_hold", "hold_release", "capture", "refund", "refund_reverted", "charge_back"];
     assert!(seeds < SEEDS || all.iter().all(|word| met.contains_key(word)), "{met:?}");
 }
