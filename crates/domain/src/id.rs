@@ -48,6 +48,8 @@ pub mod of {
         SessionItem,
         /// An entry of the history of a session.
         SessionEntry,
+        /// Who receives a part of charges.
+        Seller,
         /// The setup of an authentication of a cardholder.
         AuthenticationSetup,
         /// A receiver of parts of charges.

@@ -29,6 +29,7 @@ pub mod provider_type;
 pub mod purchase;
 pub mod routing;
 pub mod scope;
+pub mod seller;
 pub mod session;
 pub mod settings;
 pub mod split;

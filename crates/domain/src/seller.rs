@@ -1,0 +1,254 @@
+//! Sellers: who receives a part of charges (`docs/interface/sellers.md`). A seller stands at each provider of its merchant
+//! that splits payments; the status of the whole follows from these links. [`data`] is what is personal.
+
+pub mod data;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
+use uuid::Uuid;
+
+use crate::charge::words::words;
+use crate::id::{ClientId, MerchantId, ProviderId, SellerId};
+use crate::provider_type::ProviderType;
+use crate::time::Timestamp;
+use crate::webhook::EventName;
+
+words! {
+    /// `status` of a seller (`docs/interface/sellers.md#status`).
+    SellerStatus {
+        /// No provider has decided.
+        Pending = "pending",
+        /// Every provider takes it.
+        Active = "active",
+        /// Some providers take it.
+        Partial = "partial",
+        /// No provider takes it, or it was switched off.
+        Inactive = "inactive",
+        /// A provider has blocked it.
+        Blocked = "blocked",
+    }
+}
+
+words! {
+    /// `status` of a seller at one provider.
+    LinkStatus {
+        /// Not registered yet, or the provider checks it.
+        Pending = "pending",
+        /// The provider takes it.
+        Active = "active",
+        /// The provider has refused it.
+        Inactive = "inactive",
+        /// The provider has blocked it.
+        Blocked = "blocked",
+    }
+}
+
+words! {
+    /// `reasonType` of a seller whose status was set by hand.
+    ReasonType {
+        /// Any reason.
+        Other = "other",
+        /// Its money.
+        Funds = "funds",
+    }
+}
+
+/// Whether a seller was switched off by hand. That wins over its providers until it is switched on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Switch {
+    /// Its providers decide.
+    On,
+    /// It takes part in nothing.
+    Off,
+}
+
+/// A seller at one provider.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Link {
+    /// The provider.
+    pub provider_id: ProviderId,
+    /// Its type.
+    pub provider_type: ProviderType,
+    /// Our key of the registration: repeated under it, the provider registers one seller.
+    pub key: Uuid,
+    /// The seller's id at the provider, once registered.
+    pub external_id: Option<String>,
+    /// The provider's own word for the status.
+    pub external_status: Option<String>,
+    /// The provider's reason for it.
+    pub external_status_reason: Option<String>,
+    /// Where the seller stands there.
+    pub status: LinkStatus,
+    /// The version of the seller's data that the provider has; 0 for none.
+    pub told: i64,
+    /// When the link was made.
+    pub created_at: Timestamp,
+    /// When it changed last.
+    pub updated_at: Timestamp,
+}
+
+/// What a provider says of a seller.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Standing {
+    /// The seller's id at the provider.
+    pub external_id: Option<String>,
+    /// The provider's own word for the status.
+    pub external_status: String,
+    /// The provider's reason for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_status_reason: Option<String>,
+    /// What that means here.
+    pub status: LinkStatus,
+}
+
+/// What rules of a split take from the seller when they leave it out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SplitDefaults {
+    /// Whether the seller bears processing fees.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processing_fee: Option<bool>,
+    /// Whether the seller bears chargebacks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub liable: Option<bool>,
+    /// Its MDR in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fare_mdr: Option<Number>,
+    /// Its fixed fee in cents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fare_fee: Option<Number>,
+}
+
+/// A seller without its personal data: what splits, routing and events read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Seller {
+    /// Its id; the time of creation is the id's own.
+    pub id: SellerId,
+    /// The account it belongs to.
+    pub client_id: ClientId,
+    /// The merchant whose providers have it.
+    pub merchant_id: MerchantId,
+    /// Whether it was switched off by hand.
+    pub switch: Switch,
+    /// Why its status was set by hand.
+    pub status_reason: Option<String>,
+    /// The kind of that reason.
+    pub reason_type: Option<ReasonType>,
+    /// What rules of a split take from it.
+    pub split_defaults: SplitDefaults,
+    /// Its providers; at first in the order of their priority, later ones behind.
+    pub links: Vec<Link>,
+    /// Grows with each change of its data.
+    pub data_version: i64,
+    /// Grows by one with each change; every write checks it.
+    pub version: i64,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+impl Seller {
+    /// Its status, from the switch and its links.
+    pub fn status(&self) -> SellerStatus {
+        match self.switch {
+            Switch::Off => SellerStatus::Inactive,
+            Switch::On => status_of(self.links.iter().map(|link| link.status)),
+        }
+    }
+
+    /// Its link to a provider.
+    pub fn link(&self, provider_id: ProviderId) -> Option<&Link> {
+        self.links.iter().find(|link| link.provider_id == provider_id)
+    }
+
+    /// Whether this provider takes charges with a part for this seller.
+    pub fn is_active_at(&self, provider_id: ProviderId) -> bool {
+        self.switch == Switch::On
+            && self.link(provider_id).is_some_and(|link| link.status == LinkStatus::Active)
+    }
+
+    /// The seller with a link to a further provider; the same when there is one.
+    #[must_use]
+    pub fn linked(&self, provider: (ProviderId, ProviderType), key: Uuid, now: Timestamp) -> Self {
+        let mut after = self.clone();
+        let (provider_id, provider_type) = provider;
+        if self.link(provider_id).is_none() {
+            after.links.push(Link::new(provider_id, provider_type, key, now));
+        }
+        after
+    }
+
+    /// The seller after its provider has said how it stands. `told` is the version of its data that the provider was
+    /// given, if it was given any.
+    #[must_use]
+    pub fn stands(
+        &self,
+        provider_id: ProviderId,
+        standing: &Standing,
+        told: Option<i64>,
+        now: Timestamp,
+    ) -> Self {
+        let mut after = self.clone();
+        if let Some(link) = after.links.iter_mut().find(|link| link.provider_id == provider_id) {
+            let before = link.clone();
+            if standing.external_id.is_some() {
+                link.external_id.clone_from(&standing.external_id);
+            }
+            link.external_status = Some(standing.external_status.clone());
+            link.external_status_reason.clone_from(&standing.external_status_reason);
+            link.status = standing.status;
+            link.told = told.map_or(link.told, |told| link.told.max(told));
+            if *link != before {
+                link.updated_at = now;
+            }
+        }
+        after
+    }
+
+    /// The event of its status.
+    pub fn event(&self) -> EventName {
+        EventName::of_seller(self.status())
+    }
+}
+
+impl Link {
+    /// The link of a seller that is not registered yet.
+    pub fn new(provider_id: ProviderId, provider_type: ProviderType, key: Uuid, now: Timestamp) -> Self {
+        Self {
+            provider_id,
+            provider_type,
+            key,
+            external_id: None,
+            external_status: None,
+            external_status_reason: None,
+            status: LinkStatus::Pending,
+            told: 0,
+            created_at: now,
+            updated_at: now,
+        }
+    }
+}
+
+/// The status of a seller with these links. Without a link nothing is decided yet.
+pub fn status_of(links: impl IntoIterator<Item = LinkStatus>) -> SellerStatus {
+    let (mut all, mut active, mut pending) = (0_usize, 0_usize, 0_usize);
+    for status in links {
+        all += 1;
+        match status {
+            LinkStatus::Blocked => return SellerStatus::Blocked,
+            LinkStatus::Active => active += 1,
+            LinkStatus::Pending => pending += 1,
+            LinkStatus::Inactive => {}
+        }
+    }
+    match (all, active, pending) {
+        (0, _, _) => SellerStatus::Pending,
+        (all, active, _) if active == all => SellerStatus::Active,
+        (_, 1.., _) => SellerStatus::Partial,
+        (_, 0, 1..) => SellerStatus::Pending,
+        (_, 0, 0) => SellerStatus::Inactive,
+    }
+}
