@@ -105,6 +105,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 21, name: "0021_sessions", text: include_str!("../migrations/0021_sessions.sql") },
     Migration { version: 22, name: "0022_settings", text: include_str!("../migrations/0022_settings.sql") },
+    Migration { version: 23, name: "0023_sellers", text: include_str!("../migrations/0023_sellers.sql") },
     Migration { version: 24, name: "0024_ledger", text: include_str!("../migrations/0024_ledger.sql") },
 ];
 

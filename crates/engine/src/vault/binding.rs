@@ -24,6 +24,8 @@ pub enum Purpose {
     ChargeData,
     /// `purchases.private`: data sent by the merchant, by the id of the purchase.
     PurchaseData,
+    /// `sellers.private`, by the id of the seller.
+    SellerData,
     /// `webhooks.private_key`, by the id of the webhook.
     WebhookKey,
     /// `webhooks.next_private_key`, by the id of the webhook.
@@ -50,6 +52,7 @@ impl Purpose {
             Self::CustomerAliasData => "customer_alias_data",
             Self::ChargeData => "charge_data",
             Self::PurchaseData => "purchase_data",
+            Self::SellerData => "seller_data",
             Self::WebhookKey => "webhook_key",
             Self::NextWebhookKey => "next_webhook_key",
             Self::AnswerBody => "answer_body",

@@ -90,6 +90,10 @@ sql! {
     PAGE_PURCHASES = page!("purchases", "id", "client_id", "private", "NULL");
     /// Seals that data of a purchase again.
     RESEAL_PURCHASE = reseal!("purchases", "id", "client_id", "private");
+    /// Data of sellers.
+    PAGE_SELLERS = page!("sellers", "id", "client_id", "private", "NULL");
+    /// Seals the data of a seller again.
+    RESEAL_SELLER = reseal!("sellers", "id", "client_id", "private");
     /// Private keys of webhooks.
     PAGE_WEBHOOKS = page!("webhooks", "id", "client_id", "private_key", "next_private_key");
     /// Seals the private keys of a webhook again. The second exists during a rotation.
@@ -124,6 +128,8 @@ pub enum SealedTable {
     Charges,
     /// `purchases.private`.
     Purchases,
+    /// `sellers.private`.
+    Sellers,
     /// `webhooks.private_key` and `webhooks.next_private_key`.
     Webhooks,
     /// `idempotency.body`.
@@ -134,7 +140,7 @@ pub enum SealedTable {
 
 impl SealedTable {
     /// Every table, in the order of the walk.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
@@ -142,6 +148,7 @@ impl SealedTable {
         Self::Cards,
         Self::Charges,
         Self::Purchases,
+        Self::Sellers,
         Self::Webhooks,
         Self::Answers,
         Self::ProviderNotifications,
@@ -156,6 +163,7 @@ impl SealedTable {
             Self::Cards => (&PAGE_CARDS, &RESEAL_CARD),
             Self::Charges => (&PAGE_CHARGES, &RESEAL_CHARGE),
             Self::Purchases => (&PAGE_PURCHASES, &RESEAL_PURCHASE),
+            Self::Sellers => (&PAGE_SELLERS, &RESEAL_SELLER),
             Self::Webhooks => (&PAGE_WEBHOOKS, &RESEAL_WEBHOOK),
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
             Self::ProviderNotifications => (&PAGE_PROVIDER_NOTIFICATIONS, &RESEAL_PROVIDER_NOTIFICATION),
@@ -251,6 +259,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         | SealedTable::CustomerAliases
         | SealedTable::Charges
         | SealedTable::Purchases
+        | SealedTable::Sellers
         | SealedTable::Answers
         | SealedTable::ProviderNotifications => args.with("row_key", before.key),
     };
