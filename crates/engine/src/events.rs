@@ -3,5 +3,6 @@
 pub mod card;
 pub mod instructions;
 pub mod purchase;
+pub mod seller;
 pub mod session;
 pub mod transaction_request;

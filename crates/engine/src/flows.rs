@@ -23,6 +23,7 @@ pub mod reversal;
 pub mod route;
 mod schedule;
 mod security_code;
+pub mod sellers;
 pub mod session;
 pub mod split;
 pub mod staged;

@@ -295,7 +295,7 @@ pub enum Committed {
 pub async fn commit_once<E: From<Error>, Planning: Future<Output = Result<Planned, E>> + Send>(
     app: &App,
     request: Option<KeyedRequest<'_>>,
-    mut plan: impl FnMut() -> Planning + Send,
+    plan: impl FnMut() -> Planning + Send,
 ) -> Result<Committed, E> {
     let claim = match request {
         None => None,
@@ -304,14 +304,59 @@ pub async fn commit_once<E: From<Error>, Planning: Future<Output = Result<Planne
             Claimed::Answered(finished) => return Ok(Committed::Before(finished)),
         },
     };
+    commit_claiming(app, claim.as_ref(), plan).await
+}
+
+/// As [`commit_once`] for a request that goes on after its batch: `then` makes the answer. Until then, and when the process
+/// stops meanwhile, the answer of the plan is the one that is repeated.
+pub async fn commit_once_then<Planning, Going>(
+    app: &App,
+    request: Option<KeyedRequest<'_>>,
+    plan: impl FnMut() -> Planning + Send,
+    then: impl FnOnce(Answer) -> Going + Send,
+) -> Result<Committed, Error>
+where
+    Planning: Future<Output = Result<Planned, Error>> + Send,
+    Going: Future<Output = Result<Answer, Error>> + Send,
+{
+    let claim = match request {
+        None => None,
+        Some(request) => match Claim::read(app, &request).await? {
+            Claimed::Free(claim) => Some(claim),
+            Claimed::Answered(finished) => return Ok(Committed::Before(finished)),
+        },
+    };
+    let planned = match commit_claiming(app, claim.as_ref(), plan).await? {
+        Committed::Now(planned) => planned,
+        before @ Committed::Before(_) => return Ok(before),
+    };
+    let answer = then(planned.clone()).await?;
+    let Some(claim) = claim else { return Ok(Committed::Now(answer)) };
+    let mut batch = Batch::new(claim.client_id);
+    let digest = claim.claim.digest;
+    let sealed = app.vault.seal(body_binding(claim.client_id, digest), &answer.bytes);
+    claims::replace_answer(&mut batch, digest, Some(answer.status), sealed);
+    let _admission = app.store.admit_waiting().await?;
+    Ok(Committed::Now(match app.store.apply(batch).await? {
+        Commit::Applied => answer,
+        // What is repeated is what was answered.
+        Commit::Refused(_) | Commit::Unknown => planned,
+    }))
+}
+
+async fn commit_claiming<E: From<Error>, Planning: Future<Output = Result<Planned, E>> + Send>(
+    app: &App,
+    claim: Option<&Claim>,
+    mut plan: impl FnMut() -> Planning + Send,
+) -> Result<Committed, E> {
     for _ in 0..PLANS_MAX {
         let Planned { mut batch, status, body: answer } =
-            match unless_overtaken(app, claim.as_ref(), plan().await).await? {
+            match unless_overtaken(app, claim, plan().await).await? {
                 Plan::Own(planned) => planned,
                 Plan::Overtaken(finished) => return Ok(Committed::Before(finished)),
             };
         let bytes = serde_json::to_vec(&answer).map_err(Error::internal)?;
-        if let Some(claim) = &claim {
+        if let Some(claim) = claim {
             let sealed = app.vault.seal(body_binding(claim.client_id, claim.claim.digest), &bytes);
             let kept_until = keep_until(app, claim.client_id);
             claims::claim_done(&mut batch, &claim.claim, status, sealed, kept_until);
@@ -320,7 +365,7 @@ pub async fn commit_once<E: From<Error>, Planning: Future<Output = Result<Planne
         match app.store.apply(batch).await.map_err(Error::from)? {
             Commit::Applied => return Ok(Committed::Now(Answer { status, bytes })),
             Commit::Refused(refusal) if refusal.is(&claims::CLAIM_KEY) => {
-                if let Some(claim) = &claim
+                if let Some(claim) = claim
                     && let Some(finished) = claim.of_winner(app).await?
                 {
                     return Ok(Committed::Before(finished));

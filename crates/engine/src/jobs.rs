@@ -11,6 +11,7 @@ mod purge;
 mod reservation;
 mod rotation;
 mod runner;
+mod sellers;
 mod sessions;
 mod unknowns;
 mod void;

@@ -2,6 +2,7 @@
 //! kind.
 
 pub mod purchases;
+pub mod sellers;
 pub mod sessions;
 
 use regente_domain::id::ClientId;
@@ -54,6 +55,10 @@ pub enum Kind {
     CloseSession,
     /// Opens the books of the charges of former releases.
     OpenLedger,
+    /// Registers a seller at a provider, tells of its changes and asks how it stands.
+    RegisterSeller,
+    /// Registers the sellers of a merchant at a provider that was added.
+    LinkSellers,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -65,7 +70,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 20] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 22] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -86,6 +91,8 @@ const KINDS: [(Kind, &str, Queue, Recurs); 20] = [
     (Kind::ExpireSession,     "expire_session",     Queue::Sessions,     Recurs::No),
     (Kind::CloseSession,      "close_session",      Queue::Sessions,     Recurs::No),
     (Kind::OpenLedger,        "open_ledger",        Queue::Housekeeping, Recurs::No),
+    (Kind::RegisterSeller,    "register_seller",    Queue::Sellers,      Recurs::No),
+    (Kind::LinkSellers,       "link_sellers",       Queue::Housekeeping, Recurs::No),
 ];
 
 const _: () = {
@@ -193,12 +200,20 @@ pub enum Queue {
     Notifications,
     /// Jobs that move sessions, by the database alone.
     Sessions,
+    /// Jobs that call providers about sellers.
+    Sellers,
 }
 
 impl Queue {
     /// Every queue.
-    pub const ALL: [Self; 5] =
-        [Self::Housekeeping, Self::Money, Self::Purchases, Self::Notifications, Self::Sessions];
+    pub const ALL: [Self; 6] = [
+        Self::Housekeeping,
+        Self::Money,
+        Self::Purchases,
+        Self::Notifications,
+        Self::Sessions,
+        Self::Sellers,
+    ];
 
     /// Its name in the jobs table.
     pub const fn word(self) -> &'static str {
@@ -208,6 +223,7 @@ impl Queue {
             Self::Purchases => "purchases",
             Self::Notifications => "notifications",
             Self::Sessions => "sessions",
+            Self::Sellers => "sellers",
         }
     }
 
@@ -219,6 +235,7 @@ impl Queue {
             Self::Purchases => 128,
             Self::Notifications => 64,
             Self::Sessions => 32,
+            Self::Sellers => 16,
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod pagarme_v5;
 pub mod provider;
 pub mod request;
 pub mod sandbox;
+pub mod seller;
 mod shown_text;
 pub mod staged;
 pub mod stripe;

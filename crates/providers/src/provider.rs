@@ -17,6 +17,7 @@ use crate::notification::{
 };
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::request::{Call, CardDetails, Credentials, Inquiry, Mode, OperationKind};
+use crate::seller::{SellerAnswer, SellerCall};
 use crate::staged::{StageRefusal, StagedEvent};
 
 /// A future that a `dyn` [`Provider`] can return.
@@ -66,6 +67,16 @@ pub trait Provider: Send + Sync {
     /// Checks the credentials by a call that has no effect, when a merchant registers them.
     fn check_credentials(&self, _: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {
         Box::pin(async { Ok(()) })
+    }
+
+    /// Registers a seller, tells of its changes or asks how it stands; once per key, however often it is called.
+    fn ask_about_seller(&self, _: SellerCall) -> BoxFuture<'_, SellerAnswer> {
+        Box::pin(async { SellerAnswer::NotSupported })
+    }
+
+    /// How long a caller waits for the answer to a question about a seller.
+    fn seller_deadline(&self) -> Duration {
+        self.probe_deadline()
     }
 
     /// A card that the provider's test environment approves.
@@ -274,7 +285,7 @@ impl Providers {
         self.adapters.contains_key(&provider_type)
     }
 
-    fn adapter(&self, provider_type: ProviderType) -> Option<&dyn Provider> {
+    pub(crate) fn adapter(&self, provider_type: ProviderType) -> Option<&dyn Provider> {
         self.adapters.get(&provider_type).map(AsRef::as_ref)
     }
 }

@@ -16,6 +16,7 @@ mod payment_page;
 mod recipients;
 mod reversals;
 mod rules;
+mod sellers;
 mod silence;
 mod transaction_log;
 
@@ -50,9 +51,11 @@ pub use outbox::{Notice, Outbox, Recipient};
 pub use overrides::overrides;
 pub use payment_page::{PAGES, PageLink};
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
+pub use sellers::{KnownSeller, SellerQuestion, SimulatedAnswer, SimulatedAsks, TestSeller};
 pub use transaction_log::{
     Analysed, AnalysisEntry, Answered, AuthenticatedAt, AuthenticationEntry, CardTrace, Decision, Deed,
-    Entry, Filter, Holding, Holdings, Order, Record, Stored, TestCard, TransactionLog, TransactionLogError,
+    Entry, Filter, Holding, Holdings, Order, Record, SellerEntry, Stored, TestCard, TransactionLog,
+    TransactionLogError,
 };
 
 use crate::notification::{
@@ -61,6 +64,7 @@ use crate::notification::{
 use crate::outcome::{Answer, Finding, Probe};
 use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, CardDetails, Inquiry, Operation, OperationKind, TestOverrides};
+use crate::seller::{SellerAnswer, SellerCall};
 use crate::staged::{StageRefusal, StagedEvent};
 use delivery::received;
 use draws::Draws;
@@ -261,7 +265,13 @@ impl Sandbox {
     fn notify(&self, to: &Recipient, plans: &Plans, key: Uuid, at: Timestamp, what: EventKind) {
         let fault = self.fault(plans, &Occasion::notification(key), &Draws::new(self.seed, None, key));
         let about = EventSubject::Call { object_id: to.object_id, key };
-        let id = format!("{key}.{}", notification::word(&what));
+        // A seller may come into the same status again.
+        let id = match &what {
+            EventKind::Seller(_) => format!("{key}.{}-{}", notification::word(&what), at.as_millis()),
+            EventKind::Outcome(_) | EventKind::Reversal(_) => {
+                format!("{key}.{}", notification::word(&what))
+            }
+        };
         let event = ProviderEvent { id, occurred_at: at, about, what };
         let body = notification::body(&event, to.object_id, key);
         let (times, delay, signature) = match fault {
@@ -421,6 +431,10 @@ impl Provider for Sandbox {
 
     fn stage(&self, event: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
         Box::pin(Self::stage(self, event))
+    }
+
+    fn ask_about_seller(&self, call: SellerCall) -> BoxFuture<'_, SellerAnswer> {
+        Box::pin(async move { self.seller_received(&SellerQuestion::from(call)).await })
     }
 
     fn test_card(&self) -> Option<CardDetails> {

@@ -2,6 +2,7 @@
 //! probe of the call tells of it, and so does a notification.
 
 use regente_domain::money::Amount;
+use regente_domain::seller::LinkStatus;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -44,6 +45,11 @@ pub enum Staged {
     Refund,
     /// The provider refuses the void that it had accepted.
     RefundRefusal,
+    /// The provider decides about the seller whose registration has this key.
+    Seller {
+        /// Where the seller stands from now on.
+        status: LinkStatus,
+    },
     /// The payer disputes what was taken. If he does already, nothing happens.
     DisputeOpened,
     /// The open dispute is decided for the merchant.

@@ -72,6 +72,7 @@ fn router(simulator: Simulator) -> Router {
         .route("/v1/probes", post(calls::probe))
         .route("/v1/authentications", post(calls::authenticate))
         .route("/v1/analyses", post(calls::assess))
+        .route("/v1/sellers", post(calls::seller))
         .route("/v1/staged", post(calls::stage))
         .route("/v1/entries", get(inspect::entries))
         .route("/v1/entries/{key}", get(inspect::entry))

@@ -44,7 +44,7 @@ pub(super) async fn run(
 ) -> Result<Went, Error> {
     let delivery = &due.delivery;
     let (began_at, started) = (app.clock.of(delivery.client_id), app.clock.machine());
-    let answer = match message(signer, due, began_at) {
+    let answer = match message(app, signer, due, began_at).await {
         Ok((headers, body)) => {
             let answer_max = answer_max(app, delivery);
             app.outbound.post(&webhook.endpoint, headers, body, answer_max).await.map_err(failure)
@@ -64,8 +64,13 @@ pub(super) async fn run(
 }
 
 /// The headers and body to send.
-fn message(signer: Option<&Signer>, due: &DueDelivery, now: Timestamp) -> Result<(HeaderMap, Bytes), Error> {
-    let body = payload::body(&due.delivery, &due.snapshot).map_err(Error::internal)?;
+async fn message(
+    app: &App,
+    signer: Option<&Signer>,
+    due: &DueDelivery,
+    now: Timestamp,
+) -> Result<(HeaderMap, Bytes), Error> {
+    let body = payload::body(app, due).await?;
     let signer = signer.ok_or_else(|| Error::internal("the key of the webhook cannot be opened"))?;
     Ok((headers(&due.delivery, signer, now, &body)?, Bytes::from(body)))
 }

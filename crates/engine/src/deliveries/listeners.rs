@@ -138,15 +138,19 @@ pub async fn hear(
             }
             let now = app.clock.of(client_id);
             let signer = Signer::open(app, &webhook, now).await?;
-            return Ok(waiting.iter().map(|due| sign(&signer, now, due)).collect::<Result<_, _>>()?);
+            let mut heard = Vec::with_capacity(waiting.len());
+            for due in &waiting {
+                heard.push(sign(app, &signer, now, due).await?);
+            }
+            return Ok(heard);
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
 
-fn sign(signer: &Signer, now: Timestamp, due: &DueDelivery) -> Result<Heard, Error> {
+async fn sign(app: &App, signer: &Signer, now: Timestamp, due: &DueDelivery) -> Result<Heard, Error> {
     let delivery = &due.delivery;
-    let body = payload::body(delivery, &due.snapshot).map_err(Error::internal)?;
+    let body = payload::body(app, due).await?;
     let headers = attempt::headers(delivery, signer, now, &body)?;
     let headers = headers.iter().map(|(name, value)| {
         let value = value.to_str().map_err(Error::internal)?;

@@ -6,7 +6,7 @@ use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus, PaymentMethod};
 use regente_domain::id::{ChargeId, ClientId, Id};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EventName;
-use regente_store::deliveries::Delivery;
+use regente_store::deliveries::{Delivery, DueDelivery};
 use regente_store::events::{PING, PING_OBJECT, Undispatched};
 use regente_store::{Store, StoreError, charges, transaction_requests};
 use serde::Serialize;
@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::document_links::Addresses;
 use crate::error::Error;
 use crate::events::transaction_request::TransactionRequestView;
+use crate::flows::sellers;
 
 /// Largest body in bytes; older transaction requests are left out to stay below it
 /// (`docs/interface/webhooks.md#payloads`).
@@ -217,8 +218,16 @@ struct Envelope<'a> {
     data: &'a RawValue,
 }
 
-/// The bytes to send: always the same for one delivery.
-pub(super) fn body(delivery: &Delivery, data: &str) -> Result<Vec<u8>, serde_json::Error> {
+/// The bytes to send: always the same for one delivery, but for the data of a seller, which is not stored with its event.
+pub(super) async fn body(app: &App, due: &DueDelivery) -> Result<Vec<u8>, Error> {
+    let news = match EventName::parse(&due.delivery.event) {
+        Some(name) if name.is_seller_status() => Some(sellers::told(app, &due.snapshot).await?.to_string()),
+        Some(_) | None => None,
+    };
+    enveloped(&due.delivery, news.as_deref().unwrap_or(&due.snapshot)).map_err(Error::internal)
+}
+
+fn enveloped(delivery: &Delivery, data: &str) -> Result<Vec<u8>, serde_json::Error> {
     let (object, event) = delivery.event.split_once('.').unwrap_or((PING_OBJECT, PING));
     serde_json::to_vec(&Envelope {
         id: delivery.event_id.uuid(),

@@ -2,7 +2,7 @@
 
 use regente_store::jobs::Job;
 
-use super::{counters, feeding, ledger, purge, reservation, rotation, sessions};
+use super::{counters, feeding, ledger, purge, reservation, rotation, sellers, sessions};
 use crate::app::App;
 use crate::deliveries::{deleted, keys};
 use crate::error::Error;
@@ -34,6 +34,8 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::ExpireSession => sessions::expire(app, job).await,
         Kind::CloseSession => sessions::close(app, job).await,
         Kind::OpenLedger => ledger::open(app).await,
+        Kind::RegisterSeller => sellers::register(app, job).await,
+        Kind::LinkSellers => sellers::link(app, job).await,
     }
 }
 

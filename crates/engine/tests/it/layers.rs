@@ -46,6 +46,7 @@ const ENGINE: &[&str] = &[
     "flows::orphaned",
     "flows::follow_up",
     "flows::session",
+    "flows::sellers",
     "flows::anti_fraud",
     "flows::customers",
     // A charge whose answer comes too late is a finding, and a finding may lead to the next provider.
@@ -97,6 +98,7 @@ const SERVER: &[&str] = &[
     "api::notifications",
     "api::merchants",
     "api::ledger",
+    "api::sellers",
     "api::webhooks",
     "api::buyer_page",
     "api::challenge",

@@ -107,10 +107,11 @@ enum Subject {
     Analysis,
     Notification,
     Authentication,
+    Seller,
 }
 
-/// The calls that a fault applies to: those that match every condition given. Probes, risk analyses, notifications and
-/// authentications match only when the condition names them; otherwise a plan for payments would also hide their outcomes.
+/// The calls that a fault applies to: those that match every condition given. Probes, risk analyses, notifications,
+/// authentications and questions about sellers match only when the condition names them; otherwise a plan for payments would also hide their outcomes.
 #[derive(Clone, Debug, Default)]
 struct When {
     subject: Option<Subject>,
@@ -246,6 +247,10 @@ impl Occasion {
 
     pub(super) const fn cardholder(question: &CardholderQuestion) -> Self {
         Self::without_a_call(Subject::Authentication, question.key)
+    }
+
+    pub(super) const fn seller(key: Uuid) -> Self {
+        Self::without_a_call(Subject::Seller, key)
     }
 
     pub(super) fn analysis(question: &RiskQuestion) -> Self {

@@ -13,5 +13,6 @@ pub use views::{
 };
 pub use wire::{
     AnswerMessage, AssessedMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, ErrorMessage,
-    InquiryMessage, MessageError, PROTOCOL, ProbeMessage, RiskMessage, StagedAnswer, StagedMessage,
+    InquiryMessage, MessageError, PROTOCOL, ProbeMessage, RiskMessage, SellerAnswerMessage, SellerMessage,
+    StagedAnswer, StagedMessage,
 };

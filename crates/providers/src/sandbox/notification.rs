@@ -6,6 +6,7 @@ use std::time::Duration;
 use aws_lc_rs::hmac;
 use http::{HeaderMap, HeaderName};
 use regente_domain::money::Amount;
+use regente_domain::seller::Standing;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -28,6 +29,8 @@ const API_KEY: &str = "apiKey";
 /// Domain separation: the signing secret differs from the API key.
 const PURPOSE: &[u8] = b"regente sandbox notifications 1";
 
+/// A seller stands differently.
+const SELLER: &str = "seller.status";
 /// The request has an outcome.
 const OUTCOME: &str = "payment.outcome";
 /// The other kinds. Their data name the case and the amount.
@@ -42,6 +45,8 @@ const KINDS: [(&str, ReversalKind); 5] = [
 // The parser's own message could repeat parts of the body.
 const NOT_AN_EVENT: NotificationRefusal = NotificationRefusal::NotReadable("it is not the JSON of an event");
 const NOT_AN_OUTCOME: NotificationRefusal = NotificationRefusal::NotReadable("its data is not an outcome");
+const NOT_A_STANDING: NotificationRefusal =
+    NotificationRefusal::NotReadable("its data is not how a seller stands");
 const NOT_A_CASE: NotificationRefusal = NotificationRefusal::NotReadable("its data names no case");
 
 /// The body; unknown members are ignored.
@@ -83,6 +88,7 @@ pub(super) fn word(what: &EventKind) -> String {
             return format!("reversed-{}", reversals.len());
         }
         EventKind::Reversal(reversal) => return format!("{}-{}", reversal.kind.word(), reversal.id),
+        EventKind::Seller(standing) => return format!("seller-{}", standing.status.word()),
     };
     word.to_owned()
 }
@@ -90,6 +96,7 @@ pub(super) fn word(what: &EventKind) -> String {
 /// The body of a notification about one request.
 pub(super) fn body(event: &ProviderEvent, object_id: Uuid, key: Uuid) -> Vec<u8> {
     let (kind, data) = match &event.what {
+        EventKind::Seller(standing) => (SELLER, json!(standing)),
         EventKind::Outcome(finding) => (OUTCOME, json!(finding)),
         EventKind::Reversal(reversal) => {
             let known = KINDS.iter().find(|(_, kind)| *kind == reversal.kind);
@@ -166,7 +173,9 @@ fn signature(headers: &HeaderMap) -> Option<(Timestamp, Vec<u8>)> {
 /// Reads the event.
 pub(super) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
     let message: Message = serde_json::from_slice(notification.body).map_err(|_| NOT_AN_EVENT)?;
-    let what = if message.kind == OUTCOME {
+    let what = if message.kind == SELLER {
+        EventKind::Seller(Standing::deserialize(message.data).map_err(|_| NOT_A_STANDING)?)
+    } else if message.kind == OUTCOME {
         EventKind::Outcome(Finding::deserialize(message.data).map_err(|_| NOT_AN_OUTCOME)?)
     } else {
         let known = KINDS.iter().find(|(word, _)| *word == message.kind);

@@ -41,6 +41,7 @@ impl Sandbox {
             Staged::Refusal => self.told(key, self.refuse(key, at)).await,
             Staged::Withdrawal => self.told(key, self.withdraw(key, at)).await,
             Staged::TakenBack => self.told(key, self.take_back(key, at)).await,
+            Staged::Seller { status } => self.decide_about_seller(key, at, status).await,
             Staged::Refund => {
                 let done = Draws::new(self.seed, None, key).approval();
                 self.told(key, self.report_void(key, at, Finding::Approved(done))).await

@@ -21,6 +21,10 @@ pub(super) struct Notified {
 }
 
 impl Notified {
+    pub(super) fn without_faults(recipient: Recipient) -> Self {
+        Self { recipient, plans: Arc::default() }
+    }
+
     pub(super) fn of(call: &Call, recipient: Recipient) -> Self {
         let plans = Plans::read(&call.options, call.test_overrides.as_ref()).unwrap_or_default();
         Self { recipient, plans: Arc::new(plans) }

@@ -7,6 +7,7 @@ mod entry;
 mod file;
 mod holdings;
 mod memory;
+mod sellers;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub use analyses::{Analysed, AnalysisEntry};
 pub use authentications::{AuthenticationEntry, Decision, Place as AuthenticatedAt, TestCard};
 pub use entry::{Answered, CardTrace, Deed, Entry, Record};
 pub use holdings::{Holding, Holdings};
+pub use sellers::SellerEntry;
 
 use crate::outcome::Finding;
 use file::File;
@@ -212,6 +214,33 @@ impl TransactionLog {
         match &self.0 {
             Place::Memory(memory) => Ok(memory.assess(entry)),
             Place::File(file) => file.assess(entry).await,
+        }
+    }
+
+    /// The entry of one key in the log of sellers.
+    pub async fn seller(&self, key: Uuid) -> Result<Option<SellerEntry>, TransactionLogError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.seller(key)),
+            Place::File(file) => file.seller(key).await,
+        }
+    }
+
+    /// Adds an entry to the log of sellers, unless its key has one, and returns the entry of the key.
+    pub(super) async fn register_seller(
+        &self,
+        entry: SellerEntry,
+    ) -> Result<SellerEntry, TransactionLogError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.register_seller(entry)),
+            Place::File(file) => file.register_seller(entry).await,
+        }
+    }
+
+    /// Replaces the entry of a key in the log of sellers, and returns it.
+    pub(super) async fn change_seller(&self, entry: SellerEntry) -> Result<SellerEntry, TransactionLogError> {
+        match &self.0 {
+            Place::Memory(memory) => Ok(memory.change_seller(entry)),
+            Place::File(file) => file.change_seller(entry).await,
         }
     }
 

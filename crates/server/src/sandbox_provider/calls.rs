@@ -17,7 +17,7 @@ use regente_providers::outcome::{Answer, Finding, Probe};
 use regente_providers::sandbox::Delivery;
 use regente_providers::sandbox::http::{
     AnswerMessage, AssessedMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, InquiryMessage,
-    ProbeMessage, RiskMessage, StagedAnswer, StagedMessage,
+    ProbeMessage, RiskMessage, SellerAnswerMessage, SellerMessage, StagedAnswer, StagedMessage,
 };
 use regente_providers::staged::StageRefusal;
 use serde::Serialize;
@@ -77,6 +77,18 @@ pub(super) async fn assess(
     let doing = tokio::spawn(async move { sandbox.assess(&question).await });
     let delivery = doing.await.map_err(|_panic| Refusal::failed())?;
     Ok(deliver(delivery.map(|assessed| json(&AssessedMessage { key, assessed })), &wire).await)
+}
+
+pub(super) async fn seller(
+    State(simulator): State<Simulator>,
+    Extension(wire): Extension<Wire>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refusal> {
+    let question = SellerMessage::read(&body?)?;
+    let (key, sandbox) = (question.key, Arc::clone(&simulator.sandbox));
+    let doing = tokio::spawn(async move { sandbox.answer_about_seller(&question).await });
+    let delivery = doing.await.map_err(|_panic| Refusal::failed())?;
+    Ok(deliver(delivery.map(|seller| json(&SellerAnswerMessage { key, seller })), &wire).await)
 }
 
 /// What a tester stages. No fault applies to it.

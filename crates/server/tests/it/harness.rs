@@ -57,6 +57,7 @@ use regente_providers::sandbox::{
     CardholderAnswer, CardholderBooks, CardholderQuestion, Notice, Outbox, SIGNATURE_HEADER, Sandbox,
     SandboxOptions, SimulatedServer, TransactionLog,
 };
+use regente_providers::seller::{SellerAnswer, SellerCall};
 use regente_providers::staged::{StageRefusal, StagedEvent};
 use regente_providers::{adyen, pagarme_v5, stripe};
 use regente_store::testing::{Fuse, TestDatabase};
@@ -685,6 +686,15 @@ impl Provider for Wired {
             };
             self.fuse.step().await;
             probe
+        })
+    }
+
+    fn ask_about_seller(&self, call: SellerCall) -> BoxFuture<'_, SellerAnswer> {
+        Box::pin(async {
+            self.fuse.step().await;
+            let answer = self.sandbox.ask_about_seller(call).await;
+            self.fuse.step().await;
+            answer
         })
     }
 

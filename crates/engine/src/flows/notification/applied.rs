@@ -3,6 +3,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::reversal::ReversalReason;
+use regente_domain::id::Id;
 use regente_providers::notification::{EventKind, EventSubject, ProviderEvent};
 use regente_providers::outcome::{Finding, Reversal};
 use regente_store::provider_notifications::ProviderNotification;
@@ -12,7 +13,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::flows::attempt::Found;
 use crate::flows::finding::NOTIFICATION;
-use crate::flows::{reported, reversal};
+use crate::flows::{reported, reversal, sellers};
 
 /// Whether an event is part of the records.
 pub(super) enum Applied {
@@ -32,12 +33,16 @@ pub(super) async fn apply(
     notification: &ProviderNotification,
     event: &ProviderEvent,
 ) -> Result<Applied, Error> {
+    if let EventKind::Seller(_) = &event.what {
+        return seller(app, notification, &event.about).await;
+    }
     let Some(stored) = request_of(app, notification, &event.about).await? else {
         return Ok(Applied::Unmatched);
     };
     match &event.what {
         EventKind::Outcome(finding) => outcome(app, stored, finding.clone()).await,
         EventKind::Reversal(what) => reversal(app, stored, what).await,
+        EventKind::Seller(_) => Ok(Applied::Kept("it is about a seller".to_owned())),
     }
 }
 
@@ -59,6 +64,19 @@ async fn request_of(
             transaction_requests::by_reference(&app.store, client_id, provider_id, reference).await?
         }
     })
+}
+
+/// A seller stands differently: the job of its registration asks the provider how, since notifications come in any order.
+async fn seller(
+    app: &App,
+    notification: &ProviderNotification,
+    about: &EventSubject,
+) -> Result<Applied, Error> {
+    let (client_id, provider_id) = (notification.client_id, notification.provider_id);
+    let EventSubject::Call { object_id, key } = about else { return Ok(Applied::Unmatched) };
+    let _admission = app.store.admit_waiting().await?;
+    let is_known = sellers::look_again(app, client_id, Id::new(*object_id), (provider_id, *key)).await?;
+    Ok(if is_known { Applied::Yes } else { Applied::Unmatched })
 }
 
 async fn outcome(app: &App, stored: StoredRequest, finding: Finding) -> Result<Applied, Error> {

@@ -39,7 +39,7 @@ const THEN_MEMBERS: [&str; 11] = [
     "lose",
 ];
 
-const SUBJECTS: [(&str, Subject); 8] = [
+const SUBJECTS: [(&str, Subject); 9] = [
     ("authorization", Subject::Call(OperationKind::Authorization)),
     ("zero_dollar", Subject::Call(OperationKind::ZeroDollar)),
     ("capture", Subject::Call(OperationKind::Capture)),
@@ -48,6 +48,7 @@ const SUBJECTS: [(&str, Subject); 8] = [
     ("anti_fraud", Subject::Analysis),
     ("notification", Subject::Notification),
     ("authentication", Subject::Authentication),
+    ("seller", Subject::Seller),
 ];
 
 const POINTS: [(&str, Point); 2] =
@@ -116,9 +117,10 @@ fn fault(reader: &mut Reader, value: &Value, at: &Place) -> Result<Fault, Proble
         (Some(Subject::Notification), false) => {
             Err(place.must("be something that can happen to a notification"))
         }
-        (Some(Subject::Call(_) | Subject::Analysis | Subject::Authentication) | None, false) => {
-            Err(place.must("be something that can happen to a call"))
-        }
+        (
+            Some(Subject::Call(_) | Subject::Analysis | Subject::Authentication | Subject::Seller) | None,
+            false,
+        ) => Err(place.must("be something that can happen to a call")),
     }
 }
 
@@ -132,7 +134,14 @@ const fn can_happen(subject: Option<Subject>, then: &Then) -> bool {
         (Some(Subject::Notification), _)
         | (_, Then::Deny(_) | Then::Decline(_) | Then::Forge | Then::Lose) => false,
         (
-            Some(Subject::Call(_) | Subject::Probe | Subject::Analysis | Subject::Authentication) | None,
+            Some(
+                Subject::Call(_)
+                | Subject::Probe
+                | Subject::Analysis
+                | Subject::Authentication
+                | Subject::Seller,
+            )
+            | None,
             Then::Delay(_)
             | Then::Timeout(_)
             | Then::Reset(_)
@@ -152,6 +161,7 @@ fn when(reader: &mut Reader, value: &Value, at: &Place) -> Result<When, Problems
         Some(Subject::Probe) => Some("should not exist: a probe has none"),
         Some(Subject::Notification) => Some("should not exist: a notification has none"),
         Some(Subject::Authentication) => Some("should not exist: an authentication has none"),
+        Some(Subject::Seller) => Some("should not exist: a seller has none"),
         Some(Subject::Call(_) | Subject::Analysis) | None => None,
     };
     if let Some(rule) = without {

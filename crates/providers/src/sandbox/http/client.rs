@@ -18,7 +18,8 @@ use zeroize::Zeroizing;
 use super::views::{EntryView, HOLDINGS_LIMIT_MAX, HoldingPage};
 use super::wire::{
     AnswerMessage, AssessedMessage, CallMessage, CardholderAnswerMessage, CardholderMessage, ErrorMessage,
-    InquiryMessage, ProbeMessage, RiskMessage, StagedAnswer, StagedMessage,
+    InquiryMessage, ProbeMessage, RiskMessage, SellerAnswerMessage, SellerMessage, StagedAnswer,
+    StagedMessage,
 };
 use crate::anti_fraud::{
     Analysis, AnalysisFailure, AnalysisInquiry, AntiFraud, AntiFraudAdapter, Feeding, Verdict,
@@ -29,8 +30,9 @@ use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, CardDetails, Inquiry, OperationKind};
 use crate::sandbox::{
     Assessed, CardholderAnswer, CardholderBooks, CardholderQuestion, Entry, Holding, Options, RiskQuestion,
-    notification, rules, silence,
+    SellerQuestion, notification, rules, silence,
 };
+use crate::seller::{SellerAnswer, SellerCall};
 use crate::staged::{StageRefusal, StagedEvent};
 
 /// An idle connection is closed after this long, before the simulator closes it.
@@ -278,6 +280,23 @@ impl Provider for RemoteSandbox {
                 Err(error) => {
                     tracing::warn!(key = %event.key, error = %Chain(&error), "the simulator staged nothing");
                     Err(StageRefusal::Unanswered)
+                }
+            }
+        })
+    }
+
+    fn ask_about_seller(&self, call: SellerCall) -> BoxFuture<'_, SellerAnswer> {
+        let question = SellerQuestion::from(call);
+        Box::pin(async move {
+            match self.post::<SellerAnswerMessage>("v1/sellers", &SellerMessage::of(&question)).await {
+                Ok(answer) if answer.key == question.key => answer.seller.into(),
+                Ok(_) => SellerAnswer::Unanswered,
+                Err(error) => {
+                    tracing::warn!(
+                        key = %question.key, error = %Chain(&error),
+                        "the simulator did not answer a question about a seller"
+                    );
+                    SellerAnswer::Unanswered
                 }
             }
         })

@@ -27,7 +27,10 @@ use crate::request::{
 use crate::sandbox::{Lookup, Recipient, overrides};
 use crate::staged::{Staged, StagedEvent};
 
-pub use self::questions::{AssessedMessage, CardholderAnswerMessage, CardholderMessage, RiskMessage};
+pub use self::questions::{
+    AssessedMessage, CardholderAnswerMessage, CardholderMessage, RiskMessage, SellerAnswerMessage,
+    SellerMessage,
+};
 
 /// The protocol version. A message with another version is refused.
 pub const PROTOCOL: u32 = 4;

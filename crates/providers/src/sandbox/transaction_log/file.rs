@@ -9,13 +9,15 @@ use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 use super::{
-    AnalysisEntry, AuthenticationEntry, Decision, Entry, Filter, Order, Stored, TransactionLogError,
+    AnalysisEntry, AuthenticationEntry, Decision, Entry, Filter, Order, SellerEntry, Stored,
+    TransactionLogError,
 };
 use crate::outcome::Finding;
 
 mod analyses;
 mod authentications;
 mod rows;
+mod sellers;
 
 /// Most requests in the thread's queue; further ones wait for room.
 const QUEUE_LENGTH_MAX: usize = 1024;
@@ -40,6 +42,9 @@ enum Request {
     Assess(Box<AnalysisEntry>, Reply<AnalysisEntry>),
     Analysis(Uuid, Reply<Option<AnalysisEntry>>),
     Analyses(Reply<Vec<AnalysisEntry>>),
+    Seller(Uuid, Reply<Option<SellerEntry>>),
+    RegisterSeller(Box<SellerEntry>, Reply<SellerEntry>),
+    ChangeSeller(Box<SellerEntry>, Reply<SellerEntry>),
 }
 
 /// Selects a page: which entries, in which order, after which position, and how many at most.
@@ -122,6 +127,21 @@ impl File {
         self.ask(Request::Analyses).await
     }
 
+    pub(super) async fn seller(&self, key: Uuid) -> Result<Option<SellerEntry>, TransactionLogError> {
+        self.ask(|reply| Request::Seller(key, reply)).await
+    }
+
+    pub(super) async fn register_seller(
+        &self,
+        entry: SellerEntry,
+    ) -> Result<SellerEntry, TransactionLogError> {
+        self.ask(|reply| Request::RegisterSeller(Box::new(entry), reply)).await
+    }
+
+    pub(super) async fn change_seller(&self, entry: SellerEntry) -> Result<SellerEntry, TransactionLogError> {
+        self.ask(|reply| Request::ChangeSeller(Box::new(entry), reply)).await
+    }
+
     async fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, TransactionLogError> {
         let (reply, answer) = oneshot::channel();
         self.0.send(request(reply)).await.map_err(|_closed| TransactionLogError::Closed)?;
@@ -171,6 +191,15 @@ fn keep(mut connection: Connection, mut requests: mpsc::Receiver<Request>) {
                 }
                 Request::Analyses(reply) => {
                     let _ = reply.send(analyses::all(&connection));
+                }
+                Request::Seller(key, reply) => {
+                    let _ = reply.send(sellers::find(&connection, key));
+                }
+                Request::RegisterSeller(entry, reply) => {
+                    let _ = reply.send(sellers::put(&connection, &entry));
+                }
+                Request::ChangeSeller(entry, reply) => {
+                    let _ = reply.send(sellers::replace(&connection, &entry));
                 }
             }
             next = if puts.len() < GROUP_ENTRIES_MAX { requests.try_recv().ok() } else { None };

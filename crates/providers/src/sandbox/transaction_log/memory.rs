@@ -8,7 +8,9 @@ use uuid::Uuid;
 use super::holdings::settle;
 use crate::outcome::Finding;
 
-use super::{AnalysisEntry, AuthenticationEntry, Decision, Entry, Filter, Order, Record, Stored};
+use super::{
+    AnalysisEntry, AuthenticationEntry, Decision, Entry, Filter, Order, Record, SellerEntry, Stored,
+};
 
 /// Entries in order of arrival, with the positions of each key and of each authorization's captures and voids.
 #[derive(Default)]
@@ -22,6 +24,7 @@ struct Pages {
     follow_ups: BTreeMap<Uuid, Vec<usize>>,
     authentications: BTreeMap<Uuid, AuthenticationEntry>,
     analyses: BTreeMap<Uuid, AnalysisEntry>,
+    sellers: BTreeMap<Uuid, SellerEntry>,
 }
 
 impl Memory {
@@ -117,6 +120,19 @@ impl Memory {
 
     pub(super) fn analyses(&self) -> Vec<AnalysisEntry> {
         self.pages().analyses.values().cloned().collect()
+    }
+
+    pub(super) fn seller(&self, key: Uuid) -> Option<SellerEntry> {
+        self.pages().sellers.get(&key).cloned()
+    }
+
+    pub(super) fn register_seller(&self, entry: SellerEntry) -> SellerEntry {
+        self.pages().sellers.entry(entry.key).or_insert(entry).clone()
+    }
+
+    pub(super) fn change_seller(&self, entry: SellerEntry) -> SellerEntry {
+        self.pages().sellers.insert(entry.key, entry.clone());
+        entry
     }
 
     pub(super) fn entries(&self) -> Vec<Entry> {

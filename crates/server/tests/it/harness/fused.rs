@@ -10,6 +10,7 @@ use regente_providers::notification::{
 use regente_providers::outcome::{Answer, Probe};
 use regente_providers::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, Provider};
 use regente_providers::request::{Call, CardDetails, Inquiry, OperationKind};
+use regente_providers::seller::{SellerAnswer, SellerCall};
 use regente_store::testing::Fuse;
 use serde_json::{Map, Value};
 
@@ -39,6 +40,15 @@ impl Provider for Fused {
             let probe = self.provider.probe(inquiry).await;
             self.fuse.step().await;
             probe
+        })
+    }
+
+    fn ask_about_seller(&self, call: SellerCall) -> BoxFuture<'_, SellerAnswer> {
+        Box::pin(async {
+            self.fuse.step().await;
+            let answer = self.provider.ask_about_seller(call).await;
+            self.fuse.step().await;
+            answer
         })
     }
 

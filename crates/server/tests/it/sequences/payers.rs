@@ -58,8 +58,9 @@ impl Sequence {
             | Staged::Withdrawal
             | Staged::TakenBack => stored.request.pending().is_some() && stored.due_at.is_some(),
             Staged::Refund | Staged::RefundRefusal => matches!(stored.request.outcome, Outcome::Accepted(_)),
-            // They are drawn apart.
-            Staged::DisputeOpened
+            // They are drawn apart, and no seller takes part.
+            Staged::Seller { .. }
+            | Staged::DisputeOpened
             | Staged::DisputeWon
             | Staged::DisputeLost
             | Staged::ChargedBack
@@ -74,6 +75,7 @@ impl Sequence {
             | Staged::Withdrawal
             | Staged::Refund
             | Staged::RefundRefusal
+            | Staged::Seller { .. }
             | Staged::DisputeOpened
             | Staged::DisputeWon
             | Staged::DisputeLost

@@ -1,14 +1,15 @@
-//! Messages with questions about cardholders and risks, and their answers.
+//! Messages with questions about cardholders, risks and sellers, and their answers.
 
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{MessageError, PROTOCOL, read};
 use crate::request::Mode;
 use crate::sandbox::{
-    Assessed, CardholderAnswer, CardholderAsks, CardholderQuestion, RiskAsks, RiskQuestion, overrides,
+    Assessed, CardholderAnswer, CardholderAsks, CardholderQuestion, Recipient, RiskAsks, RiskQuestion,
+    SellerQuestion, SimulatedAnswer, SimulatedAsks, overrides,
 };
 
 /// Request to `POST /v1/authentications`.
@@ -55,6 +56,51 @@ pub struct AssessedMessage {
     pub key: Uuid,
     /// The answer.
     pub assessed: Assessed,
+}
+
+/// Request to `POST /v1/sellers`.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct SellerMessage {
+    protocol: u32,
+    key: Uuid,
+    at: Timestamp,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    options: Map<String, Value>,
+    /// Where notifications about the seller go.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    notify: Option<Recipient>,
+    asks: SimulatedAsks,
+}
+
+/// The answer to a question about a seller.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SellerAnswerMessage {
+    /// The key of the registration.
+    pub key: Uuid,
+    /// The answer.
+    pub seller: SimulatedAnswer,
+}
+
+impl SellerMessage {
+    /// The message for a question.
+    pub fn of(question: &SellerQuestion) -> Self {
+        Self {
+            protocol: PROTOCOL,
+            key: question.key,
+            at: question.at,
+            options: question.options.clone(),
+            notify: question.notify.clone(),
+            asks: question.asks,
+        }
+    }
+
+    /// Parses the body of a request.
+    pub fn read(body: &[u8]) -> Result<SellerQuestion, MessageError> {
+        let Self { key, at, options, notify, asks, .. } = read(body)?;
+        Ok(SellerQuestion { key, at, options, notify, asks })
+    }
 }
 
 impl CardholderMessage {

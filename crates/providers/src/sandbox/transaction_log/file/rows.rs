@@ -13,7 +13,7 @@ use crate::outcome::Finding;
 
 use super::super::holdings::settle;
 use super::super::{Answered, CardTrace, Deed, Entry, Order, Record, Stored, TransactionLogError};
-use super::{Window, analyses, authentications};
+use super::{Window, analyses, authentications, sellers};
 
 /// Value of `application_id` ("SBOX"): another database is not mistaken for the log.
 const APPLICATION: i64 = 0x5342_4f58;
@@ -108,6 +108,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, TransactionLogError> {
     if state == (APPLICATION, FORMAT) {
         authentications::create(&transaction)?;
         analyses::create(&transaction)?;
+        sellers::create(&transaction)?;
     }
     transaction.commit()?;
     match state {

@@ -1,0 +1,30 @@
+//! The jobs of sellers: register one at a provider and look after it, and register all at a provider that was added.
+
+use regente_domain::id::ProviderId;
+use regente_store::jobs::Job;
+
+use crate::app::App;
+use crate::error::Error;
+use crate::flows::sellers::registration::{self, Rest};
+use crate::queue::Ended;
+use crate::queue::sellers::About;
+
+/// Asks the provider of the job about the seller of the job.
+pub(super) async fn register(app: &App, job: &Job) -> Result<Ended, Error> {
+    let Some(about) = About::parse(&job.key) else {
+        return Ok(Ended::GiveUp { why: format!("{} names no seller at a provider", job.key) });
+    };
+    Ok(match registration::look(app, job.client_id, about).await? {
+        Rest::Gone => Ended::Finished,
+        Rest::Until(at) => Ended::Again { at },
+    })
+}
+
+/// Links the sellers of a merchant to the provider of the job.
+pub(super) async fn link(app: &App, job: &Job) -> Result<Ended, Error> {
+    let (Ok(merchant_id), Ok(provider_id)) = (job.payload.parse(), job.key.parse::<ProviderId>()) else {
+        return Ok(Ended::GiveUp { why: format!("{} names no provider", job.key) });
+    };
+    registration::link_all(app, job.client_id, merchant_id, provider_id).await?;
+    Ok(Ended::Finished)
+}

@@ -1,0 +1,240 @@
+//! The simulator registers sellers. The number of the bank account decides what becomes of one
+//! (`docs/interface/sandbox.md#sellers`); its log holds nothing of the person or of the account.
+
+use std::time::Duration;
+
+use regente_domain::seller::data::SellerData;
+use regente_domain::seller::{LinkStatus, Standing};
+use regente_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::delivery::{Delivery, Lost, received};
+use super::draws::Draws;
+use super::faults::{Occasion, Then};
+use super::transaction_log::{SellerEntry, TransactionLogError};
+use super::{Notified, Plans, Recipient, Sandbox, SigningKey, spoil};
+use crate::notification::EventKind;
+use crate::outcome::UnknownReason;
+use crate::seller::{SellerAnswer, SellerAsks, SellerCall};
+use crate::staged::StageRefusal;
+
+/// How long the check of a seller takes that is accepted later.
+const CHECK_TAKES: Duration = Duration::from_secs(60 * 60);
+
+/// The account numbers with what becomes of their sellers; any other is accepted at once.
+const ACCOUNTS: [(&str, TestSeller); 4] = [
+    ("1000001", TestSeller::Checked),
+    ("1000002", TestSeller::AcceptedLater),
+    ("1000003", TestSeller::Refused),
+    ("1000004", TestSeller::Blocked),
+];
+
+/// What becomes of a seller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestSeller {
+    /// It is accepted at once.
+    Accepted,
+    /// It is checked until somebody stages the result.
+    Checked,
+    /// It is accepted an hour later.
+    AcceptedLater,
+    /// It is refused.
+    Refused,
+    /// It is blocked.
+    Blocked,
+}
+
+/// A question to the simulator about a seller, with the parts that it uses.
+#[derive(Debug)]
+pub struct SellerQuestion {
+    /// Our key of the registration.
+    pub key: Uuid,
+    /// When it is asked, by the caller's clock.
+    pub at: Timestamp,
+    /// `providers[].options`, as registered.
+    pub options: Map<String, Value>,
+    /// Whom to notify when the seller's standing changes later.
+    pub notify: Option<Recipient>,
+    /// What is asked.
+    pub asks: SimulatedAsks,
+}
+
+/// What the simulator is asked about a seller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SimulatedAsks {
+    /// To register it.
+    Register {
+        /// What becomes of it.
+        seller: TestSeller,
+    },
+    /// To take over its data.
+    Update {
+        /// What becomes of it.
+        seller: TestSeller,
+    },
+    /// How it stands.
+    Status,
+}
+
+/// The simulator's answer about a seller.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SimulatedAnswer {
+    /// How it stands.
+    Stands(Standing),
+    /// There is no such seller.
+    Unknown,
+    /// There is no answer to the question.
+    Unanswered,
+}
+
+impl Lost for SimulatedAnswer {
+    fn lost(_: UnknownReason) -> Self {
+        Self::Unanswered
+    }
+}
+
+impl From<SimulatedAnswer> for SellerAnswer {
+    fn from(answer: SimulatedAnswer) -> Self {
+        match answer {
+            SimulatedAnswer::Stands(standing) => Self::Stands(standing),
+            SimulatedAnswer::Unknown => Self::Unknown,
+            SimulatedAnswer::Unanswered => Self::Unanswered,
+        }
+    }
+}
+
+impl From<SellerCall> for SellerQuestion {
+    fn from(call: SellerCall) -> Self {
+        let notify = call.notify.as_ref().and_then(|address| {
+            let signing_key = SigningKey::of(&call.credentials)?;
+            Some(Recipient { url: address.to_string(), object_id: call.seller_id, signing_key })
+        });
+        let asks = match &call.asks {
+            SellerAsks::Register(data) => SimulatedAsks::Register { seller: TestSeller::of(data) },
+            SellerAsks::Update(data) => SimulatedAsks::Update { seller: TestSeller::of(data) },
+            SellerAsks::Status => SimulatedAsks::Status,
+        };
+        Self { key: call.key, at: call.at, options: call.options, notify, asks }
+    }
+}
+
+impl TestSeller {
+    fn of(data: &SellerData) -> Self {
+        let number = data.bank_account.account_number.as_str();
+        ACCOUNTS.iter().find(|(known, _)| *known == number).map_or(Self::Accepted, |(_, seller)| *seller)
+    }
+}
+
+/// What the simulator knows of a seller.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownSeller {
+    seller: TestSeller,
+    since: Timestamp,
+    /// What was staged, and when.
+    staged: Option<(LinkStatus, Timestamp)>,
+}
+
+impl KnownSeller {
+    fn new(seller: TestSeller, since: Timestamp) -> Self {
+        Self { seller, since, staged: None }
+    }
+
+    fn standing(&self, key: Uuid, at: Timestamp) -> Standing {
+        let (status, reason) = match (&self.staged, self.seller) {
+            (Some((status, _)), _) => (*status, Some("staged".to_owned())),
+            (None, TestSeller::Accepted) => (LinkStatus::Active, Some("ok".to_owned())),
+            (None, TestSeller::Checked) => (LinkStatus::Pending, Some("under review".to_owned())),
+            (None, TestSeller::AcceptedLater) if at.since(self.since) < CHECK_TAKES => {
+                (LinkStatus::Pending, Some("under review".to_owned()))
+            }
+            (None, TestSeller::AcceptedLater) => (LinkStatus::Active, Some("ok".to_owned())),
+            (None, TestSeller::Refused) => (LinkStatus::Inactive, Some("refused".to_owned())),
+            (None, TestSeller::Blocked) => (LinkStatus::Blocked, Some("blocked".to_owned())),
+        };
+        let external_status = match status {
+            LinkStatus::Pending => "registration",
+            LinkStatus::Active => "active",
+            LinkStatus::Inactive => "refused",
+            LinkStatus::Blocked => "blocked",
+        };
+        Standing {
+            external_id: Some(format!("sandbox_seller_{}", key.simple())),
+            external_status: external_status.to_owned(),
+            external_status_reason: reason,
+            status,
+        }
+    }
+}
+
+impl Sandbox {
+    /// Answers a question about a seller and returns how the answer is delivered.
+    pub async fn answer_about_seller(&self, question: &SellerQuestion) -> Delivery<SimulatedAnswer> {
+        let plans = Plans::read(&question.options, None).unwrap_or_default();
+        let draws = Draws::new(self.seed, None, question.key);
+        match self.fault(&plans, &Occasion::seller(question.key), &draws) {
+            // A seller is refused by its own data only.
+            Some(Then::Decline(_)) | None => Box::pin(self.look_up_seller(question)).await,
+            fault => spoil(fault, || Box::pin(self.look_up_seller(question))).await,
+        }
+    }
+
+    async fn look_up_seller(&self, question: &SellerQuestion) -> Delivery<SimulatedAnswer> {
+        let SellerQuestion { key, at, asks, .. } = *question;
+        let log = self.transaction_log();
+        let found = match asks {
+            SimulatedAsks::Register { seller } => {
+                log.register_seller(SellerEntry { key, known: KnownSeller::new(seller, at) }).await.map(Some)
+            }
+            SimulatedAsks::Update { seller } => match log.seller(key).await {
+                Ok(Some(entry)) if entry.known.seller != seller => log
+                    .change_seller(SellerEntry { key, known: KnownSeller::new(seller, at) })
+                    .await
+                    .map(Some),
+                found => found,
+            },
+            SimulatedAsks::Status => log.seller(key).await,
+        };
+        if let Some(recipient) = question.notify.clone() {
+            self.recipients.remember(key, Notified::without_faults(recipient));
+        }
+        match found {
+            Ok(Some(entry)) => Delivery::Whole(SimulatedAnswer::Stands(entry.known.standing(key, at))),
+            Ok(None) => Delivery::Whole(SimulatedAnswer::Unknown),
+            Err(error) => seller_log_failed(&error),
+        }
+    }
+
+    /// The provider decides about a seller, and notifies whoever registered it.
+    pub(super) async fn decide_about_seller(
+        &self,
+        key: Uuid,
+        at: Timestamp,
+        status: LinkStatus,
+    ) -> Result<(), StageRefusal> {
+        let log = self.transaction_log();
+        let found = log.seller(key).await.map_err(|_| StageRefusal::Unanswered)?;
+        let SellerEntry { known, .. } = found.ok_or(StageRefusal::NothingWaits)?;
+        let known = KnownSeller { staged: Some((status, at)), ..known };
+        let entry = log.change_seller(SellerEntry { key, known }).await;
+        let standing = entry.map_err(|_| StageRefusal::Unanswered)?.known.standing(key, at);
+        if let Some(Notified { recipient, plans }) = self.recipients.of(key) {
+            self.notify(&recipient, &plans, key, at, EventKind::Seller(standing));
+        }
+        Ok(())
+    }
+
+    /// How an adapter in this process asks.
+    pub(super) async fn seller_received(&self, question: &SellerQuestion) -> SellerAnswer {
+        received(self.answer_about_seller(question).await).await.into()
+    }
+}
+
+fn seller_log_failed(error: &TransactionLogError) -> Delivery<SimulatedAnswer> {
+    tracing::error!(%error, "the simulator cannot use its log of sellers");
+    Delivery::ServerError
+}

@@ -1,0 +1,72 @@
+//! Registers sellers at providers that split payments: what a provider is asked about a seller, and what it answers.
+
+use regente_domain::provider_type::ProviderType;
+use regente_domain::seller::Standing;
+use regente_domain::seller::data::SellerData;
+use regente_domain::time::Timestamp;
+use serde_json::{Map, Value};
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use crate::provider::Providers;
+use crate::request::{Credentials, Mode, NotificationAddress};
+
+/// A question to one configured provider about one seller.
+#[derive(Debug)]
+pub struct SellerCall {
+    /// Our key of the registration, the same on every repetition: the provider registers one seller.
+    pub key: Uuid,
+    /// The seller, whom notifications repeat together with the key.
+    pub seller_id: Uuid,
+    /// Where the provider sends notifications about the seller, if this service can be reached.
+    pub notify: Option<NotificationAddress>,
+    /// When the question is asked, by the caller's clock.
+    pub at: Timestamp,
+    /// Which adapter serves it.
+    pub provider_type: ProviderType,
+    /// The merchant's credentials at the provider.
+    pub credentials: Credentials,
+    /// `providers[].options`, as registered.
+    pub options: Map<String, Value>,
+    /// The provider's environment that is asked.
+    pub mode: Mode,
+    /// The seller's id at the provider, once it is known.
+    pub external_id: Option<String>,
+    /// What is asked.
+    pub asks: SellerAsks,
+}
+
+/// What a provider is asked about a seller.
+#[derive(Debug)]
+pub enum SellerAsks {
+    /// To register it.
+    Register(Box<SellerData>),
+    /// To take over its data, which have changed.
+    Update(Box<SellerData>),
+    /// How it stands.
+    Status,
+}
+
+/// What a provider answers about a seller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SellerAnswer {
+    /// How it stands there.
+    Stands(Standing),
+    /// The provider does not know it.
+    Unknown,
+    /// There is no answer; the question may have had an effect.
+    Unanswered,
+    /// This release registers no sellers at providers of this type.
+    NotSupported,
+}
+
+impl Providers {
+    /// Asks a provider about a seller and waits no longer than its deadline.
+    pub async fn ask_about_seller(&self, call: SellerCall) -> SellerAnswer {
+        let Some(provider) = self.adapter(call.provider_type) else { return SellerAnswer::NotSupported };
+        match timeout(provider.seller_deadline(), provider.ask_about_seller(call)).await {
+            Ok(answer) => answer,
+            Err(_elapsed) => SellerAnswer::Unanswered,
+        }
+    }
+}
