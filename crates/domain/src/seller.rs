@@ -4,12 +4,12 @@
 pub mod data;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Number;
 use uuid::Uuid;
 
 use crate::charge::words::words;
 use crate::id::{ClientId, MerchantId, ProviderId, SellerId};
 use crate::provider_type::ProviderType;
+use crate::split::Bears;
 use crate::time::Timestamp;
 use crate::webhook::EventName;
 
@@ -104,24 +104,6 @@ pub struct Standing {
     pub status: LinkStatus,
 }
 
-/// What rules of a split take from the seller when they leave it out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SplitDefaults {
-    /// Whether the seller bears processing fees.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub processing_fee: Option<bool>,
-    /// Whether the seller bears chargebacks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub liable: Option<bool>,
-    /// Its MDR in percent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fare_mdr: Option<Number>,
-    /// Its fixed fee in cents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fare_fee: Option<Number>,
-}
-
 /// A seller without its personal data: what splits, routing and events read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -138,8 +120,8 @@ pub struct Seller {
     pub status_reason: Option<String>,
     /// The kind of that reason.
     pub reason_type: Option<ReasonType>,
-    /// What rules of a split take from it.
-    pub split_defaults: SplitDefaults,
+    /// What rules of a split take from it where they leave it out.
+    pub bears: Bears,
     /// Its providers; at first in the order of their priority, later ones behind.
     pub links: Vec<Link>,
     /// Grows with each change of its data.

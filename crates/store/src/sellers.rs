@@ -4,7 +4,8 @@
 mod list;
 
 use regente_domain::id::{ClientId, MerchantId, SellerId};
-use regente_domain::seller::{Link, ReasonType, Seller, SplitDefaults, Switch};
+use regente_domain::seller::{Link, ReasonType, Seller, Switch};
+use regente_domain::split::Bears;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +104,7 @@ struct Doc {
     status_reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason_type: Option<ReasonType>,
-    split_defaults: SplitDefaults,
+    bears: Bears,
     links: Vec<Link>,
     data_version: i64,
 }
@@ -237,7 +238,7 @@ fn seller_from_row(row: &Row) -> Result<Seller, StoreError> {
         switch: doc.switch,
         status_reason: doc.status_reason,
         reason_type: doc.reason_type,
-        split_defaults: doc.split_defaults,
+        bears: doc.bears,
         links: doc.links,
         data_version: doc.data_version,
         version: row.get("version")?,
@@ -269,7 +270,7 @@ fn document(seller: &Seller) -> Result<Json, StoreError> {
         switch: seller.switch,
         status_reason: seller.status_reason.clone(),
         reason_type: seller.reason_type,
-        split_defaults: seller.split_defaults.clone(),
+        bears: seller.bears,
         links: seller.links.clone(),
         data_version: seller.data_version,
     })

@@ -6,11 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 use uuid::Uuid;
 
-use super::SplitDefaults;
 use crate::charge::words::words;
 use crate::country::Country;
 use crate::customer::Document;
 use crate::mcc::Mcc;
+use crate::percentage::Percentage;
+use crate::split::{Bears, FareFee};
 use crate::time::Timestamp;
 
 /// The data of a seller.
@@ -274,12 +275,13 @@ impl SellerData {
     }
 
     /// What rules of a split take from the seller.
-    pub fn split_defaults(&self) -> SplitDefaults {
-        SplitDefaults {
+    pub fn bears(&self) -> Bears {
+        Bears {
             processing_fee: self.processing_fee,
             liable: self.liable,
-            fare_mdr: self.fare_mdr.clone(),
-            fare_fee: self.fare_fee.clone(),
+            fare_mdr: self.fare_mdr.as_ref().and_then(|mdr| Percentage::parse(&mdr.to_string())),
+            fare_fee: self.fare_fee.as_ref().and_then(|fee| FareFee::parse(&fee.to_string())),
+            ..Bears::default()
         }
     }
 }

@@ -44,12 +44,13 @@ pub fn view(seller: &Seller, private: Option<(&SellerData, &Marks)>, providers: 
         "updatedAt": seller.updated_at,
         "planId": private.and_then(|(data, _)| data.plan_id),
     });
+    let data = private.map(|(data, _)| data);
     let set = [
         ("salesPlanId", private.and_then(|(data, _)| data.sales_plan_id.as_ref()).map(|id| json!(id))),
-        ("processingFee", seller.split_defaults.processing_fee.map(Value::from)),
-        ("liable", seller.split_defaults.liable.map(Value::from)),
-        ("fareMdr", seller.split_defaults.fare_mdr.clone().map(Value::from)),
-        ("fareFee", seller.split_defaults.fare_fee.clone().map(Value::from)),
+        ("processingFee", data.and_then(|data| data.processing_fee).map(Value::from)),
+        ("liable", data.and_then(|data| data.liable).map(Value::from)),
+        ("fareMdr", data.and_then(|data| data.fare_mdr.clone()).map(Value::from)),
+        ("fareFee", data.and_then(|data| data.fare_fee.clone()).map(Value::from)),
         ("statusReason", seller.status_reason.clone().map(Value::from)),
         ("reasonType", seller.reason_type.map(|kind| json!(kind))),
     ];

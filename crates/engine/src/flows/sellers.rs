@@ -120,7 +120,7 @@ pub async fn plan_creation(
         switch: Switch::On,
         status_reason: None,
         reason_type: None,
-        split_defaults: data.split_defaults(),
+        bears: data.bears(),
         links,
         data_version: 1,
         version: 1,
@@ -167,7 +167,7 @@ fn changed(app: &App, before: &Record, change: &Change) -> Option<Record> {
         let marks = &before.private.marks;
         after.private.marks = marks.of(Some(&before.private.data), data, now, || new_uuid(app, now));
         after.private.data = data.clone();
-        after.seller.split_defaults = data.split_defaults();
+        after.seller.bears = data.bears();
         after.seller.data_version += 1;
     }
     if after == *before {

@@ -87,6 +87,28 @@ pub async fn commit_once<Planning: Future<Output = Result<Planned, Error>> + Sen
     commit_once_and_complete(app, caller, headers, route, body, plan, Ok).await
 }
 
+/// As [`commit_once`] for a request that goes on after its batch; `then` makes the answer.
+pub async fn commit_once_then<Planning, Going>(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    route: &str,
+    body: &Body,
+    plan: impl FnMut() -> Planning + Send,
+    then: impl FnOnce(Answer) -> Going + Send,
+) -> Result<Response, ApiError>
+where
+    Planning: Future<Output = Result<Planned, Error>> + Send,
+    Going: Future<Output = Result<Answer, Error>> + Send,
+{
+    let keyed = Keyed::of(headers, body)?;
+    let request = keyed.as_ref().map(|keyed| keyed.request(caller, route));
+    match idempotency::commit_once_then(app, request, plan, then).await? {
+        Committed::Now(answer) => json_response(answer),
+        Committed::Before(finished) => body_response(finished),
+    }
+}
+
 /// As [`commit_once`] for answers that show what must not be stored, such as the id of a token: `complete` puts it into
 /// the answer, new or replayed, from the request, which is the same whenever its key is.
 pub async fn commit_once_and_complete<Planning: Future<Output = Result<Planned, Error>> + Send>(

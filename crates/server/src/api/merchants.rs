@@ -18,7 +18,9 @@ use regente_engine::audit;
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
+use regente_engine::flows::sellers::takes_sellers;
 use regente_engine::idempotency::Planned;
+use regente_engine::queue;
 use regente_store::merchants::{self, Merchant, MerchantWithProviders};
 use regente_store::providers::{self as provider_rows, Provider};
 use regente_store::{Batch, Commit, settings};
@@ -268,6 +270,9 @@ pub async fn update(
         merchants::update(&mut batch, &found.merchant)?;
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.updated", id.uuid());
         add_providers(&app, &caller, &request_id, &mut batch, &added)?;
+        for provider in added.iter().filter(|provider| takes_sellers(&app, provider)) {
+            queue::sellers::link(&app, &mut batch, id, provider.id);
+        }
         let _admission = app.store.admit(caller.client_id)?;
         match app.change(batch, |app| app.merchants.forget()).await? {
             Commit::Applied => {

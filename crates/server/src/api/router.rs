@@ -12,8 +12,8 @@ use utoipa_axum::routes;
 use super::request_id::Boundary;
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
-    ledger, merchants, notifications, openapi, payment_page, providers, purchases, scripts, sessions,
-    settings, tokens, webhooks,
+    ledger, merchants, notifications, openapi, payment_page, providers, purchases, scripts, sellers,
+    sessions, settings, tokens, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -70,6 +70,9 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Buyer, routes!(sessions::buyers::create_customer)))
         .merge(behind(Buyer, routes!(sessions::buyers::read_customer)))
         .merge(behind(Buyer, routes!(sessions::buyers::link_card, sessions::buyers::list_cards)))
+        .merge(behind(Needs(Scope::Sellers), routes!(sellers::create)))
+        .merge(behind(ListOf(Scope::Sellers), routes!(sellers::list)))
+        .merge(behind(Needs(Scope::Sellers), routes!(sellers::read, sellers::update, sellers::delete)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::create, webhooks::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::read, webhooks::update, webhooks::delete)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))

@@ -25,6 +25,10 @@ pub use fault::{Fault, General};
 /// The message while an outcome is unknown (`docs/interface/conventions.md#idempotency`).
 const PROCESSING: &str = "Transaction is processing";
 
+/// `key` of a bank account without a bank.
+const BANK_IDENTIFIER_REQUIRED: &str = "bank_identifier_required";
+const BANK_IDENTIFIER_RULE: &str = "bank account must keep at least one of bank (COMPE) or ispb after update";
+
 /// Why a request was refused or failed. A new case is a new variant and a new arm of [`ApiError::answer`].
 #[derive(Debug)]
 pub enum ApiError {
@@ -41,6 +45,8 @@ pub enum ApiError {
         /// The route's limit, in bytes.
         bytes_max: usize,
     },
+    /// A bank account names its bank in neither way (`docs/interface/sellers.md#bank-account`).
+    BankIdentifierRequired,
     /// The key exceeds its rate.
     TooManyRequests {
         /// The time until the next request is accepted.
@@ -68,6 +74,11 @@ impl ApiError {
             Self::TooLarge { bytes_max } => {
                 Answer::new(StatusCode::PAYLOAD_TOO_LARGE, Type::BadRequest, "Payload Too Large")
                     .details(vec![format!("body must not be larger than {bytes_max} bytes")])
+            }
+            Self::BankIdentifierRequired => {
+                Answer::new(StatusCode::BAD_REQUEST, Type::BadRequest, "Bad Request Exception")
+                    .details(vec![BANK_IDENTIFIER_RULE.to_owned()])
+                    .with(|error| error.key = Some(BANK_IDENTIFIER_REQUIRED))
             }
             Self::TooManyRequests { retry_after } => {
                 Answer::new(StatusCode::TOO_MANY_REQUESTS, Type::ApiError, "Too many requests")
@@ -187,6 +198,7 @@ impl Answer {
             declined_code_alias: None,
             message: message.into(),
             business_code: None,
+            key: None,
             details: Vec::new(),
         };
         Self { status, error: Some(error), retry_after: None, cause: None }
@@ -268,6 +280,7 @@ impl fmt::Display for ApiError {
             Self::MethodNotAllowed => "method not allowed",
             Self::MalformedBody(_) => "malformed body",
             Self::TooLarge { .. } => "body too large",
+            Self::BankIdentifierRequired => BANK_IDENTIFIER_REQUIRED,
             Self::TooManyRequests { .. } => "too many requests",
             Self::Engine(error) => return error.fmt(f),
         })

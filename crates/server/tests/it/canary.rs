@@ -6,6 +6,7 @@ mod payers;
 pub mod places;
 mod real_providers;
 pub mod search;
+mod sellers;
 mod story;
 mod used_tokens;
 

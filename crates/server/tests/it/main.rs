@@ -58,6 +58,7 @@ mod providers;
 mod purchases;
 mod real_providers;
 mod reconcile;
+mod sellers;
 mod sequences;
 mod sessions;
 mod settings;

@@ -4,6 +4,7 @@
 mod access;
 mod faults;
 mod process;
+mod sellers;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

@@ -16,6 +16,7 @@ use crate::api::charges::view::{FraudAnalysisSchema, ProviderAuthorizationSchema
 use crate::api::purchases::view::PurchaseSchema;
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
+use crate::api::sellers::SellerNewsSchema;
 use crate::api::sessions::view::SessionSchema;
 
 /// The section `webhooks`.
@@ -28,7 +29,9 @@ fn entry(name: &str, event: Option<EventName>) -> PathItem {
     let (summary, body) = match event.map(EventName::family) {
         Some(Family::Transaction) => ("A charge has changed.", TransactionEvent::name()),
         Some(Family::Purchase) => ("A purchase has ended.", PurchaseEvent::name()),
-        Some(Family::Seller) => ("A seller has changed. Not sent by this release.", SellerEvent::name()),
+        Some(Family::Seller) => {
+            ("A seller has come into a status. This release announces no reviews.", SellerEvent::name())
+        }
         Some(Family::Subscription) => {
             ("A subscription has changed. Not sent by this release.", SubscriptionEvent::name())
         }
@@ -97,8 +100,8 @@ envelopes! {
     TransactionEvent of words::TransactionEventWord: TransactionSnapshot;
     /// A purchase has ended.
     PurchaseEvent of words::PurchaseEventWord: PurchaseSchema;
-    /// A seller has changed. Not sent by this release.
-    SellerEvent of words::SellerEventWord: Object;
+    /// A seller has come into a status. This release announces no reviews.
+    SellerEvent of words::SellerEventWord: SellerNewsSchema;
     /// A subscription has changed. Not sent by this release.
     SubscriptionEvent of words::SubscriptionEventWord: Object;
     /// A session has changed.

@@ -168,6 +168,7 @@ fn of_general(error: ApiError) -> Response {
         | ApiError::Forbidden
         | ApiError::MethodNotAllowed
         | ApiError::TooLarge { .. }
+        | ApiError::BankIdentifierRequired
         | ApiError::TooManyRequests { .. } => error.into_response(),
         ApiError::MalformedBody(sentence) => refused(BodyCode::InvalidRequest, vec![sentence]),
         ApiError::Engine(error) => of_engine(error),

@@ -14,6 +14,7 @@ use regente_domain::merchant;
 use regente_domain::provider_type;
 use regente_domain::purchase;
 use regente_domain::scope;
+use regente_domain::seller;
 use regente_domain::session;
 use regente_domain::webhook::{self, EVERYTHING, PING};
 use regente_engine::events::transaction_request::PENDING;
@@ -58,6 +59,18 @@ closed_lists! {
     ProviderType = provider_type::ProviderType::all().map(provider_type::ProviderType::code);
     /// Where a merchant stands.
     MerchantStatus = listed(merchant::MerchantStatus::WORDS);
+    /// Where a seller stands.
+    SellerStatus = listed(seller::SellerStatus::WORDS);
+    /// Where a seller stands at a provider.
+    SellerLinkStatus = listed(seller::LinkStatus::WORDS);
+    /// The kind of the reason why the status of a seller was set by hand.
+    SellerReasonType = listed(seller::ReasonType::WORDS);
+    /// Who holds a bank account.
+    SellerHolderType = listed(seller::data::HolderType::WORDS);
+    /// The kind of a bank account.
+    SellerAccountType = listed(seller::data::AccountType::WORDS);
+    /// How often the money of a seller is transferred.
+    SellerTransferInterval = listed(seller::data::TransferInterval::WORDS);
     /// Whether a card may be used.
     CardStatus = listed(record::CardStatus::WORDS);
     /// The brand of a card.

@@ -46,6 +46,10 @@ pub struct ErrorBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<words::BusinessCode>)]
     pub business_code: Option<&'static str>,
+    /// The stable name of a rule about a field; of bank accounts alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "bank_identifier_required")]
+    pub key: Option<&'static str>,
     /// One sentence for each problem; may be empty.
     #[schema(example = json!(["amount must be greater than 0"]))]
     pub details: Vec<String>,

@@ -9,7 +9,9 @@ use super::document::{Document, Operation};
 use super::mutation::{Mutation, mutations};
 use super::records::{Call, Records, address, customer_body, fresh_key, put, unique};
 use crate::apple_pay::{by_click_to_pay, open_shop};
+use crate::charges::text;
 use crate::harness::{APPROVED, TestApp, sandbox, token_body};
+use crate::sellers::{changes, complete_body};
 use crate::three_d_secure::three_d_secure;
 
 /// Bodies for an operation, one for each combination of members that are only read together.
@@ -79,6 +81,12 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
         }))],
         "POST /v1/merchants" => vec![with(merchant())],
         "PATCH /v1/merchants/{id}" => vec![with(merchant())],
+        "POST /v1/sellers" => vec![with(complete_body(&records.merchant().await))],
+        "PATCH /v1/sellers/{id}" => {
+            let seller = records.seller().await;
+            let changes = changes(&seller["merchantId"]);
+            vec![Call { ids: vec![text(&seller["id"]).to_owned()], body: Some(changes) }]
+        }
         "PATCH /v1/providers/{id}" => {
             vec![with(json!({ "name": "Renamed", "priority": 3, "acquirer": acquirer() }))]
         }

@@ -11,6 +11,7 @@ use super::document::{Document, Operation};
 use crate::charges::boleto::boleto_body;
 use crate::charges::pix::{described, payer, pix_body};
 use crate::harness::{APPROVED, Client, TestApp, sandbox, token_body};
+use crate::sellers::seller_body;
 use crate::settings::forms::{Form, png};
 
 sql! {
@@ -58,7 +59,7 @@ impl Records<'_> {
                 none.with(example())
             }
             "GET /v1/cards" | "GET /v1/customers" | "GET /v1/charges" | "GET /v1/merchants"
-            | "GET /v1/sessions" => none,
+            | "GET /v1/sessions" | "GET /v1/sellers" => none,
             "GET /v1/ledger/accounts" | "GET /v1/ledger/balances" | "GET /v1/ledger/entries" => none,
             "GET /health/live" | "GET /health/ready" => none,
             "GET /qr/{file}" => Call::of(&format!("{}.png", self.link(pix_body).await)),
@@ -117,6 +118,13 @@ impl Records<'_> {
                 body["paymentSource"]["tokenId"] = self.token(APPROVED).await.into();
                 Call::of(&self.session().await).with(body)
             }
+            "POST /v1/sellers" => none.with(put(example(), "merchantId", self.merchant().await)),
+            "GET /v1/sellers/{id}" => Call::of(&text(&self.seller().await["id"])),
+            "PATCH /v1/sellers/{id}" => Call::of(&text(&self.seller().await["id"])).with(example()),
+            "DELETE /v1/sellers/{id}" => {
+                let seller = self.seller().await;
+                Call::of(&text(&seller["id"])).with(json!({ "merchantId": seller["merchantId"] }))
+            }
             "POST /v1/webhooks" => none.with(put(example(), "endpoint", unique_endpoint())),
             "GET /v1/webhooks" => none,
             "GET /v1/webhooks/{id}" | "DELETE /v1/webhooks/{id}" => Call::of(&self.webhook().await),
@@ -167,6 +175,10 @@ impl Records<'_> {
         let body = json!({ "cardId": card });
         self.app.call(self.client, Method::POST, &path, &[], Some(&body)).await.expect(204);
         customer
+    }
+
+    pub async fn seller(&self) -> Value {
+        self.make("/v1/sellers", &seller_body(&self.merchant().await)).await
     }
 
     /// Settings of the account, with a logo.

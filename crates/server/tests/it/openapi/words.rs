@@ -16,6 +16,8 @@ use regente_domain::merchant::MerchantStatus;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::purchase::{Action, Milestone, PurchaseStatus};
 use regente_domain::scope::Scope;
+use regente_domain::seller::data::{AccountType, HolderType, TransferInterval};
+use regente_domain::seller::{LinkStatus, ReasonType, SellerStatus};
 use regente_domain::webhook::{DeliveryStatus, EventName, Failure, Version};
 use serde_json::{Value, json};
 
@@ -60,6 +62,12 @@ fn lists() -> BTreeMap<&'static str, Words> {
         ("RequestStatus", of(RequestStatus::WORDS)),
         ("RequestType", of(RequestType::WORDS).into_iter().chain(["pending"]).collect()),
         ("ScopeWord", with("*", Scope::ALL.map(Scope::word).to_vec())),
+        ("SellerAccountType", of(AccountType::WORDS)),
+        ("SellerHolderType", of(HolderType::WORDS)),
+        ("SellerLinkStatus", of(LinkStatus::WORDS)),
+        ("SellerReasonType", of(ReasonType::WORDS)),
+        ("SellerStatus", of(SellerStatus::WORDS)),
+        ("SellerTransferInterval", of(TransferInterval::WORDS)),
         ("SentEventName", sent()),
         ("SettableStatus", of(SimulatedStatus::WORDS)),
         ("SettableVerdict", of(SimulatedVerdict::WORDS)),

@@ -1,0 +1,361 @@
+//! `/v1/sellers`: who receives parts of charges (`docs/interface/sellers.md`). The engine registers them at the providers of
+//! their merchant.
+
+mod request;
+mod schema;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use regente_domain::customer::normal_email;
+use regente_domain::id::{MerchantId, SellerId};
+use regente_domain::seller::SellerStatus;
+use regente_domain::seller::data::SellerData;
+use regente_domain::text::chars_max;
+use regente_engine::app::Answer;
+use regente_engine::caller::{Caller, RequestId};
+use regente_engine::error::Error;
+use regente_engine::events::seller::{Providers, view};
+use regente_engine::flows::customers::check_digits;
+use regente_engine::flows::sellers::{self as flow, Change, Record, Registers, registration};
+use regente_engine::idempotency::Planned;
+use regente_engine::vault::Lookup;
+use regente_store::customers::{Order, Slice};
+use regente_store::sellers::{self as rows, SellerFilter};
+use regente_store::{Batch, Commit};
+use serde_json::Value;
+use utoipa::IntoParams;
+
+use super::fields::Body;
+use super::idempotency::commit_once_then;
+use super::page::{Page, PageRequest};
+use super::path::{Path, path_id};
+use super::query::{Parameters, Query, SortOrder};
+use super::schema::words;
+use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use request::{Asked, AskedChange, merged, read_change, read_data, read_new};
+pub use schema::SellerNewsSchema;
+use schema::{DeleteSellerBody, ListedSellerSchema, NewSellerBody, SellerChangesBody, SellerSchema};
+
+/// Entries on a page unless asked otherwise.
+const LIMIT_DEFAULT: u32 = 10;
+/// How short and how long a part of a company's name is.
+const BUSINESS_NAME_CHARS: std::ops::RangeInclusive<usize> = 3..=100;
+/// How often a change is tried again after another change came first, before the caller is asked to retry.
+const TRIES_MAX: usize = 4;
+
+/// Creates a seller, and registers it at the providers of its merchant that split payments.
+///
+/// The answer waits up to 10 seconds for the providers, unless `createAsync` is set; what is left is done in the background.
+#[utoipa::path(
+    post, path = "/v1/sellers", operation_id = "createSeller", tag = "Sellers",
+    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        pattern = "^[!-~]([ -~]*[!-~])?$",
+        description = "The same key and body give the same answer again for 24 hours")),
+    request_body(content = NewSellerBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The seller.", body = SellerSchema),
+        (status = 409, description = "The merchant has a seller with this document, or the idempotency key is in use.",
+            body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let (asked, data) = body.read(read_new)?;
+    check(&app, &caller, &asked, &data).await?;
+    let merchant_id = asked.merchant_id.ok_or_else(|| Error::internal("a new seller without a merchant"))?;
+    let registers = asked.registers;
+    let plan = || async {
+        let merchant = flow::merchant(&app, caller.client_id, merchant_id).await?;
+        let mut batch = Batch::new(caller.client_id);
+        let by = (&caller, &request_id);
+        let record = flow::plan_creation(&app, by, &mut batch, &merchant, data.clone(), registers).await?;
+        Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body: view_of(&record) })
+    };
+    let then = |planned: Answer| async {
+        match registers {
+            Registers::InBackground => Ok(planned),
+            Registers::Now => registered(&app, &caller, planned).await,
+        }
+    };
+    commit_once_then(&app, &caller, &headers, "POST /v1/sellers", &body, plan, then).await
+}
+
+/// The answer with the seller as it is once its providers were asked.
+async fn registered(app: &App, caller: &Caller, planned: Answer) -> Result<Answer, Error> {
+    let created: Value = serde_json::from_slice(&planned.bytes).map_err(Error::internal)?;
+    let id = created["id"].as_str().and_then(|id| id.parse::<SellerId>().ok());
+    let Some(id) = id else { return Ok(planned) };
+    match settled(app, caller, id).await {
+        Ok(record) => {
+            let bytes = serde_json::to_vec(&view_of(&record)).map_err(Error::internal)?;
+            Ok(Answer { bytes, ..planned })
+        }
+        // It is created whatever becomes of its registration, which its jobs go on with.
+        Err(_) => Ok(planned),
+    }
+}
+
+/// A seller after its providers were asked.
+async fn settled(app: &App, caller: &Caller, id: SellerId) -> Result<Record, Error> {
+    let record = flow::find(app, caller.client_id, id).await?;
+    registration::now(app, &record.seller).await;
+    flow::find(app, caller.client_id, id).await
+}
+
+fn view_of(record: &Record) -> Value {
+    let Record { seller, private } = record;
+    view(seller, Some((&private.data, &private.marks)), Providers::First)
+}
+
+/// Checks what the fields alone do not tell.
+async fn check(app: &App, caller: &Caller, asked: &Asked, data: &SellerData) -> Result<(), ApiError> {
+    let account = &data.bank_account;
+    if account.bank.is_none() && account.ispb.is_none() {
+        return Err(ApiError::BankIdentifierRequired);
+    }
+    check_digits(app, caller.client_id, &data.owner.document, "owner.document").await?;
+    if let Some(business) = &data.business {
+        check_digits(app, caller.client_id, &business.document, "business.document").await?;
+    }
+    if !asked.document_ids.is_empty() {
+        return Err(unknown("documentIds[0]").into());
+    }
+    if data.plan_id.is_some() {
+        return Err(unknown("planId").into());
+    }
+    Ok(())
+}
+
+fn unknown(path: &str) -> Error {
+    Error::Impossible { message: "not found".into(), details: vec![format!("{path} was not found")] }
+}
+
+/// What a list of sellers is filtered by.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(
+    dead_code,
+    reason = "describes the query for the OpenAPI document; the query itself is read leniently"
+)]
+pub struct SellerListQuery {
+    /// From 1.
+    #[param(minimum = 1, default = 1)]
+    page: Option<u32>,
+    /// Entries on a page.
+    #[param(minimum = 1, maximum = 100, default = 10)]
+    limit: Option<u32>,
+    /// By time of creation, in upper or lower case; newest first by default.
+    #[param(value_type = Option<words::SortOrder>, default = "DESC")]
+    sort: Option<String>,
+    /// Ids, separated by commas.
+    id: Option<String>,
+    /// E-mail address of the owner or of the company.
+    email: Option<String>,
+    /// Statuses; repeated, or separated by commas.
+    #[param(value_type = Option<Vec<words::SellerStatus>>)]
+    status: Option<String>,
+    /// A part of the name of the company, in upper or lower case.
+    #[param(rename = "businessName", min_length = 3, max_length = 100)]
+    business_name: Option<String>,
+    /// Ids of merchants, separated by commas.
+    #[param(rename = "merchantId")]
+    merchant_id: Option<String>,
+}
+
+struct Filter {
+    page: PageRequest,
+    sort: SortOrder,
+    email: Option<String>,
+    others: SellerFilter,
+}
+
+impl Filter {
+    fn read(parameters: &Parameters<'_>) -> Self {
+        let some = |ids: Vec<SellerId>| Some(ids).filter(|ids| !ids.is_empty());
+        let merchants: Vec<MerchantId> = parameters.ids("merchantId");
+        let statuses = parameters.one_of("status", SellerStatus::WORDS);
+        let business_name = parameters.text("businessName", *BUSINESS_NAME_CHARS.end());
+        if business_name.as_ref().is_some_and(|name| name.chars().count() < *BUSINESS_NAME_CHARS.start()) {
+            let least = BUSINESS_NAME_CHARS.start();
+            let rule = format_args!("must be longer than or equal to {least} characters");
+            parameters.problem("businessName", rule);
+        }
+        Self {
+            page: parameters.page(LIMIT_DEFAULT),
+            sort: parameters.sort(),
+            email: parameters.text("email", chars_max::EMAIL),
+            others: SellerFilter {
+                ids: some(parameters.ids("id")),
+                merchants: Some(merchants).filter(|merchants| !merchants.is_empty()),
+                statuses: Some(statuses).filter(|statuses| !statuses.is_empty()),
+                business_name: business_name.map(|name| name.to_lowercase()),
+                email: None,
+            },
+        }
+    }
+}
+
+/// Lists the sellers.
+#[utoipa::path(
+    get, path = "/v1/sellers", operation_id = "listSellers", tag = "Sellers",
+    params(SellerListQuery),
+    responses((status = 200, description = "A page of sellers.", body = Page<ListedSellerSchema>), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    query: Query,
+) -> Result<Response, ApiError> {
+    let Filter { page, sort, email, others } = query.read(Filter::read)?;
+    let keys = app.vault.client_keys(caller.client_id).await?;
+    let email = email.map(|email| keys.lookup_key(Lookup::Email, &normal_email(&email)));
+    let filter = SellerFilter { email, ..others };
+    let order = match sort {
+        SortOrder::Ascending => Order::OldestFirst,
+        SortOrder::Descending => Order::NewestFirst,
+    };
+    let slice = Slice { order, limit: i64::from(page.limit), offset: page.offset() };
+    let total = rows::count(&app.store, caller.client_id, &filter).await?;
+    let mut items = Vec::new();
+    for stored in rows::page(&app.store, caller.client_id, &filter, slice).await? {
+        let Record { seller, private } = Record::open(&app, stored).await?;
+        items.push(view(&seller, Some((&private.data, &private.marks)), Providers::All));
+    }
+    Ok(Json(Page::new(page, items, total)).into_response())
+}
+
+/// Reads a seller.
+#[utoipa::path(
+    get, path = "/v1/sellers/{id}", operation_id = "getSeller", tag = "Sellers",
+    params(("id" = Uuid, Path, description = "The seller.")),
+    responses(
+        (status = 200, description = "The seller.", body = SellerSchema),
+        (status = 404, description = "There is no such seller.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn read(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let record = flow::find(&app, caller.client_id, path_id(&id)?).await?;
+    Ok(Json(view_of(&record)).into_response())
+}
+
+/// Changes a seller, and tells its providers.
+///
+/// What is left out stays; objects are merged field by field, and null removes a field.
+#[utoipa::path(
+    patch, path = "/v1/sellers/{id}", operation_id = "updateSeller", tag = "Sellers",
+    params(("id" = Uuid, Path, description = "The seller.")),
+    request_body(content = SellerChangesBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The seller after the change.", body = SellerSchema),
+        (status = 404, description = "There is no such seller.", body = ErrorEnvelope),
+        (status = 409, description = "The merchant has another seller with this document.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn update(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let id: SellerId = path_id(&id)?;
+    for _ in 0..TRIES_MAX {
+        let before = flow::find(&app, caller.client_id, id).await?;
+        let change = body.read(read_change)?;
+        must_be_possible(&before, &change)?;
+        let stored = serde_json::to_value(&before.private.data).map_err(Error::internal)?;
+        let stored = stored.as_object().cloned().unwrap_or_default();
+        let data = Body::of(merged(stored, body.members()))?.read(read_data)?;
+        check(&app, &caller, &change.asked, &data).await?;
+        let registers = change.asked.registers;
+        let change = Change {
+            switch: change.switch,
+            status_reason: change.status_reason,
+            reason_type: change.reason_type,
+            data: Some(data),
+        };
+        let by = (&caller, &request_id);
+        let Some(after) = flow::change(&app, by, &before, &change, registers).await? else { continue };
+        let is_told = after.seller.data_version == before.seller.data_version;
+        let record = match registers {
+            Registers::Now if !is_told => settled(&app, &caller, id).await.unwrap_or(after),
+            Registers::Now | Registers::InBackground => after,
+        };
+        return Ok(Json(view_of(&record)).into_response());
+    }
+    Err(Error::busy().into())
+}
+
+fn must_be_possible(before: &Record, change: &AskedChange) -> Result<(), Error> {
+    if change.asked.merchant_id.is_some_and(|merchant_id| merchant_id != before.seller.merchant_id) {
+        return Err(Error::Impossible {
+            message: "a seller stays with its merchant".into(),
+            details: vec!["merchantId cannot be changed".to_owned()],
+        });
+    }
+    match (change.status, change.switch) {
+        (Some(_), None) => Err(Error::Impossible {
+            message: "only the providers bring a seller into this status".into(),
+            details: vec!["status must be one of the following values: active, inactive".to_owned()],
+        }),
+        (Some(_), Some(_)) | (None, _) => Ok(()),
+    }
+}
+
+/// Deletes a seller and erases its data. Charges and payouts keep its id.
+#[utoipa::path(
+    delete, path = "/v1/sellers/{id}", operation_id = "deleteSeller", tag = "Sellers",
+    params(("id" = Uuid, Path, description = "The seller.")),
+    request_body(content = DeleteSellerBody, content_type = "application/json"),
+    responses(
+        (status = 204, description = "The seller was deleted."),
+        (status = 404, description = "The merchant has no such seller.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn delete(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let id: SellerId = path_id(&id)?;
+    let merchant_id: MerchantId = body.read(|fields| fields.required("merchantId").id())?;
+    let mut may_be_done = false;
+    for _ in 0..TRIES_MAX {
+        let found = rows::find(&app.store, caller.client_id, id).await?;
+        let seller = match found.map(|stored| stored.seller) {
+            Some(seller) if seller.merchant_id == merchant_id => seller,
+            // An earlier commit with an unknown outcome did delete it.
+            None if may_be_done => return Ok(StatusCode::NO_CONTENT.into_response()),
+            Some(_) | None => return Err(Error::NotFound.into()),
+        };
+        match flow::delete(&app, (&caller, &request_id), &seller).await? {
+            Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
+            Commit::Refused(_) => {}
+            Commit::Unknown => may_be_done = true,
+        }
+    }
+    Err(Error::busy().into())
+}

@@ -1,0 +1,96 @@
+//! What is personal of a seller, and its bank account, is never stored in the clear: a company goes through everything that is
+//! done with one, and the test then searches all values, files, the log and the simulator's log for it.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use regente_engine::settings::Settings;
+use regente_providers::sandbox::TransactionLog;
+use regente_store::testing::TestDatabase;
+use serde_json::json;
+
+use super::places::{Disk, Log};
+use crate::charges::single_merchant;
+use crate::harness::TestApp;
+use crate::sellers::{SELLERS, changed, company_body, made, path, read};
+use crate::webhooks::deliveries::webhook;
+use crate::webhooks::receiver::Receiver;
+
+/// What must be nowhere.
+const PERSONAL: [&str; 9] = [
+    "Hermengarda Jurubeba",
+    "hermengarda",
+    "15350946056",
+    "153.509.460-56",
+    "21955512345",
+    "Rua Macaxeira",
+    "loja-jurubeba",
+    "8812345678",
+    "anota-segredo",
+];
+
+#[tokio::test]
+async fn no_seller_rests_anywhere_on_sqlite() {
+    no_seller_rests_anywhere(TestDatabase::fresh_sqlite()).await;
+}
+
+#[tokio::test]
+async fn no_seller_rests_anywhere_on_postgres() {
+    no_seller_rests_anywhere(TestDatabase::fresh_postgres().await).await;
+}
+
+async fn no_seller_rests_anywhere(database: TestDatabase) {
+    let log = Log::listen();
+    let books = tempfile::tempdir().unwrap();
+    let disk = Disk::of(&database);
+    let app = TestApp::on(database, Settings::default()).await;
+    // A busy machine syncs the transaction log slowly.
+    let app = app.with_sandbox_deadline(Duration::from_secs(5)).await;
+    let app = app.with_books(TransactionLog::file(&books.path().join("books.db")).unwrap()).await;
+    let receiver = Receiver::start().await;
+    webhook(&app, &receiver, "*", "/").await;
+    let merchant = single_merchant(&app).await;
+    let mut body = company_body(&merchant);
+    body["owner"]["name"] = json!("Hermengarda Jurubeba");
+    body["owner"]["email"] = json!("hermengarda@example.com");
+    body["owner"]["phoneNumber"] = json!("21955512345");
+    body["owner"]["document"]["number"] = json!("153.509.460-56");
+    body["owner"]["address"]["street"] = json!("Rua Macaxeira");
+    body["business"]["email"] = json!("loja-jurubeba@example.com");
+    body["bankAccount"]["accountNumber"] = json!("8812345678");
+    body["metadata"] = json!([{ "key": "note", "value": "anota-segredo" }]);
+    let seller = app.post_with_key(SELLERS, "a key", &body).await.expect(201);
+    changed(&app, &seller, &json!({ "bankAccount": { "holderDocument": "15350946056" } })).await;
+    changed(&app, &seller, &json!({ "status": "inactive" })).await;
+    app.get(&format!("{SELLERS}?email=hermengarda@example.com")).await.expect(200);
+    let mut wrong = body.clone();
+    wrong["owner"]["birthdate"] = json!("never");
+    app.post(SELLERS, &wrong).await.expect(400);
+    app.later(Duration::from_secs(2 * 24 * 60 * 60)).await;
+
+    let mut places = vec![("the tables".to_owned(), disk.values()), ("the log".to_owned(), log.raw.bytes())];
+    places.extend(disk.files().into_iter().map(|(path, bytes)| (path.display().to_string(), bytes)));
+    let books = Disk::Sqlite(books.path().to_owned()).files();
+    places.extend(books.into_iter().map(|(path, bytes)| (path.display().to_string(), bytes)));
+    for (place, bytes) in &places {
+        for personal in PERSONAL {
+            let is_there = bytes.windows(personal.len()).any(|window| window == personal.as_bytes());
+            assert!(!is_there, "{personal} is in {place}");
+        }
+    }
+    assert_eq!(read(&app, &seller).await["owner"]["name"], "Hermengarda Jurubeba");
+    let news = receiver.received();
+    assert!(
+        !news.is_empty() && news.iter().all(|got| got.json()["data"]["seller"]["owner"]["name"].is_string())
+    );
+
+    let merchant = json!({ "merchantId": merchant });
+    app.call(&app.client, Method::DELETE, &path(&seller), &[], Some(&merchant)).await.expect(204);
+    let name = b"rita store";
+    assert!(
+        !disk.values().windows(name.len()).any(|window| window == name),
+        "the name of the company goes too"
+    );
+    let again = made(&app, &body).await;
+    assert_ne!(again["id"], seller["id"]);
+}
