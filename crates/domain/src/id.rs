@@ -52,8 +52,6 @@ pub mod of {
         Seller,
         /// The setup of an authentication of a cardholder.
         AuthenticationSetup,
-        /// A receiver of parts of charges.
-        Seller,
         /// The share of a seller in a charge or session.
         SplitRule,
         /// A rule about what a platform keeps of charges.

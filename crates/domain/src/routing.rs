@@ -48,6 +48,19 @@ pub struct Candidate {
     pub priority: i64,
     /// The limits of its options.
     pub narrowed: Narrowed,
+    /// Where the sellers of the charge stand there.
+    pub sellers: SellersThere,
+}
+
+/// Where the sellers among whom a charge is divided stand at a provider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SellersThere {
+    /// The charge has none.
+    None,
+    /// All are active.
+    Active,
+    /// One is not.
+    NotActive,
 }
 
 /// Chooses the route: every provider in the order of priority, with the reason for each that is skipped.
@@ -88,8 +101,18 @@ fn skip(candidate: &Candidate, needs: &Needs, simulators: Simulators) -> Option<
         return Some(Skipped::Installments);
     }
     match needs.capture {
-        CaptureMode::Manual if !can.can_pre_authorize(needs.payment_type) => Some(Skipped::PreAuthorization),
-        CaptureMode::Manual | CaptureMode::Automatic => None,
+        CaptureMode::Manual if !can.can_pre_authorize(needs.payment_type) => {
+            return Some(Skipped::PreAuthorization);
+        }
+        CaptureMode::Manual | CaptureMode::Automatic => {}
+    }
+    match candidate.sellers {
+        SellersThere::None => None,
+        SellersThere::Active | SellersThere::NotActive if !can.can_split(needs.payment_type) => {
+            Some(Skipped::Split)
+        }
+        SellersThere::NotActive => Some(Skipped::Seller),
+        SellersThere::Active => None,
     }
 }
 

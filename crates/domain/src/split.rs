@@ -7,6 +7,7 @@ mod shares;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 pub use self::held::{Held, ReturnRefusal, SellerReturn};
 pub use self::shares::{Misfit, Shares};
@@ -66,6 +67,11 @@ pub enum Share {
 pub struct FareFee(u32);
 
 impl FareFee {
+    /// From hundredths of a cent.
+    pub const fn from_hundredths(hundredths: u32) -> Self {
+        Self(hundredths)
+    }
+
     /// Reads a decimal number of cents with at most two decimals.
     pub fn parse(text: &str) -> Option<Self> {
         Percentage::parse(text).map(|hundredths| Self(hundredths.hundredths()))
@@ -177,6 +183,21 @@ pub fn check(rules: &[SplitRule]) -> Result<(), RulesRefusal> {
         _ if percent > 100 => Err(RulesRefusal::AboveTheWhole),
         _ => Ok(()),
     }
+}
+
+/// Whether both divide in the same way, whatever their ids.
+pub fn are_alike(one: &[SplitRule], other: &[SplitRule]) -> bool {
+    let is_alike = |(one, other): (&SplitRule, &SplitRule)| SplitRule { id: one.id, ..*other } == *one;
+    one.len() == other.len() && one.iter().zip(other).all(is_alike)
+}
+
+/// Rules as the history of a session tells of them: who gets what.
+pub fn told(rules: &[SplitRule]) -> Value {
+    let told = |rule: &SplitRule| match rule.share {
+        Share::Percentage(percent) => json!({ "sellerId": rule.seller_id, "percentage": percent }),
+        Share::Amount(amount) => json!({ "sellerId": rule.seller_id, "amount": amount }),
+    };
+    rules.iter().map(told).collect()
 }
 
 /// How a charge is divided.

@@ -73,6 +73,16 @@ pub enum Error {
         /// The reason.
         message: Cow<'static, str>,
     },
+    /// A session cannot be charged, since sellers of its split are gone (`docs/interface/sessions.md#split`).
+    SellersNotFound {
+        /// The sellers.
+        message: Cow<'static, str>,
+    },
+    /// A session cannot be charged, since sellers of its split may not take part in charges.
+    SellersUnable {
+        /// One sentence for each.
+        details: Vec<String>,
+    },
     /// A provider was required and failed (`docs/interface/tokens-and-cards.md#checks`).
     ProviderNeeded {
         /// What the provider was required for.
@@ -174,6 +184,8 @@ impl fmt::Display for Error {
             Self::IdempotencyMismatch => "idempotency key reused with a different payload",
             Self::BusinessRule { business_code, .. } => business_code,
             Self::VoucherRefused { .. } => "voucher refused",
+            Self::SellersNotFound { .. } => "sellers are gone",
+            Self::SellersUnable { .. } => "sellers may not take part",
             Self::ProviderNeeded { .. } => "a provider was needed",
             Self::Unavailable { .. } => "unavailable",
             Self::Internal(_) => "internal error",

@@ -5,4 +5,5 @@ pub mod instructions;
 pub mod purchase;
 pub mod seller;
 pub mod session;
+pub mod split;
 pub mod transaction_request;

@@ -5,6 +5,7 @@
 pub mod adyen;
 pub mod anti_fraud;
 pub mod authentication;
+pub mod division;
 pub mod http_client;
 pub mod notification;
 pub mod outcome;

@@ -20,6 +20,7 @@ use uuid::Uuid;
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::authentication::Proof;
+use crate::division::Division;
 
 /// One operation for one configured provider.
 #[derive(Debug)]
@@ -173,6 +174,15 @@ impl Operation {
         }
     }
 
+    /// How the amount is divided among sellers.
+    pub fn division(&self) -> Option<&Division> {
+        match self {
+            Self::Authorize(authorization) => authorization.division.as_deref(),
+            Self::VerifyCard(_) => None,
+            Self::Capture(follow_up) | Self::Void(follow_up) => follow_up.division.as_deref(),
+        }
+    }
+
     /// The card; `None` for an authorization that charges none, and for a capture or void, which refers to its
     /// authorization.
     pub const fn card(&self) -> Option<&CardDetails> {
@@ -254,6 +264,8 @@ pub struct Authorization {
     pub proof: Option<Box<Proof>>,
     /// Whether the charge goes on only when the issuer is liable.
     pub liability_shift: LiabilityShift,
+    /// How the amount is divided among sellers. Boxed, since few charges are.
+    pub division: Option<Box<Division>>,
 }
 
 /// What an authorization charges. It is in the clear, so it exists only while the call runs.
@@ -306,6 +318,8 @@ pub struct FollowUp {
     pub held: Held,
     /// How many days a provider of NuPay may take to gather the money that a void gives back.
     pub delay_to_compose: Option<u16>,
+    /// How what is captured is divided, or what each gives back. Boxed, since few charges are divided.
+    pub division: Option<Box<Division>>,
 }
 
 /// What a provider holds of an authorization.

@@ -4,6 +4,7 @@
 mod anti_fraud;
 mod authentication;
 mod delivery;
+mod divisions;
 mod draws;
 mod faults;
 pub mod http;
@@ -328,6 +329,11 @@ impl Sandbox {
     }
 
     async fn judge_and_write(&self, call: &Call) -> Delivery<Answer> {
+        match self.division_refused(&call.operation, call.at).await {
+            Ok(None) => {}
+            Ok(Some(decline)) => return self.write(call, Finding::Declined(decline)).await,
+            Err(error) => return fail(&error),
+        }
         let verdict = match self.hosted(call) {
             Some(judging) => judging.await,
             None => Ok(rules::judge(call, || self.payment_page(call), self.cvv_on_charge, &self.draws(call))),
@@ -349,7 +355,8 @@ impl Sandbox {
     async fn write(&self, call: &Call, finding: Finding) -> Delivery<Answer> {
         let operation = &call.operation;
         let (amount, currency) = (operation.amount(), operation.currency());
-        let answered = Answered { deed: self.deed(operation), amount, currency, finding };
+        let division = operation.division().cloned().map(Box::new);
+        let answered = Answered { deed: self.deed(operation), amount, currency, finding, division };
         match self.log.record(call.key, call.at, answered).await {
             Ok(Recorded::Answered(finding)) => Delivery::Whole(finding.into()),
             Ok(Recorded::ProbedBefore) => Delivery::Whole(Answer::Declined(probed_before_it_arrived())),

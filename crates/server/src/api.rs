@@ -32,5 +32,6 @@ mod scripts;
 pub mod sellers;
 pub mod sessions;
 pub mod settings;
+pub mod split_rules;
 pub mod tokens;
 pub mod webhooks;

@@ -16,7 +16,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-pub use self::list::{ChargeFilter, Direction, Listed, list, page};
+pub use self::list::{ChargeFilter, Direction, Divided, Listed, list, page};
 use crate::batch::Batch;
 use crate::counters;
 use crate::row::Row;

@@ -58,6 +58,9 @@ sql! {
     /// The live sellers of these ids.
     pub FIND_SELLERS = concat!("SELECT ", columns!(), " FROM sellers
         WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND deleted_at IS NULL");
+    /// The sellers of these ids, also deleted ones.
+    pub FIND_SELLERS_EVER = concat!("SELECT ", columns!(), " FROM sellers
+        WHERE client_id = :client_id AND id IN EACH_UUID(:ids)");
     /// The live sellers of a merchant, by id.
     pub SELLERS_OF_MERCHANT = concat!("SELECT ", columns!(), " FROM sellers
         WHERE client_id = :client_id AND merchant_id = :merchant_id AND id > :after AND deleted_at IS NULL
@@ -192,6 +195,20 @@ pub async fn find_many(
 ) -> Result<Vec<Seller>, StoreError> {
     let ids = Json::list(Some(ids), ToString::to_string);
     let rows = store.rows(&FIND_SELLERS, args! { client_id, ids }).await?;
+    rows.iter().map(seller_from_row).collect()
+}
+
+/// The sellers of these ids, also deleted ones, in no order: a charge keeps the sellers among whom it was divided.
+///
+/// # Errors
+/// As [`find`].
+pub async fn find_many_ever(
+    store: &Store,
+    client_id: ClientId,
+    ids: &[SellerId],
+) -> Result<Vec<Seller>, StoreError> {
+    let ids = Json::list(Some(ids), ToString::to_string);
+    let rows = store.rows(&FIND_SELLERS_EVER, args! { client_id, ids }).await?;
     rows.iter().map(seller_from_row).collect()
 }
 

@@ -52,6 +52,10 @@ words! {
         Installments = "installments",
         /// It cannot reserve without capturing.
         PreAuthorization = "pre_authorization",
+        /// It cannot divide a charge of this payment type among sellers.
+        Split = "split",
+        /// A seller of the charge is not active there.
+        Seller = "seller",
         /// Its circuit is open, and another provider can serve the charge.
         CircuitOpen = "circuit_open",
     }

@@ -1,6 +1,6 @@
 //! What belongs to whom of what a charge has left.
 
-use super::Charge;
+use super::{Charge, ChargeState};
 use crate::id::SellerId;
 use crate::money::Amount;
 use crate::split::{Shares, Split};
@@ -63,6 +63,28 @@ impl Charge {
     pub fn parts_returning(&self) -> Option<Parts> {
         let split = self.split.as_deref()?;
         Some(Parts::of(split, split.under_way()?))
+    }
+
+    /// How the amount of the open operation is divided: what is captured, or what each gives back.
+    pub fn shares_of_open(&self) -> Option<Shares> {
+        let split = self.split.as_deref()?;
+        match &self.state {
+            ChargeState::CapturePending { open, .. } => {
+                let captured = split.captured(self.amount, open.amount, self.original_amount);
+                Some(captured.shares(open.amount, self.original_amount))
+            }
+            ChargeState::RefundPending { .. } | ChargeState::RefundAccepted { .. } => {
+                split.under_way().cloned()
+            }
+            ChargeState::Processing
+            | ChargeState::AwaitingPayer { .. }
+            | ChargeState::PreAuthorized { .. }
+            | ChargeState::Authorized { .. }
+            | ChargeState::Failed { .. }
+            | ChargeState::Canceled { .. }
+            | ChargeState::Voided { .. }
+            | ChargeState::ChargedBack { .. } => None,
+        }
     }
 
     /// After a capture of `amount`.

@@ -11,6 +11,7 @@ use regente_domain::charge::authentication::{Authenticator, LiabilityShift};
 use regente_domain::charge::{Charge, Means, PaymentSource, Recurrence, SecurityCode, StateName};
 use regente_domain::id::CardId;
 use regente_providers::authentication::ThreeDSecure;
+use regente_providers::division::Division;
 use regente_providers::request::{Authorization, CardDetails, Instrument, Operation, PayerDetails};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
@@ -22,7 +23,7 @@ use super::customers::payer;
 use super::outcome::{self, ChargedWith, Written};
 use super::step::step;
 use super::stored::reread;
-use super::{anti_fraud, authentication, finding, follow_up, route, security_code};
+use super::{anti_fraud, authentication, finding, follow_up, route, security_code, split};
 use crate::app::App;
 use crate::calls::circuits::CircuitProbes;
 use crate::card_data::{FundingSource, OpenedSource};
@@ -191,7 +192,11 @@ impl Asking {
             true => Box::pin(self.buyer(app)).await?,
             false => None,
         };
-        let authorization = self.authorization(app, buyer);
+        let division = match &self.charge.split {
+            Some(_) => Box::pin(split::of_charge(app, &self.charge, provider.id)).await?,
+            None => None,
+        };
+        let authorization = self.authorization(app, buyer, division);
         Ok(attempt::ask(app, provider, &self.request, &self.overrides, authorization).await?)
     }
 
@@ -213,7 +218,12 @@ impl Asking {
         }
     }
 
-    fn authorization(&self, app: &App, buyer: Option<Box<PayerDetails>>) -> Operation {
+    fn authorization(
+        &self,
+        app: &App,
+        buyer: Option<Box<PayerDetails>>,
+        division: Option<Box<Division>>,
+    ) -> Operation {
         let charge = &self.charge;
         let authentication = charge.authentication.as_deref();
         Operation::Authorize(Authorization {
@@ -232,6 +242,7 @@ impl Asking {
             proof: authentication::proof(app, charge, &self.ended, self.data.as_deref()),
             liability_shift: authentication
                 .map_or(LiabilityShift::NotRequired, |authentication| authentication.liability_shift),
+            division,
         })
     }
 

@@ -8,6 +8,7 @@ use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{self, Charge, FollowUpKind, FollowUpRefusal, Means, PaymentType, SecurityCode};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
+use regente_domain::split::SellerReturn;
 use regente_providers::request::{FollowUp, Held, Operation};
 use regente_store::purchases::{self, PurchaseVersion};
 use regente_store::transaction_requests::{self, StoredRequest};
@@ -39,6 +40,8 @@ pub struct NewFollowUp {
     pub amount: Option<Amount>,
     /// How many days a provider of NuPay may take to gather what a void gives back.
     pub delay_to_compose: Option<u16>,
+    /// What sellers give back with a void; empty for what is theirs in proportion.
+    pub returns: Vec<SellerReturn>,
     /// The purchase that the charge belongs to. If it has another version by now, the operation is refused.
     pub purchase: Option<PurchaseVersion>,
     /// The idempotency claim.
@@ -64,8 +67,8 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
             return Err(refused(&before, before.no_authorization(new.operation)));
         };
         let now = app.clock.of(new.client_id);
-        let (opened, open) =
-            before.open(new.operation, new.amount, now).map_err(|refusal| refused(&before, refusal))?;
+        let opening = before.open_giving_back(new.operation, new.amount, &new.returns, now);
+        let (opened, open) = opening.map_err(|refusal| refused(&before, refusal))?;
         let asks = Asks::about(authorization, new.operation.request_type(), open.amount);
         let begun = opened.begin_request(app.chance.id(now), asks, now);
         let request = TransactionRequest { delay_to_compose: new.delay_to_compose, ..begun };
@@ -121,7 +124,7 @@ pub(super) async fn send(
     actor: &Actor,
 ) -> Result<Ran, Error> {
     let provider = provider_of(app, &request).await?;
-    let operation = operation_of(&opened, &requests, &request)?;
+    let operation = operation_of(app, &opened, &requests, &request).await?;
     let asked = attempt::ask(app, &provider, &request, overrides, operation).await?;
     let request = TransactionRequest { sent_at: asked.sent_at, ..request };
     if let Some(reason) = asked.open_reason {
@@ -217,7 +220,7 @@ pub async fn report(
 pub async fn again(app: &App, stored: &StoredRequest) -> Result<(Charge, Operation), Error> {
     let charge = charge_of(app, &stored.request).await?;
     let requests = requests_of(app, &charge).await?;
-    let operation = operation_of(&charge, &requests, &stored.request)?;
+    let operation = operation_of(app, &charge, &requests, &stored.request).await?;
     Ok((charge, operation))
 }
 
@@ -230,7 +233,8 @@ fn decide(app: &App, opened: &Charge, ended: &TransactionRequest) -> Result<Step
 }
 
 /// The provider operation of a capture or void request.
-fn operation_of(
+async fn operation_of(
+    app: &App,
     charge: &Charge,
     requests: &[TransactionRequest],
     request: &TransactionRequest,
@@ -240,6 +244,12 @@ fn operation_of(
     };
     let undone = request.undone_transaction_id.as_deref();
     let transaction_id = undone.or_else(|| authorization.transaction_id()).map(str::to_owned);
+    let division = match &charge.split {
+        Some(_) if charge.has_open(request) => {
+            Box::pin(split::of_open(app, charge, request.provider_id)).await?
+        }
+        Some(_) | None => None,
+    };
     let follow_up = FollowUp {
         authorization_key: authorization.provider_key(),
         transaction_id,
@@ -248,6 +258,7 @@ fn operation_of(
         currency: charge.currency,
         held: held(charge, request, authorization),
         delay_to_compose: request.delay_to_compose,
+        division,
     };
     match request.request_type.group() {
         RequestGroup::FollowUp(FollowUpKind::Capture) => Ok(Operation::Capture(follow_up)),

@@ -253,6 +253,7 @@ async fn follow(
         operation,
         amount: None,
         delay_to_compose: None,
+        returns: Vec::new(),
         purchase: Some(PurchaseVersion::of(purchase)),
         claim: None,
         actor: Actor::Job(KIND),

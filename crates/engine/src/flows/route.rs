@@ -6,7 +6,8 @@ use regente_domain::charge::analysis::{Feeding, Progress, Rules, Screening};
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{CaptureMode, PaymentType};
 use regente_domain::id::{ClientId, MerchantId};
-use regente_domain::routing::{self, Candidate, Needs};
+use regente_domain::routing::{self, Candidate, Needs, SellersThere};
+use regente_domain::seller::Seller;
 use regente_providers::provider::Providers;
 use regente_store::StoreError;
 use regente_store::merchants::{self, MerchantWithProviders};
@@ -83,14 +84,20 @@ pub fn capture_needed(
     }
 }
 
-/// The route; `None` when no provider of the merchant can serve the charge.
-pub fn choose(app: &App, merchant: &MerchantWithProviders, needs: &Needs) -> Option<Explanation> {
-    let candidates = merchant.providers.iter().map(|provider| candidate(&app.providers, provider)).collect();
+/// The route; `None` when no provider of the merchant can serve the charge, which is divided among `sellers`.
+pub fn choose(
+    app: &App,
+    merchant: &MerchantWithProviders,
+    needs: &Needs,
+    sellers: &[Seller],
+) -> Option<Explanation> {
+    let candidate = |provider| candidate(&app.providers, provider, sellers);
+    let candidates = merchant.providers.iter().map(candidate).collect();
     let explanation = routing::route(candidates, needs, app.settings.simulators);
     routing::first(&explanation).is_some().then_some(explanation)
 }
 
-fn candidate(adapters: &Providers, provider: &Provider) -> Candidate {
+fn candidate(adapters: &Providers, provider: &Provider, sellers: &[Seller]) -> Candidate {
     let options = provider.options.as_ref();
     let narrowed = options.map(|options| adapters.narrowed(provider.provider_type, options));
     Candidate {
@@ -98,5 +105,10 @@ fn candidate(adapters: &Providers, provider: &Provider) -> Candidate {
         provider_type: provider.provider_type,
         priority: provider.priority,
         narrowed: narrowed.unwrap_or_default(),
+        sellers: match sellers {
+            [] => SellersThere::None,
+            _ if sellers.iter().all(|seller| seller.is_active_at(provider.id)) => SellersThere::Active,
+            _ => SellersThere::NotActive,
+        },
     }
 }

@@ -172,6 +172,7 @@ async fn follow_up(app: &App, charge: &Charge, operation: FollowUpKind, actor: &
         operation,
         amount: None,
         delay_to_compose: None,
+        returns: Vec::new(),
         purchase,
         claim: None,
         actor: *actor,

@@ -44,6 +44,7 @@ pub(super) async fn void(
         operation: FollowUpKind::Void,
         amount: None,
         delay_to_compose: None,
+        returns: Vec::new(),
         purchase: None,
         claim: None,
         actor: Actor::Job(kind.word()),

@@ -114,7 +114,7 @@ impl Sandbox {
         let reference = payment_reference(pending, &Draws::new(self.seed, None, payment_key));
         let deed = Deed::Payment { authorization_key: key };
         let finding = Finding::Approved(reference.clone());
-        let entered = Answered { deed, amount, currency: asked.currency, finding };
+        let entered = Answered { deed, amount, currency: asked.currency, finding, division: None };
         match self.enter(payment_key, at, entered).await? {
             Finding::Declined(_) => Err(StageRefusal::NothingWaits),
             Finding::Approved(_)
@@ -133,7 +133,8 @@ impl Sandbox {
         let refused = Decline { retryable: false, refused_by: RefusedBy::Payer, ..refused };
         let (amount, currency) = (asked.amount, asked.currency);
         let deed = Deed::Withdrawal { authorization_key: key };
-        let entered = Answered { deed, amount, currency, finding: Finding::Declined(refused) };
+        let entered =
+            Answered { deed, amount, currency, finding: Finding::Declined(refused), division: None };
         match self.enter(act_key(key, 0), at, entered).await? {
             Finding::Declined(_) => Ok(()),
             Finding::Approved(_)
@@ -152,7 +153,7 @@ impl Sandbox {
         let finding = Finding::Declined(Decline { retryable: false, ..refused });
         let (amount, currency) = (asked.amount, asked.currency);
         let deed = Deed::Withdrawal { authorization_key: key };
-        let entered = Answered { deed, amount, currency, finding };
+        let entered = Answered { deed, amount, currency, finding, division: None };
         self.enter(derived(key, "withdrawal"), at, entered).await.map(drop)
     }
 
@@ -167,7 +168,7 @@ impl Sandbox {
         let own_key = taken_back_key(act_key(key, 0));
         let finding = Finding::Approved(Draws::new(self.seed, None, own_key).approval());
         let deed = Deed::TakenBack { authorization_key: key };
-        let answered = Answered { deed, amount, currency: asked.currency, finding };
+        let answered = Answered { deed, amount, currency: asked.currency, finding, division: None };
         match self.enter(own_key, at, answered).await? {
             Finding::Approved(_) => Ok(()),
             // It was given back: nothing is left to take.
@@ -191,7 +192,9 @@ impl Sandbox {
         };
         let (amount, currency) = (void.amount, void.currency);
         let deed = Deed::VoidResult { authorization_key };
-        self.enter(result_key(key), at, Answered { deed, amount, currency, finding }).await.map(drop)
+        self.enter(result_key(key), at, Answered { deed, amount, currency, finding, division: None })
+            .await
+            .map(drop)
     }
 
     /// Enters what happened, and returns what the log has: the first entry of a key stays.

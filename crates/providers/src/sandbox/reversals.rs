@@ -68,7 +68,7 @@ impl Sandbox {
                 let reference = Approval { transaction_id: Some(id.clone()), ..Approval::default() };
                 let deed = Deed::Reversal { authorization_key: key, kind };
                 let finding = Finding::Approved(reference);
-                let answered = Answered { deed, amount, currency: holding.currency, finding };
+                let answered = Answered { deed, amount, currency: holding.currency, finding, division: None };
                 match self.log.record(entry_key, at, answered).await.map_err(unanswered)? {
                     Recorded::Answered(Finding::Approved(_)) => {}
                     // The books do not have that much.

@@ -144,7 +144,7 @@ impl KnownSeller {
         Self { seller, since, staged: None }
     }
 
-    fn standing(&self, key: Uuid, at: Timestamp) -> Standing {
+    pub(super) fn standing(&self, key: Uuid, at: Timestamp) -> Standing {
         let (status, reason) = match (&self.staged, self.seller) {
             (Some((status, _)), _) => (*status, Some("staged".to_owned())),
             (None, TestSeller::Accepted) => (LinkStatus::Active, Some("ok".to_owned())),

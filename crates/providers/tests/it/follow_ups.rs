@@ -3,15 +3,18 @@
 
 use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
+use regente_domain::money::Amount;
+use regente_domain::split::Bears;
+use regente_providers::division::{Division, SellerPart};
 use regente_providers::outcome::{Answer, Finding, Probe};
-use regente_providers::request::{FollowUp, Operation};
+use regente_providers::request::{Authorization, FollowUp, Operation};
 use regente_providers::sandbox::{Holding, Holdings, Record, TransactionLog};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::support::{
-    APPROVED, approved, call, capture, charge, declined, follow_up, inquiry, key, providers, reservation,
-    verification, void,
+    APPROVED, approved, authorization, call, capture, charge, declined, follow_up, inquiry, key, providers,
+    reservation, verification, void,
 };
 use crate::transaction_log::both;
 
@@ -204,6 +207,41 @@ async fn the_holdings_of_all_entries_say_what_each_holding_says() {
         let follow_up = &entries[3];
         assert_eq!(follow_up.authorization_key(), Some(key(2)));
         assert!(follow_up.answered().unwrap().deed.card().is_none());
+    }
+}
+
+#[tokio::test]
+async fn what_is_divided_fits_and_names_sellers_who_are_known() {
+    let (_folder, both) = both();
+    for log in both {
+        let providers = providers(&log);
+        let division = |rest: i64| {
+            let part = SellerPart {
+                registration: key(9),
+                recipient: None,
+                amount: Amount::new(100).unwrap(),
+                bears: Bears::default(),
+            };
+            Some(Box::new(Division { sellers: vec![part], rest: Amount::new(rest).unwrap() }))
+        };
+        let divided =
+            |rest| Authorization { division: division(rest), ..authorization(APPROVED, Some("560")) };
+        for (number, rest, code, reason) in [
+            (1, 1401, DeclinedCode::InvalidAmount, "sandbox split does not fit"),
+            (2, 1400, DeclinedCode::TransactionNotAllowed, "sandbox no such seller"),
+        ] {
+            let answer = providers.call(call(key(number), Operation::Authorize(divided(rest)))).await;
+            refused(answer, code, reason);
+        }
+        // What a seller gives back is taken from him wherever he stands.
+        approved(providers.call(charge(key(3), APPROVED, Some("560"))).await);
+        let back = |rest| FollowUp { division: division(rest), ..follow_up(key(3), 500) };
+        let answer = providers.call(call(key(4), Operation::Void(back(401)))).await;
+        refused(answer, DeclinedCode::InvalidAmount, "sandbox split does not fit");
+        approved(providers.call(call(key(5), Operation::Void(back(400)))).await);
+        let logged = log.find(key(5)).await.unwrap().unwrap();
+        assert_eq!(logged.answered().unwrap().division, division(400));
+        assert_eq!(log.find(key(3)).await.unwrap().unwrap().answered().unwrap().division, None);
     }
 }
 

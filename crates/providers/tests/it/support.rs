@@ -84,6 +84,7 @@ pub(crate) fn authorization(number: &str, cvv: Option<&str>) -> Authorization {
         merchant_mcc: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
+        division: None,
         network_transaction_id: None,
     }
 }
@@ -139,6 +140,7 @@ pub(crate) fn follow_up(authorization_key: Uuid, amount: i64) -> FollowUp {
         currency: Currency::BRL,
         held: Held::Taken(amount),
         delay_to_compose: None,
+        division: None,
     }
 }
 

@@ -113,6 +113,7 @@ async fn payment(app: &App, provider: &Provider, wait_max: Duration) -> Result<V
         merchant_mcc: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
+        division: None,
     };
     let answer = call(app, provider, reference, Operation::Authorize(authorization)).await?;
     let approval = match answer {
@@ -137,6 +138,7 @@ async fn payment(app: &App, provider: &Provider, wait_max: Duration) -> Result<V
         currency: Currency::BRL,
         held: Held::Reserved(amount),
         delay_to_compose: None,
+        division: None,
     });
     let answer = call(app, provider, Reference { key: app.chance.uuid(), ..reference }, void).await?;
     let verdict = match answer {

@@ -26,7 +26,7 @@ use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
 use regente_engine::idempotency::Finished;
 use regente_engine::vault::{Binding, Purpose};
-use regente_store::charges::{self, ChargeFilter, Direction, StoredCharge};
+use regente_store::charges::{self, ChargeFilter, Direction, Divided, StoredCharge};
 use regente_store::counters::CounterFilter;
 use regente_store::transaction_requests::{self, StoredRequest};
 use serde_json::Map;
@@ -38,6 +38,7 @@ use super::page::{Page, PageRequest};
 use super::path::{Path, path_id};
 use super::query::{Parameters, Query, SortOrder};
 use super::schema::words;
+use super::split_rules::NewSplitRule;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use begin::Begun;
@@ -95,6 +96,9 @@ pub struct NewChargeBody {
     /// Authentication of the cardholder; required for `debit`.
     three_d_secure2: Option<three_d_secure::NewThreeDSecure>,
     payment_flow: Option<PaymentFlowBody>,
+    /// How it is divided among sellers; the rest is the merchant's.
+    #[schema(max_items = 100)]
+    split_rules: Option<Vec<NewSplitRule>>,
     /// Traceability: `platform`, `device`, `system`.
     #[schema(value_type = Option<Object>)]
     app_info: Option<()>,
@@ -290,11 +294,7 @@ pub async fn list(
     query: Query,
 ) -> Result<Response, ApiError> {
     let listing = query.read(Listing::read)?;
-    let Listing { request, direction, filter, only_with_split } = listing;
-    // No charge has split rules yet, so the list is empty.
-    if only_with_split {
-        return Ok(axum::Json(Page::<ChargeView>::new(request, Vec::new(), 0)).into_response());
-    }
+    let Listing { request, direction, filter } = listing;
     let (limit, offset) = (i64::from(request.limit), request.offset());
     let listed = charges::list(&app.store, caller.client_id, &filter, direction, limit, offset).await?;
     let items = views_of(&app, &caller, &listed.charges).await?;
@@ -324,7 +324,6 @@ struct Listing {
     request: PageRequest,
     direction: Direction,
     filter: ChargeFilter,
-    only_with_split: bool,
 }
 
 impl Listing {
@@ -339,7 +338,6 @@ impl Listing {
                 SortOrder::Ascending => Direction::Ascending,
                 SortOrder::Descending => Direction::Descending,
             },
-            only_with_split: parameters.boolean("splitRules") == Some(true),
             filter: ChargeFilter {
                 ids: given(parameters.ids("id")),
                 sessions: given(parameters.ids("sessionId")),
@@ -350,6 +348,10 @@ impl Listing {
                     statuses: given(parameters.one_of("status", ChargeStatus::WORDS)),
                     payment_types: given(parameters.one_of("paymentType", PaymentType::WORDS)),
                     provider_types: given(parameters.one_of("providerType", &provider_types)),
+                },
+                divided: match parameters.boolean("splitRules") {
+                    Some(true) => Divided::Only,
+                    Some(false) | None => Divided::OrNot,
                 },
                 from: created.from,
                 to: created.before,

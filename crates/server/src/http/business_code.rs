@@ -1,7 +1,7 @@
 //! Every `businessCode`: the stable names of rules that were broken (`docs/interface/purchases.md#errors`).
 
 use regente_engine::flows::purchase::operations::{INTENT_MISMATCH, INVALID_STATE};
-use regente_engine::flows::session;
+use regente_engine::flows::{session, split};
 
 /// The rules of the body with their own codes (`docs/interface/purchases.md#errors`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub const NO_EFFECTIVE_FIELD: &str = "settings_no_effective_field";
 pub const CAPTCHA_REQUIRED: &str = "session_captcha_required";
 
 /// Every `businessCode`.
-pub const CODES: [&str; 19] = [
+pub const CODES: [&str; 20] = [
     BodyCode::InvalidRequest.code(),
     BodyCode::PanNotAllowed.code(),
     BodyCode::InvalidPaymentsCount.code(),
@@ -83,5 +83,6 @@ pub const CODES: [&str; 19] = [
     CAPTCHA_REQUIRED,
     session::PIX_OR_BOLETO_WITH_LIMIT,
     session::CONSUMED,
+    split::FEE_EXCEEDS,
     NO_EFFECTIVE_FIELD,
 ];

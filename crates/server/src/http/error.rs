@@ -129,6 +129,15 @@ fn answer_of_engine(error: Error) -> Answer {
         Error::VoucherRefused { message } => {
             Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::UnprocessableEntity, message)
         }
+        Error::SellersNotFound { message } => {
+            Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::BadRequest, message)
+        }
+        Error::SellersUnable { details } => Answer::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            Type::InvalidRequestError,
+            "session cannot be charged: its split names sellers who may not take part",
+        )
+        .details(details),
         Error::ProviderNeeded { message, details } => {
             Answer::new(StatusCode::FAILED_DEPENDENCY, Type::FailedDependency, message).details(details)
         }

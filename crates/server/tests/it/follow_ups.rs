@@ -200,9 +200,6 @@ async fn a_wrong_amount_names_the_field(app: TestApp) {
             assert!(details[0].starts_with("amount must"), "{details:?}");
         }
     }
-    let split = json!({ "splitRules": [{ "sellerId": id, "amount": 1 }] });
-    let details = void(&app, &id, split).await.details(400);
-    assert_eq!(details, ["splitRules is not available in this release"]);
 }
 
 async fn a_voucher_is_refunded_and_its_rest_is_a_422(app: TestApp) {

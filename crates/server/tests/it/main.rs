@@ -63,6 +63,7 @@ mod sequences;
 mod sessions;
 mod settings;
 mod simulator;
+mod splits;
 mod sweep;
 mod telemetry;
 mod three_d_secure;

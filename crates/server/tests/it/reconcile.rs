@@ -130,6 +130,7 @@ fn authorization(request: &TransactionRequest, card: (&str, &str)) -> Operation 
         merchant_mcc: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
+        division: None,
         network_transaction_id: None,
     })
 }

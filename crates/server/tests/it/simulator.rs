@@ -149,6 +149,7 @@ fn authorization(number: u128, capture: CaptureMode) -> Call {
         merchant_mcc: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
+        division: None,
         network_transaction_id: None,
     };
     call(number, Operation::Authorize(authorization))
@@ -168,6 +169,7 @@ fn follow_up(authorization: u128, amount: i64) -> FollowUp {
         currency: Currency::BRL,
         held: Held::Taken(amount),
         delay_to_compose: None,
+        division: None,
     }
 }
 

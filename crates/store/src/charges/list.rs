@@ -22,7 +22,8 @@ macro_rules! filter {
         concat!(
             " AND (CAST(:ids AS JSONB) IS NULL OR id IN EACH_UUID(:ids)) \
                AND (CAST(:order_ids AS JSONB) IS NULL OR order_id IN EACH_TEXT(:order_ids)) \
-               AND (CAST(:amounts AS JSONB) IS NULL OR CAST(original_amount AS TEXT) IN EACH_TEXT(:amounts))",
+               AND (CAST(:amounts AS JSONB) IS NULL OR CAST(original_amount AS TEXT) IN EACH_TEXT(:amounts)) \
+               AND (CAST(:divided AS BIGINT) = 0 OR doc -> 'split' IS NOT NULL)",
             is_counted!()
         )
     };
@@ -124,12 +125,24 @@ pub struct ChargeFilter {
     pub order_ids: Option<Vec<String>>,
     /// Original amounts in minor units.
     pub original_amounts: Option<Vec<i64>>,
+    /// Whether they are divided among sellers.
+    pub divided: Divided,
     /// Merchants, statuses, payment types and provider types.
     pub counted: CounterFilter,
     /// Created at or after.
     pub from: Option<Timestamp>,
     /// Created before.
     pub to: Option<Timestamp>,
+}
+
+/// Whether charges without a division among sellers are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Divided {
+    /// They are.
+    #[default]
+    OrNot,
+    /// They are not.
+    Only,
 }
 
 /// The most selective part of a filter, which decides the index.
@@ -162,6 +175,7 @@ impl ChargeFilter {
             ids: Json::list(self.ids.as_deref(), ToString::to_string),
             order_ids: Json::list(self.order_ids.as_deref(), Clone::clone),
             amounts: Json::list(self.original_amounts.as_deref(), ToString::to_string),
+            divided: i64::from(self.divided == Divided::Only),
         };
         let args = match &self.sessions {
             Some(sessions) => args.with("sessions", Json::list(Some(sessions), ToString::to_string)),
@@ -216,7 +230,9 @@ pub async fn list(
         NarrowestBy::Session => &COUNT_CHARGES_BY_SESSION,
         NarrowestBy::Id => &COUNT_CHARGES_BY_ID,
         NarrowestBy::Order => &COUNT_CHARGES_BY_ORDER,
-        NarrowestBy::Client if filter.original_amounts.is_some() => &COUNT_CHARGES,
+        NarrowestBy::Client if filter.original_amounts.is_some() || filter.divided == Divided::Only => {
+            &COUNT_CHARGES
+        }
         NarrowestBy::Client => {
             let listing = Listing { store, client_id, filter, direction };
             return listing.by_hours(limit, offset).await;

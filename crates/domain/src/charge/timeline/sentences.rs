@@ -61,6 +61,10 @@ fn why_skipped(charge: &Charge, skipped: Skipped) -> String {
         Skipped::Currency => format!("it does not take {}", charge.currency),
         Skipped::Installments => format!("it does not take {} installments", charge.method.installments()),
         Skipped::PreAuthorization => "it cannot reserve an amount without capturing it".to_owned(),
+        Skipped::Split => {
+            format!("it divides no {} among sellers", charge.method.payment_type().word())
+        }
+        Skipped::Seller => "a seller of the charge is not active there".to_owned(),
         Skipped::CircuitOpen => "it had stopped answering, and another provider was left".to_owned(),
     }
 }

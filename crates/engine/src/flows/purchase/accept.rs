@@ -75,7 +75,7 @@ async fn can_be_processed(app: &App, caller: &Caller, request: &NewPurchase) -> 
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
     for payment in &request.payments {
-        if route::choose(app, &merchant, &needs(payment.installments)).is_none() {
+        if route::choose(app, &merchant, &needs(payment.installments), &[]).is_none() {
             return Err(Error::impossible("no provider available for paymentType credit"));
         }
     }

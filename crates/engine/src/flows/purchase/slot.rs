@@ -58,7 +58,9 @@ async fn prepare(
     if matches!(card.stored.card.state, CardState::Failed { .. }) {
         return Ok(None);
     }
-    let Some(explanation) = route::choose(app, &merchant, &needs(slot.installments)) else { return Ok(None) };
+    let Some(explanation) = route::choose(app, &merchant, &needs(slot.installments), &[]) else {
+        return Ok(None);
+    };
     let cvv_token = private.cvv_tokens.get_mut(index).and_then(Option::take);
     let cvv = match cvv_token {
         None => None,

@@ -10,6 +10,7 @@ use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::division::Division;
 use crate::outcome::{Approval, Finding, Pending};
 use crate::sandbox::{Answered, CardTrace, Deed, Entry, Holding, Record, Stored};
 
@@ -66,6 +67,9 @@ pub struct EntryView {
     /// The instructions that the payer got.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Box<Pending>>,
+    /// How the amount is divided among sellers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub division: Option<Box<Division>>,
 }
 
 /// The outcome of a call.
@@ -124,6 +128,7 @@ impl From<&Stored> for EntryView {
             approval,
             decline,
             pending,
+            division: answered.and_then(|answered| answered.division.clone()),
         }
     }
 }
@@ -154,7 +159,8 @@ impl EntryView {
             EntryOutcome::Accepted => Finding::Accepted(self.approval?),
             EntryOutcome::ProbedBeforeArrival => return None,
         };
-        Some(Answered { deed, amount: Amount::new(self.amount?)?, currency: self.currency?, finding })
+        let (amount, currency) = (Amount::new(self.amount?)?, self.currency?);
+        Some(Answered { deed, amount, currency, finding, division: self.division })
     }
 }
 

@@ -19,6 +19,7 @@ use uuid::Uuid;
 use zeroize::Zeroize;
 
 use crate::authentication::Proof;
+use crate::division::Division;
 use crate::outcome::Finding;
 use crate::request::{
     Authorization, Call, CardDetails, ClickToPayCheckout, Credentials, FollowUp, Held, Inquiry, Instrument,
@@ -67,6 +68,8 @@ enum OperationMessage {
         instrument: InstrumentMessage,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         authentication: Option<AuthenticationMessage>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        division: Option<Box<Division>>,
     },
     ZeroDollar {
         currency: Currency,
@@ -95,6 +98,8 @@ struct FollowUpMessage {
     payment_type: PaymentType,
     amount: i64,
     currency: Currency,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    division: Option<Box<Division>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -303,6 +308,7 @@ impl OperationMessage {
                 network_transaction_id: authorization.network_transaction_id.clone(),
                 instrument: InstrumentMessage::of(&authorization.instrument),
                 authentication: AuthenticationMessage::of(authorization),
+                division: authorization.division.clone(),
             },
             Operation::VerifyCard(verification) => Self::ZeroDollar {
                 currency: verification.currency,
@@ -323,6 +329,7 @@ impl OperationMessage {
                 network_transaction_id,
                 instrument,
                 authentication,
+                division,
             } => {
                 let (proof, liability_shift) = AuthenticationMessage::understand(authentication);
                 Operation::Authorize(Authorization {
@@ -340,6 +347,7 @@ impl OperationMessage {
                     merchant_mcc: None,
                     proof,
                     liability_shift,
+                    division,
                 })
             }
             Self::ZeroDollar { currency, card } => {
@@ -386,11 +394,12 @@ impl FollowUpMessage {
             payment_type: follow_up.payment_type,
             amount: follow_up.amount.minor_units(),
             currency: follow_up.currency,
+            division: follow_up.division.clone(),
         }
     }
 
     fn understand(self) -> Result<FollowUp, MessageError> {
-        let Self { authorization_key, transaction_id, payment_type, amount, currency } = self;
+        let Self { authorization_key, transaction_id, payment_type, amount, currency, division } = self;
         let amount = minor_units(amount)?;
         Ok(FollowUp {
             authorization_key,
@@ -401,6 +410,7 @@ impl FollowUpMessage {
             // The simulator looks into its own books.
             held: Held::Taken(amount),
             delay_to_compose: None,
+            division,
         })
     }
 }

@@ -6,6 +6,7 @@ use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
+use crate::division::Division;
 use crate::outcome::{Finding, ReversalKind};
 use crate::request::OperationKind;
 
@@ -40,6 +41,8 @@ pub struct Answered {
     pub currency: Currency,
     /// The recorded outcome.
     pub finding: Finding,
+    /// How the amount is divided among sellers, if it is. Boxed, since few are.
+    pub division: Option<Box<Division>>,
 }
 
 /// Words of deeds that are no operations of ours.

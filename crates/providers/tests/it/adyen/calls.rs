@@ -76,6 +76,7 @@ pub(super) fn follow_up(amount: i64, held: Held) -> FollowUp {
         currency: Currency::BRL,
         held,
         delay_to_compose: None,
+        division: None,
     }
 }
 

@@ -36,6 +36,7 @@ pub(super) fn follow_up(transaction_id: Option<&str>, amount: i64, payment_type:
         // The adapter asks the provider.
         held: regente_providers::request::Held::Taken(cents(amount)),
         delay_to_compose: None,
+        division: None,
     }
 }
 

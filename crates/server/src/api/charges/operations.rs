@@ -7,13 +7,13 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::FollowUpKind;
 use regente_domain::money::Amount;
+use regente_domain::split::SellerReturn;
 use regente_engine::caller::Caller;
 use regente_engine::document_links::Addresses;
 use regente_engine::flows::charge::{Created, Ran};
 use regente_engine::flows::follow_up::{self, NewFollowUp};
 use regente_engine::flows::purchase::operations::card_is_free;
 use regente_engine::idempotency::{Plan, unless_overtaken};
-use serde_json::json;
 use utoipa::ToSchema;
 
 use super::view::ChargeView;
@@ -21,6 +21,7 @@ use super::{find, open_private, replay};
 use crate::api::fields::{Body, Fields};
 use crate::api::idempotency::{self, KeyLookup};
 use crate::api::path::{Path, path_id};
+use crate::api::split_rules::{SellerReturnBody, read_returns};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;
@@ -55,6 +56,10 @@ pub struct VoidBody {
     /// Days in which the provider of a NuPay may gather the money; nothing else waits.
     #[schema(minimum = 0, maximum = 365)]
     delay_to_compose: Option<i64>,
+    /// What sellers give back of it; the merchant gives back the rest. By default each gives back in proportion to what he
+    /// has.
+    #[schema(max_items = 100)]
+    split_rules: Option<Vec<SellerReturnBody>>,
 }
 
 /// Captures a charge.
@@ -137,25 +142,24 @@ pub async fn void(
 }
 
 /// What a capture or void asks for.
-#[derive(Clone, Copy)]
 struct Asked {
     amount: Option<Amount>,
     delay_to_compose: Option<u16>,
+    returns: Vec<SellerReturn>,
 }
 
 fn read_capture(fields: &Fields<'_>) -> Option<Asked> {
-    Some(Asked { amount: fields.optional("amount").positive_amount(), delay_to_compose: None })
+    let amount = fields.optional("amount").positive_amount();
+    Some(Asked { amount, delay_to_compose: None, returns: Vec::new() })
 }
 
 fn read_void(fields: &Fields<'_>) -> Option<Asked> {
     let days = fields.optional("delayToCompose").integer(0..=DELAY_TO_COMPOSE_DAYS_MAX);
-    let is_empty_list = fields.members().get("splitRules").is_some_and(|value| *value == json!([]));
-    if fields.has("splitRules") && !is_empty_list {
-        fields.problem("splitRules", "is not available in this release");
-    }
+    let returns = read_returns(fields);
     Some(Asked {
         amount: fields.optional("amount").positive_amount(),
         delay_to_compose: days.and_then(|days| days.try_into().ok()),
+        returns: returns?,
     })
 }
 
@@ -166,7 +170,7 @@ async fn run(
     headers: &HeaderMap,
     body: &Body,
     operation: FollowUpKind,
-    Asked { amount, delay_to_compose }: Asked,
+    Asked { amount, delay_to_compose, returns }: Asked,
 ) -> Result<Response, ApiError> {
     let seed = sandbox_seed(headers)?;
     let charge_id = path_id(id)?;
@@ -186,6 +190,7 @@ async fn run(
         operation,
         amount,
         delay_to_compose,
+        returns,
         purchase,
         claim: claim.clone(),
         actor: caller.actor(),

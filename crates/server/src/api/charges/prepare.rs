@@ -14,6 +14,7 @@ use regente_domain::charge::{
 use regente_domain::id::{CardId, Id, TokenId, of};
 use regente_domain::local_day::day_of;
 use regente_domain::routing::Needs;
+use regente_domain::seller::Seller;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Authority, Caller, RequestId};
 use regente_engine::card_data::{
@@ -25,6 +26,7 @@ use regente_engine::flows::charge::{CVV_TOKEN_PATH, NewCharge, TOKEN_PATH, setup
 use regente_engine::flows::customers::payer::{self, PRINTED_PAYER, PayingCustomer, PrintedPayer};
 use regente_engine::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
 use regente_engine::flows::route::{self, RiskData};
+use regente_engine::flows::split;
 use regente_engine::idempotency::Claim;
 use regente_engine::vault::{Binding, Purpose, token_digest};
 use regente_providers::authentication::ThreeDSecure;
@@ -38,6 +40,7 @@ use serde_json::Map;
 use uuid::Uuid;
 
 use super::request::{AddressRule, CardOwner, ChargeRequest, FRAUD_ANALYSIS, Paid, Payer, Source};
+use crate::api::split_rules::SPLIT_RULES;
 use crate::app::App;
 
 /// Resolves the ids of a request and chooses its route.
@@ -64,13 +67,18 @@ pub(super) async fn prepare(
         }
         None => None,
     };
+    let named = split::Named::find(app, caller.client_id, request.merchant_id, &request.split_rules).await?;
+    let sellers = match request.session_id {
+        None => named.all()?,
+        Some(_) => named.all_of_session()?,
+    };
     let payment_type = request.paid.payment_type();
     let recurrence = match &request.paid {
         Paid::ByCard(method, _) => method.recurrence(),
         Paid::ByPayer(..) | Paid::ByWallet(..) => None,
     };
     let (explanation, circuit_probes) =
-        app.circuits.narrow(route_of(app, &merchant, &request, screening.as_deref())?);
+        app.circuits.narrow(route_of(app, &merchant, &request, screening.as_deref(), &sellers)?);
     let Charged { method, funding, tokens, customer } = match request.paid {
         Paid::ByCard(method, source) => {
             let carded = resolve_source(app, caller, source, &openings).await?;
@@ -117,6 +125,10 @@ pub(super) async fn prepare(
     };
     let now = app.clock.of(caller.client_id);
     let id = app.chance.id(now);
+    let split = split::of_rules(split::rules_with(app, &request.split_rules, &sellers, now), None);
+    if let Some(split) = &split {
+        split.fit(request.amount).map_err(|misfit| split::misfit(SPLIT_RULES, misfit))?;
+    }
     let mut private = request.private;
     if let FundingSource::Payer(payer) = &funding
         && let Some(printed) = PrintedPayer::of(&method, payer)
@@ -140,7 +152,7 @@ pub(super) async fn prepare(
         purchase_id: None,
         session_id: request.session_id,
         screening,
-        split: None,
+        split,
         method,
         amount: request.amount,
         original_amount: request.amount,
@@ -244,6 +256,7 @@ fn route_of(
     merchant: &MerchantWithProviders,
     request: &ChargeRequest,
     screening: Option<&Screening>,
+    sellers: &[Seller],
 ) -> Result<Explanation, Error> {
     let payment_type = request.paid.payment_type();
     let needs = Needs {
@@ -252,7 +265,7 @@ fn route_of(
         installments: request.paid.installments(),
         capture: route::capture_needed(screening, payment_type, request.capture),
     };
-    route::choose(app, merchant, &needs).ok_or_else(|| {
+    route::choose(app, merchant, &needs, sellers).ok_or_else(|| {
         Error::impossible(format!("no provider available for paymentType {}", payment_type.word()))
     })
 }

@@ -10,6 +10,7 @@ use regente_domain::charge::{CaptureMode, PaymentType, References};
 use regente_domain::currency::Currency;
 use regente_domain::id::{CustomerId, MerchantId, SessionId, TokenId};
 use regente_domain::money::Amount;
+use regente_domain::split::SplitRule;
 use regente_domain::text::chars_max;
 use regente_engine::card_data::wallets::Wallet;
 use regente_engine::flows::attempt::SANDBOX_FAULTS;
@@ -29,6 +30,7 @@ pub use self::source::{CodeRule, InlineCard, read_card, read_cvv, read_expiry};
 use self::source::{read_payer, read_source};
 use self::wallet::{read_wallet, shown};
 use crate::api::fields::{Field, Fields};
+use crate::api::split_rules;
 
 /// The most bytes of one free-form JSON member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
@@ -63,6 +65,8 @@ pub struct ChargeRequest {
     pub paid: Paid,
     /// The authentication of the cardholder.
     pub authentication: Option<Box<ThreeDSecure>>,
+    /// How it is divided among sellers, without ids.
+    pub split_rules: Vec<SplitRule>,
     /// Statement text, description and references.
     pub references: References,
     /// Personal data that is sealed: fraud analysis, the buyer of a voucher, what a wallet has handed out.
@@ -161,7 +165,7 @@ enum AuthenticationRule {
 
 /// Members that change the effect of a charge and that this release does not support. They are refused: ignoring them
 /// would move money differently than requested.
-const NOT_YET: &[&str] = &["splitRules", "vendor"];
+const NOT_YET: &[&str] = &["vendor"];
 
 /// A debit card is authenticated: to share data is not enough, and a result from outside says that it was done.
 fn must_authenticate(fields: &Fields<'_>, data: &ThreeDSecure) {
@@ -195,6 +199,7 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
             (None, Map::new())
         }
     };
+    let split_rules = split_rules::read(fields, amount);
     let references = read_references(fields, mode);
     let fraud_analysis = fields.optional(FRAUD_ANALYSIS).object(read_fraud_analysis);
     for name in NOT_YET {
@@ -239,6 +244,7 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
         customer_id,
         paid: paid?,
         authentication,
+        split_rules: split_rules?,
         references,
         private,
     })

@@ -13,6 +13,7 @@ use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::document_links::Addresses;
 use regente_engine::events::instructions::InstructionsView;
+use regente_engine::events::split::{PlatformFeeView, SplitRuleView};
 use regente_engine::events::transaction_request::TransactionRequestView;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -26,6 +27,7 @@ pub use self::transaction_request::{
 use super::request::{DRIP_BROWSER, SourceType, WALLET, WALLET_SOURCE};
 use super::{methods, three_d_secure};
 use crate::api::schema::words;
+use crate::api::split_rules::{PlatformFeeSchema, SplitRuleSchema};
 
 /// A charge.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -86,6 +88,14 @@ pub struct ChargeView {
     transaction_requests: Vec<TransactionRequestView>,
     #[schema(value_type = Option<Object>, required = true)]
     app_info: Option<Value>,
+    /// How it is divided among sellers; absent where it is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<SplitRuleSchema>>)]
+    split_rules: Option<Vec<SplitRuleView>>,
+    /// What the platform keeps; absent where it keeps nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<PlatformFeeSchema>)]
+    platform_fee: Option<PlatformFeeView>,
 }
 
 /// What a charge was paid with; [`methods::PaymentSource`] describes it.
@@ -153,6 +163,11 @@ impl ChargeView {
             three_d_secure2: three_d_secure::shown(charge, private, requests),
             transaction_requests: newest_first.map(view).collect(),
             app_info: references.app_info,
+            split_rules: charge
+                .split
+                .as_deref()
+                .map(|split| split.rules.iter().map(SplitRuleView::of).collect()),
+            platform_fee: PlatformFeeView::of(charge),
         }
     }
 }

@@ -208,9 +208,11 @@ fn of_engine(error: Error) -> Response {
             answer(content, Some(retry_after), cause)
         }
         Error::Internal(cause) => fault(Some(cause)),
-        Error::CardDeclined { .. } | Error::VoucherRefused { .. } | Error::ProviderNeeded { .. } => {
-            fault(cause_of(error))
-        }
+        Error::CardDeclined { .. }
+        | Error::VoucherRefused { .. }
+        | Error::SellersNotFound { .. }
+        | Error::SellersUnable { .. }
+        | Error::ProviderNeeded { .. } => fault(cause_of(error)),
     }
 }
 

@@ -11,6 +11,7 @@ use regente_domain::country;
 use regente_domain::currency;
 use regente_domain::ledger;
 use regente_domain::merchant;
+use regente_domain::platform_fee;
 use regente_domain::provider_type;
 use regente_domain::purchase;
 use regente_domain::scope;
@@ -97,6 +98,8 @@ closed_lists! {
     SessionStatus = listed(session::SessionStatus::WORDS);
     /// Where a session stood at an entry of its history.
     SessionEntryStatus = listed(session::EntryStatus::WORDS);
+    /// For which payment methods a platform takes a fee.
+    FeeMethod = listed(platform_fee::FeeMethod::WORDS);
     /// What happened at an entry of the history of a session.
     SessionAction = listed(session::SessionAction::WORDS);
     /// Whether a payment of a session can start.

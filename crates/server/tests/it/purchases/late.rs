@@ -128,6 +128,7 @@ async fn a_node_that_slept_opens_nothing(app: TestApp) {
         operation: FollowUpKind::Void,
         amount: None,
         delay_to_compose: None,
+        returns: Vec::new(),
         purchase: Some(version),
         claim: None,
         actor: Actor::Job("purchase"),

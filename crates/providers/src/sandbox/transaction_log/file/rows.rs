@@ -57,16 +57,28 @@ INSERT INTO entries (key, at, operation, capture, authorization_key, amount, cur
 VALUES (:key, :at, :operation, :capture, :authorization_key, :amount, :currency, :card_hash, :card_last_four, :finding)
 ON CONFLICT (key) DO NOTHING";
 
+const CREATE_DIVISIONS: &str = "
+CREATE TABLE IF NOT EXISTS divisions (key BLOB PRIMARY KEY, division TEXT NOT NULL) STRICT, WITHOUT ROWID";
+
+const PUT_DIVISION: &str =
+    "INSERT INTO divisions (key, division) VALUES (:key, :division) ON CONFLICT (key) DO NOTHING";
+
 const FIND: &str = "
-SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
+SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding,
+    (SELECT d.division FROM divisions d WHERE d.key = entries.key) AS division
+FROM entries
 WHERE key = :key";
 
 const HISTORY: &str = "
-SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
+SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding,
+    (SELECT d.division FROM divisions d WHERE d.key = entries.key) AS division
+FROM entries
 WHERE key = :key OR authorization_key = :key ORDER BY sequence";
 
 const PAGE_OLDEST_FIRST: &str = "
-SELECT sequence, key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
+SELECT sequence, key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding,
+    (SELECT d.division FROM divisions d WHERE d.key = entries.key) AS division
+FROM entries
 WHERE sequence > :after
   AND (:key IS NULL OR key = :key)
   AND (:authorization_key IS NULL OR authorization_key = :authorization_key OR key = :authorization_key)
@@ -74,7 +86,9 @@ WHERE sequence > :after
 ORDER BY sequence LIMIT :limit";
 
 const PAGE_NEWEST_FIRST: &str = "
-SELECT sequence, key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
+SELECT sequence, key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding,
+    (SELECT d.division FROM divisions d WHERE d.key = entries.key) AS division
+FROM entries
 WHERE sequence < :after
   AND (:key IS NULL OR key = :key)
   AND (:authorization_key IS NULL OR authorization_key = :authorization_key OR key = :authorization_key)
@@ -82,7 +96,9 @@ WHERE sequence < :after
 ORDER BY sequence DESC LIMIT :limit";
 
 const ALL: &str = "
-SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding FROM entries
+SELECT key, at, operation, capture, authorization_key, amount, currency, card_hash, card_last_four, finding,
+    (SELECT d.division FROM divisions d WHERE d.key = entries.key) AS division
+FROM entries
 ORDER BY sequence";
 
 const COUNT_TABLES: &str = "SELECT count(*) FROM sqlite_schema";
@@ -106,6 +122,7 @@ pub(super) fn open(path: &Path) -> Result<Connection, TransactionLogError> {
     }
     let state = application_of(&transaction)?;
     if state == (APPLICATION, FORMAT) {
+        transaction.execute_batch(CREATE_DIVISIONS)?;
         authentications::create(&transaction)?;
         analyses::create(&transaction)?;
         sellers::create(&transaction)?;
@@ -207,8 +224,10 @@ fn insert(connection: &Connection, entry: &Entry) -> Result<usize, TransactionLo
     let authorization_key = entry.authorization_key();
     let finding = answered.map(|answered| serde_json::to_string(&answered.finding)).transpose();
     let finding = finding.map_err(|error| TransactionLogError::Entry(error.to_string()))?;
+    let division = answered.and_then(|answered| answered.division.as_deref()).map(serde_json::to_string);
+    let division = division.transpose().map_err(|error| TransactionLogError::Entry(error.to_string()))?;
     let mut statement = connection.prepare_cached(PUT)?;
-    Ok(statement.execute(named_params! {
+    let put = statement.execute(named_params! {
         ":key": entry.key.as_bytes(),
         ":at": entry.at.as_millis(),
         ":operation": answered.map(|answered| answered.deed.word()),
@@ -219,7 +238,12 @@ fn insert(connection: &Connection, entry: &Entry) -> Result<usize, TransactionLo
         ":card_hash": card.map(|card| &card.hash),
         ":card_last_four": card.map(|card| &card.last_four),
         ":finding": finding,
-    })?)
+    })?;
+    if let (1, Some(division)) = (put, division) {
+        let mut statement = connection.prepare_cached(PUT_DIVISION)?;
+        statement.execute(named_params! { ":key": entry.key.as_bytes(), ":division": division })?;
+    }
+    Ok(put)
 }
 
 /// A row as it is stored.
@@ -234,6 +258,7 @@ struct RawEntry {
     card_hash: Option<Vec<u8>>,
     card_last_four: Option<String>,
     finding: Option<String>,
+    division: Option<String>,
 }
 
 impl RawEntry {
@@ -249,6 +274,7 @@ impl RawEntry {
             card_hash: row.get("card_hash")?,
             card_last_four: row.get("card_last_four")?,
             finding: row.get("finding")?,
+            division: row.get("division")?,
         })
     }
 
@@ -270,7 +296,8 @@ impl RawEntry {
         let deed = self.deed()?;
         let finding: Finding = serde_json::from_str(&self.finding?).ok()?;
         let (amount, currency) = (Amount::new(self.amount?)?, Currency::parse(&self.currency?)?);
-        Some(Answered { deed, amount, currency, finding })
+        let division = self.division.as_deref().map(serde_json::from_str).transpose().ok()?;
+        Some(Answered { deed, amount, currency, finding, division })
     }
 
     fn deed(&self) -> Option<Deed> {

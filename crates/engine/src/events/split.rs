@@ -1,0 +1,107 @@
+//! The division of a charge or session as answers and events show it (`docs/interface/charges.md#split`).
+
+use std::fmt::Display;
+
+use regente_domain::charge::Charge;
+use regente_domain::id::{Id, SellerId, of};
+use regente_domain::money::Amount;
+use regente_domain::percentage::Percentage;
+use regente_domain::platform_fee::PlatformFee;
+use regente_domain::split::{Bears, Share, SplitRule, WholePercent};
+use regente_domain::time::Timestamp;
+use serde::Serialize;
+use serde_json::Number;
+
+/// The share of one seller.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SplitRuleView {
+    id: Id<of::SplitRule>,
+    seller_id: SellerId,
+    percentage: Option<WholePercent>,
+    amount: Option<Amount>,
+    processing_fee: Option<bool>,
+    charge_entire_fee: Option<bool>,
+    charge_remainder_fee: Option<bool>,
+    liable: Option<bool>,
+    transaction_owner: Option<bool>,
+    /// With two decimals: `2.00`.
+    fare_mdr: Option<String>,
+    fare_fee: Option<Number>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+impl SplitRuleView {
+    /// Shows a rule.
+    pub fn of(rule: &SplitRule) -> Self {
+        let (percentage, amount) = match rule.share {
+            Share::Percentage(percent) => (Some(percent), None),
+            Share::Amount(amount) => (None, Some(amount)),
+        };
+        let Bears {
+            processing_fee,
+            charge_entire_fee,
+            charge_remainder_fee,
+            liable,
+            transaction_owner,
+            fare_mdr,
+            fare_fee,
+        } = rule.bears;
+        Self {
+            id: rule.id,
+            seller_id: rule.seller_id,
+            percentage,
+            amount,
+            processing_fee,
+            charge_entire_fee,
+            charge_remainder_fee,
+            liable,
+            transaction_owner,
+            fare_mdr: fare_mdr.map(two_decimals),
+            fare_fee: fare_fee.and_then(number),
+            created_at: rule.created_at(),
+            updated_at: rule.created_at(),
+        }
+    }
+}
+
+/// What the platform keeps of a charge.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlatformFeeView {
+    rule_id: Id<of::PlatformFeeRule>,
+    percentage: Option<Number>,
+    fixed_amount: Option<Amount>,
+    payment_method: &'static str,
+    installment: Option<u8>,
+    /// The fee itself; refunds do not change it.
+    amount: Amount,
+    applied_at: Timestamp,
+}
+
+impl PlatformFeeView {
+    /// The fee of a charge, if it has one.
+    pub fn of(charge: &Charge) -> Option<Self> {
+        let split = charge.split.as_deref()?;
+        let PlatformFee { rule_id, percentage, fixed_amount, payment_method, installment, applied_at } =
+            split.fee.as_ref()?;
+        Some(Self {
+            rule_id: *rule_id,
+            percentage: percentage.and_then(number),
+            fixed_amount: *fixed_amount,
+            payment_method: payment_method.word(),
+            installment: *installment,
+            amount: split.fee_charged(charge.amount, charge.original_amount),
+            applied_at: *applied_at,
+        })
+    }
+}
+
+fn two_decimals(percentage: Percentage) -> String {
+    format!("{}.{:02}", percentage.hundredths() / 100, percentage.hundredths() % 100)
+}
+
+fn number(exact: impl Display) -> Option<Number> {
+    exact.to_string().parse().ok()
+}

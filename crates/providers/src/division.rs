@@ -1,0 +1,40 @@
+//! How a payment is divided among sellers, as its provider is told.
+
+use regente_domain::money::Amount;
+use regente_domain::split::Bears;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The parts of an amount: of a charge, of what is captured of it, or of what is given back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Division {
+    /// The sellers, in the order of the rules.
+    pub sellers: Vec<SellerPart>,
+    /// What is left to the merchant, with the fee of the platform.
+    pub rest: Amount,
+}
+
+/// The part of one seller.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SellerPart {
+    /// Our key of his registration there.
+    pub registration: Uuid,
+    /// His id at the provider; absent while the provider has not told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recipient: Option<String>,
+    /// His part.
+    pub amount: Amount,
+    /// What he bears.
+    #[serde(flatten)]
+    pub bears: Bears,
+}
+
+impl Division {
+    /// Whether the parts are the whole of `amount`.
+    pub fn fits(&self, amount: Amount) -> bool {
+        let sum = |sum: Amount, part: &SellerPart| sum.plus(part.amount);
+        self.sellers.iter().try_fold(self.rest, sum) == Some(amount)
+    }
+}
