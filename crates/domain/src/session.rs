@@ -66,6 +66,8 @@ words! {
         ExpiredByDueDate = "sessionExpiredByDueDate",
         /// Its merchant has switched it on or off, or changed its terms.
         IsActiveChanged = "isActiveChanged",
+        /// Its merchant has changed how it is divided among sellers.
+        SplitRulesChanged = "splitRulesChanged",
     }
 }
 

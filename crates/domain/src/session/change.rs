@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Capacity, EntryStatus, Session, SessionAction, SessionStatus};
 use crate::charge::later_of;
+use crate::split::{self, SplitRule};
 use crate::time::Timestamp;
 use crate::webhook::EventName;
 
@@ -36,7 +37,7 @@ pub struct Advance {
 pub struct NotCancelable(pub SessionStatus);
 
 /// A change of a session by its merchant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
     /// Whether it is switched on.
     pub is_active: bool,
@@ -44,6 +45,8 @@ pub struct Patch {
     pub due_at: Option<Option<Timestamp>>,
     /// The new limit of a session that can be paid several times.
     pub capacity: Option<Capacity>,
+    /// The new division among sellers; empty for none.
+    pub split_rules: Option<Vec<SplitRule>>,
 }
 
 /// Why a change is refused.
@@ -114,7 +117,7 @@ impl Session {
     ///
     /// # Errors
     /// What [`PatchRefusal`] says.
-    pub fn patch(&self, patch: Patch, now: Timestamp) -> Result<Option<Advance>, PatchRefusal> {
+    pub fn patch(&self, patch: &Patch, now: Timestamp) -> Result<Option<Advance>, PatchRefusal> {
         if patch.is_active && self.is_consumed_by_pix_or_boleto() {
             return Err(PatchRefusal::Consumed);
         }
@@ -127,7 +130,8 @@ impl Session {
             capacity: patch.capacity.unwrap_or(self.capacity),
             declines: if patch.is_active { 0 } else { self.declines },
             ..self.clone()
-        };
+        }
+        .divided(patch.split_rules.as_deref());
         if after.capacity.limit().is_some_and(|limit| limit > 1) && self.offers_pix_or_boleto() {
             return Err(PatchRefusal::PixOrBoletoWithLimit);
         }
@@ -155,14 +159,32 @@ impl Session {
         compare("dueDate", json!(self.due_at), json!(after.due_at));
         compare("maxPayments", json!(self.capacity.max_payments()), json!(after.capacity.max_payments()));
         compare("refusedCards", json!(self.declines), json!(after.declines));
-        if changes.is_empty() {
+        let mut actions = Vec::new();
+        if !changes.is_empty() {
+            actions.push(SessionAction::IsActiveChanged);
+        }
+        let (from, to) = (&self.terms.split_rules, &after.terms.split_rules);
+        if !split::are_alike(from, to) {
+            let (from, to) = (split::told(from), split::told(to));
+            changes.insert("splitRules".to_owned(), json!({ "from": from, "to": to }));
+            actions.push(SessionAction::SplitRulesChanged);
+        }
+        if actions.is_empty() {
             return Ok(None);
         }
         let mut draft = Draft::of(self, now);
-        let Self { is_active, due_at, capacity, declines, .. } = after;
-        draft.session = Self { is_active, due_at, capacity, declines, ..draft.session };
-        draft.note(&[SessionAction::IsActiveChanged], json!({ "changes": changes }));
+        let Self { is_active, due_at, capacity, declines, terms, .. } = after;
+        draft.session = Self { is_active, due_at, capacity, declines, terms, ..draft.session };
+        draft.note(&actions, json!({ "changes": changes }));
         Ok(Some(draft.done()))
+    }
+
+    /// With other rules, unless they say the same.
+    fn divided(mut self, rules: Option<&[SplitRule]>) -> Self {
+        if let Some(rules) = rules.filter(|rules| !split::are_alike(rules, &self.terms.split_rules)) {
+            self.terms.split_rules = rules.to_vec();
+        }
+        self
     }
 
     fn is_consumed_by_pix_or_boleto(&self) -> bool {

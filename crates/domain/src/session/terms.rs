@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::charge::PaymentType;
 use crate::id::{Id, of};
 use crate::money::Amount;
+use crate::split::SplitRule;
 
 /// One item of the order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +80,9 @@ pub struct Terms {
     pub items: Vec<Item>,
     /// How it can be paid; one entry for each method.
     pub methods: Vec<OfferedMethod>,
+    /// How its charges are divided among sellers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub split_rules: Vec<SplitRule>,
 }
 
 impl Terms {

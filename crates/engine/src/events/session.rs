@@ -7,6 +7,8 @@ use regente_domain::time::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::split::SplitRuleView;
+
 /// A session.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -31,6 +33,9 @@ pub struct SessionView {
     provider_reference_key: Option<String>,
     items: Vec<Item>,
     payment_methods: Vec<OfferedMethod>,
+    /// How its charges are divided among sellers; absent where they are not.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    split_rules: Vec<SplitRuleView>,
     /// The address of its page; only in answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment_link: Option<String>,
@@ -77,6 +82,7 @@ impl SessionView {
             provider_reference_key: terms.provider_reference_key,
             items: terms.items,
             payment_methods: terms.methods,
+            split_rules: terms.split_rules.iter().map(SplitRuleView::of).collect(),
             payment_link: None,
             created_at: session.id.created_at(),
             updated_at: session.updated_at,

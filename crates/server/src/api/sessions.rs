@@ -12,14 +12,16 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use regente_domain::id::{Id, SessionId, of};
+use regente_domain::id::{ClientId, Id, MerchantId, SessionId, of};
+use regente_domain::money::Amount;
 use regente_domain::scope::{Scope, Scopes};
 use regente_domain::session::{NotCancelable, PatchRefusal, Session, SessionStatus, Tally};
+use regente_domain::split::SplitRule;
 use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::events::session::SessionView;
-use regente_engine::flows::{route, session as flow};
+use regente_engine::flows::{route, session as flow, split};
 use regente_engine::idempotency::Planned;
 use regente_engine::queue;
 use regente_store::credentials::{self, CredentialKind, NewCredential};
@@ -33,6 +35,7 @@ use super::charges::view::ChargeView;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::path::{Path, path_id};
+use super::split_rules::SPLIT_RULES;
 use crate::access::digest;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
@@ -92,6 +95,7 @@ async fn plan_creation(
     for item in &mut terms.items {
         item.id = app.chance.id(now);
     }
+    terms.split_rules = divided(app, client_id, new.merchant_id, new.amount, &terms.split_rules).await?;
     let session = Session {
         id,
         client_id,
@@ -121,6 +125,22 @@ async fn plan_creation(
     audit::record(app, &mut batch, caller, request_id, "session.created", id.uuid());
     let body = serde_json::to_value(view_of(app, session).await?).map_err(Error::internal)?;
     Ok(Planned { batch, status: StatusCode::OK.as_u16(), body })
+}
+
+/// The rules of a session with their ids; refused where a charge could not be divided so.
+async fn divided(
+    app: &App,
+    client_id: ClientId,
+    merchant_id: MerchantId,
+    amount: Amount,
+    rules: &[SplitRule],
+) -> Result<Vec<SplitRule>, Error> {
+    let sellers = split::Named::find(app, client_id, merchant_id, rules).await?.all()?;
+    let rules = split::rules_with(app, rules, &sellers, app.clock.of(client_id));
+    if let Some(divided) = split::of_rules(rules.clone(), None) {
+        divided.fit(amount).map_err(|misfit| split::misfit(SPLIT_RULES, misfit))?;
+    }
+    Ok(rules)
 }
 
 /// Adds the key of a session. Only its digest is stored: the key itself is derived again where it is shown (decision
@@ -198,7 +218,7 @@ pub struct ChangedSchema {
     is_active: bool,
 }
 
-/// Switches a session on or off, and changes its due date and its limit.
+/// Switches a session on or off, and changes its due date, its limit and how it is divided among sellers.
 ///
 /// A paid, canceled or voided session stays as it is, and one that is past its due date needs another one.
 #[utoipa::path(
@@ -222,11 +242,14 @@ pub async fn update(
     body: Body,
 ) -> Result<Response, ApiError> {
     let mut before = find(&app, &caller, &id).await?;
-    let changes = body.read(request::read_changes)?;
+    let mut changes = body.read(request::read_changes)?;
+    if let Some(rules) = &mut changes.split_rules {
+        *rules = divided(&app, caller.client_id, before.merchant_id, before.amount, rules).await?;
+    }
     for _ in 0..TRIES_MAX {
         let now = app.clock.of(caller.client_id);
         request::check_due_today(&changes, now)?;
-        let advance = before.patch(changes, now).map_err(refused)?;
+        let advance = before.patch(&changes, now).map_err(refused)?;
         let shown = json!({ "id": before.id, "isActive": changes.is_active });
         let Some(advance) = advance else { return Ok(axum::Json(shown).into_response()) };
         let mut batch = Batch::new(caller.client_id);

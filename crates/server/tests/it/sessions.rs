@@ -213,7 +213,7 @@ async fn what_is_wrong_is_named(app: TestApp) {
         ("maxPayments", json!(0), "maxPayments must not be 0"),
         ("maxPayments", json!(-2), "maxPayments must not be less than -1"),
         ("maxPayments", json!(100_000), "maxPayments must not be greater than 99999"),
-        ("splitRules", json!([{ "sellerId": "x" }]), "splitRules is not available in this release"),
+        ("splitRules", json!([{ "sellerId": "x", "amount": 1 }]), "splitRules[0].sellerId must be a UUID"),
     ] {
         let mut body = good.clone();
         body[member] = value;

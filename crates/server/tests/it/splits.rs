@@ -2,6 +2,7 @@
 //! simulator was told ([`books`]).
 
 pub mod books;
+mod sessions;
 
 use serde_json::{Value, json};
 

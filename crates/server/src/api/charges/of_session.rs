@@ -85,7 +85,8 @@ pub(super) fn read(
         authenticate(offer, caller, &mut members)?;
     }
     let request = Body::of(members)?.read(|fields| request::read(fields, settings.mode))?;
-    Ok(ChargeRequest { session_id: Some(session.id), ..request })
+    let split_rules = session.terms.split_rules.clone();
+    Ok(ChargeRequest { session_id: Some(session.id), split_rules, ..request })
 }
 
 /// The offer that a buyer takes, and the method of the charge.

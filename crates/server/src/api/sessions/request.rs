@@ -23,6 +23,7 @@ use crate::api::charges::request::check_offer;
 use crate::api::charges::three_d_secure::NewThreeDSecure;
 use crate::api::fields::{Field, Fields};
 use crate::api::schema::words;
+use crate::api::split_rules::{self, NewSplitRule, SPLIT_RULES};
 
 /// Items of a session.
 const ITEMS_MAX: usize = 1000;
@@ -87,6 +88,9 @@ pub struct NewSessionBody {
     /// How often it can be paid: once where it is absent, without limit at -1. Above 1 not with Pix or boleto.
     #[schema(minimum = -1, maximum = 99_999)]
     max_payments: Option<i64>,
+    /// How its charges are divided among sellers; the rest is the merchant's.
+    #[schema(max_items = 100)]
+    split_rules: Option<Vec<NewSplitRule>>,
 }
 
 /// An item of a new session.
@@ -125,6 +129,9 @@ pub struct SessionChangesBody {
     /// Of a session that can be paid several times.
     #[schema(minimum = -1, maximum = 99_999)]
     max_payments: Option<i64>,
+    /// How later charges are divided among sellers; null or an empty list for no division.
+    #[schema(max_items = 100)]
+    split_rules: Option<Vec<NewSplitRule>>,
 }
 
 /// With what a buyer pays. Members that the session gives are ignored.
@@ -225,11 +232,9 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
     }
     let due_at = read_due_date(fields.optional(DUE_DATE));
     let capacity = read_capacity(fields);
-    for name in ["splitRules", "vendor"] {
-        let is_empty_list = fields.members().get(name).is_some_and(|value| *value == json!([]));
-        if fields.has(name) && !is_empty_list {
-            fields.problem(name, "is not available in this release");
-        }
+    let split_rules = split_rules::read(fields, amount);
+    if fields.has("vendor") {
+        fields.problem("vendor", "is not available in this release");
     }
     Some(NewSession {
         merchant_id: merchant_id?,
@@ -249,6 +254,7 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
             create_link: create_link?,
             items: items?,
             methods: methods?,
+            split_rules: split_rules?,
         },
     })
 }
@@ -264,7 +270,11 @@ pub(super) fn read_changes(fields: &Fields<'_>) -> Option<Patch> {
         true => Some(read_capacity(fields)?),
         false => None,
     };
-    Some(Patch { is_active: is_active?, due_at, capacity })
+    let split_rules = match fields.members().contains_key(SPLIT_RULES) {
+        true => Some(split_rules::read(fields, None)?),
+        false => None,
+    };
+    Some(Patch { is_active: is_active?, due_at, capacity, split_rules })
 }
 
 /// A point in time, or a day of São Paulo, which means its last second.

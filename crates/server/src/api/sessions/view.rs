@@ -13,6 +13,7 @@ use uuid::Uuid;
 use super::link::LinkSettings;
 use super::methods::OfferedMethod;
 use crate::api::schema::words;
+use crate::api::split_rules::SplitRuleSchema;
 
 /// A session.
 #[derive(ToSchema)]
@@ -46,6 +47,8 @@ pub struct SessionSchema {
     provider_reference_key: Option<String>,
     items: Vec<ItemSchema>,
     payment_methods: Vec<OfferedMethod>,
+    /// How its charges are divided among sellers; absent where they are not.
+    split_rules: Option<Vec<SplitRuleSchema>>,
     /// The address of its page, of a session with `createLink`. Absent in events.
     payment_link: Option<String>,
     #[schema(value_type = String, format = DateTime)]
