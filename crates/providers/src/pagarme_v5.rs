@@ -180,7 +180,11 @@ impl PagarmeV5 {
         };
         let path = ["charges", &id, "capture"];
         let request = self.request("charges.capture", Method::POST, &path, &call.credentials);
-        let request = request.json(&ask::capture(call, follow_up));
+        let change = match ask::capture(call, follow_up) {
+            Ok(change) => change,
+            Err(decline) => return Ok(Answer::Declined(decline)),
+        };
+        let request = request.json(&change);
         let answered = self.http.send(once(request, call.key)).await?;
         if let Some(answer) = tell::capture(&answered, follow_up.amount) {
             return Ok(answer);
@@ -191,6 +195,10 @@ impl PagarmeV5 {
 
     async fn void(&self, call: &Call, follow_up: &FollowUp) -> Result<Answer, NoResponse> {
         let (key, amount, credentials) = (call.key, follow_up.amount, &call.credentials);
+        let change = match ask::cancellation(call, follow_up) {
+            Ok(change) => change,
+            Err(decline) => return Ok(Answer::Declined(decline)),
+        };
         let charge = match charge_id(follow_up.transaction_id.as_deref()) {
             Some(id) => self.read(id, credentials).await?,
             None => self.search_one(ask::authorized(call, follow_up), credentials).await?,
@@ -212,7 +220,7 @@ impl PagarmeV5 {
             Void::Again { .. } => false,
         };
         let request = self.request("charges.cancel", Method::DELETE, &["charges", &charge.id], credentials);
-        let request = request.json(&ask::cancellation(call, follow_up));
+        let request = request.json(&change);
         let answered = self.http.send(once(request, key)).await?;
         match (tell::voided(&answered), is_first) {
             // What was sent before may have been done.

@@ -183,7 +183,7 @@ const CREDENTIALS: [(Type, CredentialFields); ProviderType::ALL.len()] = [
     (Type::Nupay, needs(&["merchantApiToken", "merchantApiKey"])),
     (Type::Owempay, AnyText),
     (Type::Pagarme, needs(&["apiKey"])),
-    (Type::PagarmeV5, known(&["secretKey"], &["webhookUser", "webhookPassword"])),
+    (Type::PagarmeV5, known(&["secretKey"], &["webhookUser", "webhookPassword", "recipientId"])),
     (Type::Pagseguro, needs(&["token", "email"])),
     (Type::Paypal, needs(&["clientId", "clientSecret"])),
     (Type::Picpay, needs(&["clientId", "clientSecret"])),

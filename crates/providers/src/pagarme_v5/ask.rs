@@ -12,10 +12,12 @@ use serde_json::Number;
 use crate::authentication::Proof;
 use crate::request::{Authorization, Call, CardDetails, FollowUp, Instrument, PayerDetails};
 
+use self::split::{capture_of, of_authorization, return_of};
 use super::reference::Reference;
 use super::wire::sent;
 
 mod customer;
+mod split;
 
 /// Most characters of the text on a statement. Merchants of the provider's own acquirer have 13, the others 22: what is
 /// too long may be refused, and what is shorter is never.
@@ -29,7 +31,7 @@ const DESCRIPTION: &str = "Pagamento";
 ///
 /// # Errors
 /// Why it is refused without being sent.
-pub fn order<'a>(call: &Call, authorization: &'a Authorization) -> Result<sent::Order<'a>, Decline> {
+pub fn order<'a>(call: &'a Call, authorization: &'a Authorization) -> Result<sent::Order<'a>, Decline> {
     if authorization.currency != Currency::BRL {
         return Err(not_taken("currency"));
     }
@@ -50,19 +52,24 @@ pub fn order<'a>(call: &Call, authorization: &'a Authorization) -> Result<sent::
             quantity: 1,
         }],
         customer: customer::of(buyer, card),
-        payments: [sent::Payment { amount, method: method(authorization, card, buyer)? }],
+        payments: [sent::Payment {
+            amount,
+            method: method(authorization, card, buyer)?,
+            split: of_authorization(call, authorization)?,
+        }],
         metadata: metadata(call, authorization),
     })
 }
 
 /// What a capture is sent.
-pub fn capture(call: &Call, follow_up: &FollowUp) -> sent::Change {
-    sent::Change { code: Some(authorized(call, follow_up).code()), ..change(call, follow_up) }
+pub fn capture<'a>(call: &'a Call, follow_up: &'a FollowUp) -> Result<sent::Change<'a>, Decline> {
+    let code = Some(authorized(call, follow_up).code());
+    Ok(sent::Change { code, split: capture_of(call, follow_up)?, ..change(call, follow_up) })
 }
 
 /// What a cancellation or a refund is sent.
-pub fn cancellation(call: &Call, follow_up: &FollowUp) -> sent::Change {
-    change(call, follow_up)
+pub fn cancellation<'a>(call: &'a Call, follow_up: &'a FollowUp) -> Result<sent::Change<'a>, Decline> {
+    Ok(sent::Change { split: return_of(call, follow_up)?, ..change(call, follow_up) })
 }
 
 /// The authorization that a capture or a void follows.
@@ -70,11 +77,12 @@ pub fn authorized(call: &Call, follow_up: &FollowUp) -> Reference {
     Reference { object_id: call.object_id, key: follow_up.authorization_key }
 }
 
-fn change(call: &Call, follow_up: &FollowUp) -> sent::Change {
+fn change(call: &Call, follow_up: &FollowUp) -> sent::Change<'static> {
     sent::Change {
         amount: follow_up.amount.minor_units(),
         code: None,
         operation_reference: call.key.to_string(),
+        split: None,
     }
 }
 

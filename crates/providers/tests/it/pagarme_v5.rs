@@ -38,6 +38,7 @@ fn credentials(secret_key: &str) -> Credentials {
     Credentials::new(object(json!({
         "type": "PAGARME_V5",
         "secretKey": secret_key,
+        "recipientId": "rp_own",
         "webhookUser": "regente",
         "webhookPassword": "sésamo: abre",
     })))

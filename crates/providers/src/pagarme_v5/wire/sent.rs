@@ -99,6 +99,30 @@ pub struct Payment<'a> {
     pub amount: i64,
     #[serde(flatten)]
     pub method: Method<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<Vec<SplitPart<'a>>>,
+}
+
+/// What one recipient gets, or gives back.
+#[derive(Serialize)]
+#[expect(missing_docs, reason = "the members of the provider's interface, under its names")]
+pub struct SplitPart<'a> {
+    /// Always `flat`: the shares are exact to the cent here.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// In minor units.
+    pub amount: i64,
+    pub recipient_id: &'a str,
+    pub options: SplitOptions,
+}
+
+/// What a recipient bears.
+#[derive(Clone, Copy, Serialize)]
+#[expect(missing_docs, reason = "the members of the provider's interface, under its names")]
+pub struct SplitOptions {
+    pub charge_processing_fee: bool,
+    pub charge_remainder_fee: bool,
+    pub liable: bool,
 }
 
 /// `payment_method`, with the object of that name.
@@ -267,7 +291,7 @@ pub enum LateChargeKind {
 
 /// `POST /charges/{id}/capture` and `DELETE /charges/{id}`.
 #[derive(Serialize)]
-pub struct Change {
+pub struct Change<'a> {
     /// In minor units.
     pub amount: i64,
     /// The `code` of the charge. A capture that does not repeat it would change it.
@@ -275,6 +299,9 @@ pub struct Change {
     pub code: Option<String>,
     /// Our key of the operation.
     pub operation_reference: String,
+    /// What each recipient gets, or gives back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<Vec<SplitPart<'a>>>,
 }
 
 /// `PATCH /charges/{id}/metadata`.

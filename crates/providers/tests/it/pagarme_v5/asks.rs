@@ -11,12 +11,14 @@ use regente_domain::customer::Document;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::mcc::Mcc;
 use regente_domain::percentage::Percentage;
+use regente_domain::split::Bears;
 use regente_domain::time::parse_date;
 use regente_providers::authentication::{Mpi, Proof, ThreeDSecure};
+use regente_providers::division::{Division, SellerPart};
 use regente_providers::pagarme_v5::ask;
 use regente_providers::pagarme_v5::reference::Reference;
 use regente_providers::request::{
-    Authorization, ClickToPayCheckout, Instrument, Operation, PayerDetails, WalletDetails,
+    Authorization, ClickToPayCheckout, FollowUp, Instrument, Operation, PayerDetails, WalletDetails,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -33,6 +35,45 @@ fn order(authorization: Authorization) -> Result<Value, Decline> {
 #[track_caller]
 fn payment(authorization: Authorization) -> Value {
     order(authorization).unwrap()["payments"][0].take()
+}
+
+/// Two sellers, of whom the second has nothing, and what is left to the merchant.
+pub(super) fn division(rest: i64) -> Box<Division> {
+    let part = |number: u128, recipient: Option<&str>, amount: i64, bears| SellerPart {
+        registration: Uuid::from_u128(number),
+        recipient: recipient.map(str::to_owned),
+        amount: cents(amount),
+        bears,
+    };
+    let bears = Bears { liable: Some(true), processing_fee: Some(true), ..Bears::default() };
+    let sellers = vec![part(1, Some("rp_1"), 1500 - rest, bears), part(2, None, 0, Bears::default())];
+    Box::new(Division { sellers, rest: cents(rest) })
+}
+
+#[test]
+fn a_payment_is_split_in_cents_with_the_merchant_as_one_of_the_recipients() {
+    let divided = |rest| Authorization { division: Some(division(rest)), ..card_authorization("123") };
+    let of = |recipient: &str, amount: i64, (processing, remainder, liable): (bool, bool, bool)| {
+        json!({
+            "type": "flat", "amount": amount, "recipient_id": recipient,
+            "options": { "charge_processing_fee": processing, "charge_remainder_fee": remainder, "liable": liable },
+        })
+    };
+    let seller = |amount| of("rp_1", amount, (true, false, true));
+    let split = payment(divided(500))["split"].take();
+    assert_eq!(split, json!([seller(1000), of("rp_own", 500, (false, true, true))]));
+    assert_eq!(payment(divided(0))["split"], json!([seller(1500)]), "nothing is left to the merchant");
+
+    let follow_up = FollowUp { division: Some(division(500)), ..follow_up(KEY, 1500) };
+    let call = call(KEY, Operation::Capture(follow_up.clone()));
+    let captured = serde_json::to_value(ask::capture(&call, &follow_up).unwrap()).unwrap();
+    let canceled = serde_json::to_value(ask::cancellation(&call, &follow_up).unwrap()).unwrap();
+    assert_eq!((&captured["split"], &canceled["split"]), (&split, &split));
+
+    let credentials = Credentials::new(object(json!({ "secretKey": "sk_test_1" })));
+    let unknown = Call { credentials, ..call };
+    let refused = ask::capture(&unknown, &follow_up).err().unwrap();
+    assert!(refused.retryable, "nothing was sent, and the next provider may divide it");
 }
 
 fn credit(recurrence: Option<Recurrence>) -> PaymentMethod {
@@ -283,8 +324,8 @@ fn a_capture_repeats_the_code_and_both_changes_carry_their_key() {
     let other = Uuid::from_u128(9);
     let call = call(other, Operation::Capture(follow_up(KEY, 700)));
     let Operation::Capture(follow_up) = &call.operation else { unreachable!() };
-    let captured = serde_json::to_value(ask::capture(&call, follow_up)).unwrap();
+    let captured = serde_json::to_value(ask::capture(&call, follow_up).unwrap()).unwrap();
     assert_eq!(captured, json!({ "amount": 700, "code": CODE, "operation_reference": other }));
-    let canceled = serde_json::to_value(ask::cancellation(&call, follow_up)).unwrap();
+    let canceled = serde_json::to_value(ask::cancellation(&call, follow_up).unwrap()).unwrap();
     assert_eq!(canceled, json!({ "amount": 700, "operation_reference": other }));
 }

@@ -120,6 +120,19 @@ async fn a_card_is_charged_read_back_and_refunded_in_parts() {
 }
 
 #[tokio::test]
+async fn a_divided_charge_is_captured_and_given_back() {
+    let judge = Judge::start();
+    let providers = judge.providers();
+    let divided = Authorization { division: Some(asks::division(500)), ..reserving("123") };
+    let charge = id_of(authorize(&providers, divided).await);
+    let whole = follow_up(Some(&charge), 1500, PaymentType::Credit);
+    let whole = FollowUp { division: Some(asks::division(500)), ..whole };
+    approved(providers.call(call(key(1), Operation::Capture(whole.clone()))).await);
+    approved(providers.call(call(key(2), Operation::Void(whole))).await);
+    no_complaint(&judge).await;
+}
+
+#[tokio::test]
 async fn a_reservation_is_captured_in_part_or_released() {
     let judge = Judge::start();
     let providers = judge.providers();
