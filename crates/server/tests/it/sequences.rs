@@ -26,6 +26,8 @@ use crate::anti_fraud;
 use crate::apple_pay::by_click_to_pay;
 use crate::charges::text;
 use crate::harness::{Client, Reply, TestApp, charge_body, request, sandbox};
+use crate::splits::books::all_alike;
+use crate::splits::seller;
 use crate::three_d_secure::{
     CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
     NOT_ENROLLED, REFUSED, answer_in_time, inline, own, three_d_secure, visit,
@@ -92,6 +94,7 @@ struct Told {
     taken_back: usize,
     reversals: usize,
     wallets: usize,
+    divided: usize,
     effects: usize,
     sessions: sessions::Told,
 }
@@ -112,6 +115,7 @@ impl Told {
             && self.reversals > 0
             && self.wallets > 0
             && self.sessions.is_varied()
+            && self.divided > 0
     }
 }
 
@@ -177,6 +181,8 @@ struct Sequence {
     post: Dice,
     /// Which charges are paid by wallet; apart for the same reason.
     wallets: Dice,
+    /// Which charges are divided among sellers, and who gives back how much; apart for the same reason.
+    splits: Dice,
     requests: u64,
     /// How often the process has stopped. The simulator in it has forgotten then whom to notify of earlier calls.
     stops: u64,
@@ -186,12 +192,13 @@ struct Sequence {
 
 impl Sequence {
     const fn new(seed: u64) -> Self {
-        let wallets = Dice(seed.rotate_left(32));
+        let (wallets, splits) = (Dice(seed.rotate_left(32)), Dice(seed.rotate_left(16) ^ 1));
         Self {
             seed,
             dice: Dice(seed),
             post: Dice(!seed),
             wallets,
+            splits,
             requests: 0,
             stops: 0,
             reversals: Vec::new(),
@@ -205,6 +212,7 @@ impl Sequence {
             providers.push(self.analyst());
         }
         let merchant = app.merchant_with(json!(providers)).await;
+        let sellers = self.sellers(&app, &merchant).await;
         // No earlier sequence has charges of this time.
         app.clock.advance(Duration::from_millis(1));
         let since = app.clock.deployment();
@@ -222,6 +230,7 @@ impl Sequence {
                 body["paymentSource"] = wallet["paymentSource"].clone();
                 told.wallets += 1;
             }
+            self.divide(&sellers, &mut body);
             let stops = self.stops;
             let (after, reply) = self.send(app, "/v1/charges", &body, told).await;
             app = after;
@@ -238,7 +247,7 @@ impl Sequence {
                 if may_happen && !self.dice.one_in(3) {
                     may_happen = self.happen(&app, &id, told).await;
                 } else {
-                    app = self.operate(app, &id, told).await;
+                    app = self.operate(app, &id, &sellers, told).await;
                 }
                 self.notify(&app, told).await;
                 if self.stops == stops {
@@ -278,11 +287,32 @@ impl Sequence {
         }
         nothing_besides(&app.books, since, money).await;
         entries_agree(&app, charges).await;
+        told.divided += all_alike(&app, charges).await;
         told.effects += money.effects;
         for sold in &sold {
             sold.agrees(&app, self.seed, &mut told.sessions).await;
         }
         app
+    }
+
+    /// Sometimes the merchant has two sellers whom every provider takes.
+    async fn sellers(&mut self, app: &TestApp, merchant: &str) -> Vec<Value> {
+        if !self.splits.one_in(4) {
+            return Vec::new();
+        }
+        let sellers = vec![seller(app, merchant, 1).await, seller(app, merchant, 2).await];
+        if sellers.iter().all(|seller| seller["status"] == "active") { sellers } else { Vec::new() }
+    }
+
+    fn divide(&mut self, sellers: &[Value], body: &mut Value) {
+        let [one, two] = sellers else { return };
+        let amount = body["amount"].as_u64().unwrap();
+        let by_amount = amount > 1 && self.splits.one_in(3);
+        let (most, name) = if by_amount { (amount / 2, "amount") } else { (50, "percentage") };
+        let mut share =
+            |seller: &Value| json!({ "sellerId": seller["id"], name: 1 + self.splits.below(most) });
+        let second = share(two);
+        body["splitRules"] = json!([share(one), second]);
     }
 
     /// The cardholder is to be authenticated: by a 3DS server, or by the payment provider.
@@ -323,7 +353,7 @@ impl Sequence {
         app
     }
 
-    async fn operate(&mut self, app: TestApp, id: &str, told: &mut Told) -> TestApp {
+    async fn operate(&mut self, app: TestApp, id: &str, sellers: &[Value], told: &mut Told) -> TestApp {
         if self.dice.one_in(6) {
             app.later(Duration::from_secs(self.dice.below(4000))).await;
         }
@@ -337,11 +367,16 @@ impl Sequence {
         let operation = if is_reserved == self.dice.one_in(6) { "void" } else { "capture" };
         let operation =
             if is_reserved { operation } else { self.dice.pick(&["void", "void", "void", operation]) };
-        let body = match self.dice.below(6) {
+        let mut body = match self.dice.below(6) {
             0 => json!({}),
             1 => json!({ "amount": 1 + self.dice.below(1000) }),
             _ => json!({ "amount": 1 + self.dice.below(rest.max(1)) }),
         };
+        if operation == "void" && charge.get("splitRules").is_some() && self.splits.one_in(2) {
+            let seller = self.splits.below(sellers.len() as u64);
+            let seller = &sellers[usize::try_from(seller).unwrap()];
+            body["splitRules"] = json!([{ "sellerId": seller["id"], "amount": 1 + self.splits.below(100) }]);
+        }
         let path = format!("/v1/charges/{id}/{operation}");
         told.operations += 1;
         let (app, reply) = self.send(app, &path, &body, told).await;

@@ -15,6 +15,7 @@ use crate::charges::text;
 use crate::follow_ups::announced;
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, request, sandbox, stories};
 use crate::reconcile::denied::lying;
+use crate::splits::{books as splits, divided, shop};
 
 stories! {
     while_a_charge_is_made,
@@ -36,6 +37,8 @@ stories! {
     while_an_orphan_is_given_back,
     while_a_wallet_is_charged,
     while_a_wallet_goes_on_to_the_next_provider,
+    while_a_divided_charge_is_made,
+    while_a_part_of_a_divided_charge_is_refunded,
 }
 
 /// Everything is due by then.
@@ -163,6 +166,7 @@ async fn sweep_with(
         let charges = all_charges(&app).await;
         agree_on_all(&app.books, &charges).await;
         ledger_agrees(&app, &charges).await;
+        splits::all_alike(&app, &charges).await;
         assert_eq!(charges.len() as u64, steps + 1, "one charge for one key, after {steps} steps");
         let read = app.get(&format!("/v1/charges/{}", text(&answer["id"]))).await.expect(200);
         assert_eq!(read, answer, "after {steps} steps");
@@ -315,6 +319,30 @@ async fn while_a_part_is_refunded(app: TestApp) {
     let merchant = app.merchant().await;
     sweep(app, async |app| void(app, &merchant, CaptureMode::Automatic, json!({ "amount": 40 })).await, 6)
         .await;
+}
+
+async fn while_a_divided_charge_is_made(app: TestApp) {
+    let (merchant, sellers) = shop(&app).await;
+    let rules = json!([{ "sellerId": sellers[0]["id"], "percentage": 33 }, { "sellerId": sellers[1]["id"], "percentage": 1 }]);
+    let body = divided(&merchant, 1001, &rules);
+    let prepare = async |_: &TestApp| Interrupted {
+        path: "/v1/charges".to_owned(),
+        body: body.clone(),
+        operation: Operation::Authorize,
+    };
+    sweep(app, prepare, 6).await;
+}
+
+async fn while_a_part_of_a_divided_charge_is_refunded(app: TestApp) {
+    let (merchant, sellers) = shop(&app).await;
+    let rules = json!([{ "sellerId": sellers[0]["id"], "amount": 300 }]);
+    let returns = json!({ "amount": 100, "splitRules": [{ "sellerId": sellers[0]["id"], "amount": 90 }] });
+    let prepare = async |app: &TestApp| {
+        let charge = app.post("/v1/charges", &divided(&merchant, 1000, &rules)).await.expect(201);
+        let path = format!("/v1/charges/{}/void", text(&charge["id"]));
+        Interrupted { path, body: returns.clone(), operation: Operation::Void }
+    };
+    sweep(app, prepare, 6).await;
 }
 
 async fn while_a_charge_is_recovered(app: TestApp) {

@@ -20,6 +20,7 @@ use crate::apple_pay::{Shop, by_apple_pay, purchase};
 use crate::harness::payers::{Act, asking_payers};
 use crate::harness::{Client, Reply, TestApp, sandbox};
 use crate::openapi::records::{Records, put};
+use crate::splits::seller_body;
 use crate::three_d_secure::{CHALLENGE_PASSES, decided, fields, post_form, three_d_secure};
 
 /// What was sent and what was answered.
@@ -197,6 +198,19 @@ impl<'a> Story<'a> {
         let canary = self.canary(Fate::Approved);
         let voucher = json!({ "paymentType": "voucher", "items": [], "customer": { "name": "Ana" } });
         self.post("/v1/charges", &put(self.inline(&canary), "paymentMethod", voucher)).await.expect(201);
+        self.divided_charge().await;
+    }
+
+    /// A charge among sellers, given back in part by one of them.
+    async fn divided_charge(&mut self) {
+        let seller = self.post("/v1/sellers", &seller_body(&self.merchant, 1, "4929")).await.expect(201);
+        let canary = self.canary(Fate::Approved);
+        let rules = json!([{ "sellerId": seller["id"], "percentage": 10 }]);
+        let body = put(put(self.inline(&canary), "splitRules", rules), "capture", true);
+        let charge = self.post_twice("/v1/charges", &canary.number, &body).await.expect(201);
+        let path = format!("/v1/charges/{}/void", charge["id"].as_str().unwrap());
+        let returns = json!({ "amount": 20, "splitRules": [{ "sellerId": seller["id"], "amount": 1 }] });
+        self.post(&path, &returns).await.expect(201);
     }
 
     /// Tokens of a wallet: the number in them is the canary. Charged, refused for its amount, and used again.

@@ -253,7 +253,7 @@ impl Sequence {
         let place = usize::try_from(self.dice.below(charges.len() as u64)).unwrap();
         let id = text(&charges[place]["id"]);
         if charges[place]["status"] != "pending" && self.dice.one_in(2) {
-            return self.operate(app, id, told).await;
+            return self.operate(app, id, &[], told).await;
         }
         if !self.happen(&app, id, told).await {
             sold.over.insert(id.to_owned());
