@@ -175,7 +175,7 @@ fn the_document_describes_the_bodies_as_they_are() {
     let members: Vec<_> = schemas["ErrorBody"]["properties"].as_object().unwrap().keys().collect();
     assert_eq!(
         members,
-        ["type", "code", "declinedCode", "declined_code", "message", "businessCode", "details"]
+        ["type", "code", "declinedCode", "declined_code", "message", "businessCode", "key", "details"]
     );
     assert_eq!(schemas["ErrorBody"]["required"], serde_json::json!(["type", "code", "message", "details"]));
     assert_eq!(

@@ -202,6 +202,8 @@ fn fits_pattern(pattern: &str, text: &str) -> bool {
         counts.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
     };
     match pattern {
+        "^[0-9]{3}$" => digits(text, &[3]),
+        "^[0-9]{8}$" => digits(text, &[8]),
         "^[0-9]{3,4}$" => digits(text, &[3, 4]),
         "^[0-9]+([.][0-9]+)?$" => text.parse::<f64>().is_ok(),
         "^(0[1-9]|1[0-2])/[0-9]{4}$" => text.split_once('/').is_some_and(|(month, year)| {
