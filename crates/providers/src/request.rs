@@ -134,6 +134,7 @@ pub enum Mode {
 
 /// An operation that a provider can carry out.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one lives as long as its call, and most are authorizations")]
 pub enum Operation {
     /// Charges an amount, or reserves it.
     Authorize(Authorization),

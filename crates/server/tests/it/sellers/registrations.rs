@@ -103,6 +103,8 @@ async fn what_a_provider_decides_later_is_notified_and_announced(app: TestApp) {
     ];
     let mut told: Vec<Notice> = Vec::new();
     for (status, expected) in statuses {
+        // What is decided twice at the same moment is one decision.
+        app.later(SECOND).await;
         decides(&app, &seller, status).await;
         let notices = app.wire.notices();
         assert_eq!(notices.len(), 1, "it is notified");
