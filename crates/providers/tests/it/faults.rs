@@ -51,7 +51,7 @@ fn a_wrong_plan_names_every_wrong_member() {
             "options.type must be SANDBOX",
             "options.faults.0.when.brand should not exist",
             "options.faults.0.when.operation must be one of the following values: authorization, zero_dollar, capture, \
-             void, probe, anti_fraud, notification, authentication",
+             void, probe, anti_fraud, notification, authentication, seller",
             "options.faults.0.when.amount must be an integer number of minor units",
             "options.faults.0.when.currency must be one of the listed currency codes",
             "options.faults.0.when.lastDigit must be an integer from 0 to 9",

@@ -402,7 +402,9 @@ fn put_at(body: &mut Value, pointer: &str, value: Value) {
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     match body.pointer_mut(parent).unwrap() {
         Value::Object(members) => drop(members.insert(name.to_owned(), value)),
-        other => panic!("{pointer} is in {other}"),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+            panic!("{pointer} is in {other}")
+        }
     }
 }
 
