@@ -219,14 +219,15 @@ pub async fn link_all(
 }
 
 async fn link(app: &App, before: &Seller, provider: &Provider) -> Result<(), Error> {
-    let now = later_of(app.clock.of(before.client_id), before.updated_at);
+    let now = app.clock.of(before.client_id);
+    let changed_at = later_of(now, before.updated_at);
     let of = (provider.id, provider.provider_type);
-    let mut after = before.linked(of, new_uuid(app, now), now);
+    let mut after = before.linked(of, new_uuid(app, now), changed_at);
     if after == *before {
         return Ok(());
     }
     after.version += 1;
-    after.updated_at = now;
+    after.updated_at = changed_at;
     let mut batch = Batch::new(before.client_id);
     rows::advance(&mut batch, &after)?;
     if after.status() != before.status() {
