@@ -10,7 +10,7 @@ use super::mutation::{Mutation, mutations};
 use super::records::{Call, Records, address, customer_body, fresh_key, put, unique};
 use crate::apple_pay::{by_click_to_pay, open_shop};
 use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, sandbox, token_body};
+use crate::harness::{APPROVED, TestApp, charge_body, sandbox, token_body};
 use crate::sellers::{changes, complete_body};
 use crate::three_d_secure::three_d_secure;
 
@@ -40,29 +40,46 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
             vec![with(json!({ "sourceType": "card", "cardId": records.card().await }))]
         }
         "POST /v1/charges" => charges(records).await.into_iter().map(with).collect(),
+        "POST /v1/charges/{id}/void" => {
+            let (merchant, seller) = records.merchant_with_seller().await;
+            let mut charge = charge_body(&merchant, APPROVED);
+            charge["splitRules"] = json!([{ "sellerId": seller, "percentage": 50 }]);
+            let charge = text(&records.make("/v1/charges", &charge).await["id"]).to_owned();
+            let body = json!({ "amount": 100, "splitRules": [{ "sellerId": seller, "amount": 10 }] });
+            vec![Call { ids: vec![charge], body: Some(body) }]
+        }
         "POST /v1/sessions" => {
-            let body = session(&records.merchant().await);
+            let (merchant, seller) = records.merchant_with_seller().await;
+            let body = session(&merchant);
+            let divided = split_rules(&seller).map(|rules| put(body.clone(), "splitRules", rules));
             let mut methods = body["paymentMethods"].as_array().expect("methods").clone();
             // Only the first one is tried.
             (0..methods.len())
                 .map(|_| {
                     methods.rotate_left(1);
-                    with(put(body.clone(), "paymentMethods", methods.clone()))
+                    put(body.clone(), "paymentMethods", methods.clone())
                 })
+                .chain(divided)
+                .map(with)
                 .collect()
         }
         "PATCH /v1/sessions/{id}" => {
-            let mut body = session(&records.merchant().await);
+            let (merchant, seller) = records.merchant_with_seller().await;
+            let mut body = session(&merchant);
             body["maxPayments"] = 2.into();
             body["paymentMethods"] = json!([{ "paymentType": "credit", "installments": 1 }]);
             let changes = json!({ "isActive": true, "dueDate": "2030-01-01", "maxPayments": 3 });
-            vec![Call { ids: vec![made(records, &body).await], body: Some(changes) }]
+            let divided = split_rules(&seller).map(|rules| put(changes.clone(), "splitRules", rules));
+            let ids = vec![made(records, &body).await];
+            divided.into_iter().map(|changes| Call { ids: ids.clone(), body: Some(changes) }).collect()
         }
         "POST /v1/sessions/{id}/charge" => {
             let mut calls = Vec::new();
             for body in charges(records).await {
                 let payment_type = body["paymentMethod"]["paymentType"].as_str().expect("a type");
-                if !["credit", "pix", "boleto", "drip", "nupay", "click_to_pay"].contains(&payment_type) {
+                if !["credit", "pix", "boleto", "drip", "nupay", "click_to_pay"].contains(&payment_type)
+                    || body.get("splitRules").is_some()
+                {
                     continue;
                 }
                 let session = made(records, &session(&records.merchant().await)).await;
@@ -118,6 +135,18 @@ fn session(merchant: &str) -> Value {
     })
 }
 
+/// Rules with all members, by each kind of share.
+fn split_rules(seller: &Value) -> [Value; 2] {
+    [("percentage", 50), ("amount", 10)].map(|(share, value)| {
+        let mut rule = json!({
+            "sellerId": seller, "processingFee": true, "chargeEntireFee": false, "chargeRemainderFee": true,
+            "liable": true, "transactionOwner": false, "fares": { "mdr": 2, "fee": 100 },
+        });
+        rule[share] = value.into();
+        json!([rule])
+    })
+}
+
 /// Makes a session; returns its id.
 async fn made(records: &Records<'_>, body: &Value) -> String {
     let made = records.app.call(records.client, Method::POST, "/v1/sessions", &[], Some(body)).await;
@@ -166,7 +195,7 @@ async fn purchases(records: &Records<'_>, example: Value) -> Vec<Value> {
 
 /// A charge by each source, one of them with all members.
 async fn charges(records: &Records<'_>) -> Vec<Value> {
-    let merchant = records.merchant().await;
+    let (merchant, seller) = records.merchant_with_seller().await;
     let customer = records.customer_with_card().await;
     let payer = records.app.get(&format!("/v1/customers/{customer}")).await.expect(200);
     let payer = json!({ "email": payer["email"], "document": payer["document"] });
@@ -232,6 +261,8 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
         body.as_object_mut().unwrap().shift_remove("customerId");
         body
     });
+    let by_token = json!({ "sourceType": "token", "tokenId": records.token(APPROVED).await });
+    let divided = split_rules(&seller).map(|rules| put(body(by_token.clone()), "splitRules", rules));
     let by_voucher = put(body(voucher), "paymentMethod", method);
     let card = records.card().await;
     let setup = json!({ "sourceType": "card", "cardId": card });
@@ -258,7 +289,7 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
     let by_apple_pay = by_wallet(records.app.shop().charge(records.app, &merchant));
     let others =
         [by_voucher, by_pix, by_nupay, by_drip, authenticated, by_debit, by_click_to_pay, by_apple_pay];
-    sources.into_iter().map(body).chain(others).chain(by_boleto).collect()
+    sources.into_iter().map(body).chain(others).chain(by_boleto).chain(divided).collect()
 }
 
 #[tokio::test]

@@ -177,6 +177,12 @@ impl Records<'_> {
         customer
     }
 
+    /// A merchant, and the id of its seller.
+    pub async fn merchant_with_seller(&self) -> (String, Value) {
+        let seller = self.seller().await;
+        (text(&seller["merchantId"]), seller["id"].clone())
+    }
+
     pub async fn seller(&self) -> Value {
         self.make("/v1/sellers", &seller_body(&self.merchant().await)).await
     }
