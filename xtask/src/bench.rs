@@ -7,6 +7,7 @@ mod adapters;
 mod charges;
 mod compare;
 mod cores;
+mod engine;
 mod figures;
 mod growth;
 mod latency;
@@ -25,6 +26,7 @@ mod requests;
 mod seeded;
 mod sessions;
 mod slow_provider;
+mod splits;
 pub(crate) mod stripe_loopback;
 mod turns;
 mod webhooks;
@@ -126,6 +128,8 @@ pub(crate) enum Scenario {
     Sessions,
     /// Charges at a real adapter, next to the simulator's: charges a second, what a charge costs, memory of one in flight
     Adapters,
+    /// Charges that are divided between two sellers, next to undivided ones
+    Splits,
     /// Deliveries of events while some endpoints hang, and two nodes that share them
     Webhooks,
     /// Where a charge's time goes: by thread, by function, and the pages that it writes
@@ -136,7 +140,7 @@ pub(crate) enum Scenario {
 
 impl Scenario {
     /// All scenarios in order; without `compare`, which needs a second binary.
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -148,6 +152,7 @@ impl Scenario {
         Self::Payers,
         Self::Sessions,
         Self::Adapters,
+        Self::Splits,
         Self::Webhooks,
         Self::Profile,
     ];
@@ -166,6 +171,7 @@ impl Scenario {
             Self::Payers => "payers",
             Self::Sessions => "sessions",
             Self::Adapters => "adapters",
+            Self::Splits => "splits",
             Self::Webhooks => "webhooks",
             Self::Profile => "profile",
             Self::Compare => "compare",
@@ -186,6 +192,7 @@ impl Scenario {
             Self::Payers => "Charges that wait for their payers",
             Self::Sessions => "Buyers at the checkout",
             Self::Adapters => "A real adapter, and the simulator",
+            Self::Splits => "Charges with sellers, and without",
             Self::Webhooks => "Webhook deliveries",
             Self::Profile => "Where a charge's time goes",
             Self::Compare => "Two binaries in turns",
@@ -205,6 +212,7 @@ impl Scenario {
             Self::Payers => payers::measure(bench).await,
             Self::Sessions => sessions::measure(bench).await,
             Self::Adapters => adapters::measure(bench).await,
+            Self::Splits => splits::measure(bench).await,
             Self::Webhooks => webhooks::measure(bench).await,
             Self::Profile => profile::measure(bench).await,
             Self::Compare => compare::measure(bench).await,

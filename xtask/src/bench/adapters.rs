@@ -150,6 +150,7 @@ async fn costs(bench: &Bench) -> Outcome<Table> {
             "p99 ms",
             "server CPU µs",
             "provider CPU µs",
+            "KB written",
             "MB resident",
         ],
     );

@@ -3,15 +3,13 @@
 
 use std::path::Path;
 
-use regente_store::testing::TestPostgres;
-
+use super::engine::Engine;
 use super::figures::{Reached, Samples, number};
-use super::meter::{self, Usage};
+use super::meter;
 use super::postgres::CONNECTIONS;
 use super::report::{Report, Table};
 use super::turns::Turns;
-use super::wrk::Load;
-use super::{Bench, charges, postgres, slow_provider};
+use super::{Bench, charges, slow_provider};
 use crate::Outcome;
 use crate::place::{Account, Place, one_simulator, slow_simulator};
 use crate::service::Service;
@@ -64,44 +62,6 @@ impl<T> Sides<T> {
     }
 }
 
-/// The database of the charges.
-enum Database {
-    Sqlite,
-    Postgres(TestPostgres),
-}
-
-impl Database {
-    const fn word(&self) -> &'static str {
-        match self {
-            Self::Sqlite => "SQLite",
-            Self::Postgres(_) => "PostgreSQL",
-        }
-    }
-
-    /// A place with a fresh database.
-    async fn place(&self, binary: &Path) -> Outcome<Place> {
-        let place = Bench::place_of(binary)?;
-        Ok(match self {
-            Self::Sqlite => place,
-            Self::Postgres(server) => {
-                server.administer("CHECKPOINT").await;
-                place.on_postgres(&server.empty_database().await)
-            }
-        })
-    }
-
-    fn charge(&self, bench: &Bench, service: &Service, account: &Account) -> Outcome<(Load, Option<Usage>)> {
-        let accounts = std::slice::from_ref(account);
-        match self {
-            Self::Sqlite => Ok((charges::charge(bench, service, accounts, CONNECTIONS)?, None)),
-            Self::Postgres(server) => {
-                let (load, database) = postgres::charge(bench, server, service, accounts)?;
-                Ok((load, Some(database)))
-            }
-        }
-    }
-}
-
 pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let old = bench.against.as_deref().ok_or("no second binary to compare with")?;
     let binaries = Sides { new: bench.binary.as_path(), old };
@@ -127,40 +87,40 @@ async fn rates(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> O
             "p99 ms",
             "server CPU µs",
             "PostgreSQL CPU µs",
+            "KB written",
             "MB resident",
         ],
     );
-    for database in [Database::Sqlite, Database::Postgres(TestPostgres::durable())] {
-        let measured = charges_in_turns(bench, binaries, &database).await?;
+    for engine in Engine::both() {
+        let measured = charges_in_turns(bench, binaries, &engine).await?;
         let ratio = measured.new.divided_by(&measured.old);
         report.number(
-            format!("part of the old binary's charges a second, {}", database.word()),
+            format!("part of the old binary's charges a second, {}", engine.word()),
             ratio.rate.show(3),
             format!("at least {}", number(RATE_MIN, 2)),
             Reached::at_least(RATE_MIN, ratio.rate.median()),
         );
         for side in [Side::New, Side::Old] {
-            let what = format!("{}, {}", database.word(), side.word());
+            let what = format!("{}, {}", engine.word(), side.word());
             table.row(measured.of(side).row(what));
         }
-        table.row(ratio.row_of_ratios(format!("{}, new / old", database.word())));
+        table.row(ratio.row_of_ratios(format!("{}, new / old", engine.word())));
     }
     report.tables.push(table);
     Ok(())
 }
 
-async fn charges_in_turns(
-    bench: &Bench,
-    binaries: &Sides<&Path>,
-    database: &Database,
-) -> Outcome<Sides<Turns>> {
+async fn charges_in_turns(bench: &Bench, binaries: &Sides<&Path>, engine: &Engine) -> Outcome<Sides<Turns>> {
     let mut measured = Sides::<Turns>::default();
     for round in 1..=bench.rounds {
         for side in Side::TURNS {
-            println!("compare: {}, {}, round {round} of {}", database.word(), side.word(), bench.rounds);
-            let place = database.place(binaries.of(side)).await?;
+            println!("compare: {}, {}, round {round} of {}", engine.word(), side.word(), bench.rounds);
+            let place = engine.place(binaries.of(side)).await?;
             let (service, account) = start(&place).await?;
-            let (load, used) = database.charge(bench, &service, &account)?;
+            let accounts = std::slice::from_ref(&account);
+            let (load, used) =
+                charges::charge_beside(bench, &service, accounts, CONNECTIONS, || engine.usage())?;
+            let used = engine.is_beside().then_some(used);
             measured.of_mut(side).add(&load, used, meter::resident_mib(service.process_id()));
             service.stop()?;
         }

@@ -7,6 +7,8 @@ use crate::place::Account;
 
 /// Bytes of a charge's body.
 const BODY_BYTES: usize = 600;
+/// Bytes of the body of a charge that may be divided between two sellers.
+const DIVIDED_BODY_BYTES: usize = 800;
 
 /// A request in two parts, with the idempotency key between them.
 #[derive(Clone, Debug)]
@@ -20,9 +22,12 @@ pub(crate) struct Charge {
 impl Charge {
     /// A charge with an inline card that the simulator approves, with a body of 600 bytes.
     pub(crate) fn of(account: &Account) -> Outcome<Self> {
-        let body = body(account, 600_usize.saturating_sub(body(account, 0)?.len()))?;
-        debug_assert_eq!(body.len(), BODY_BYTES);
-        Ok(Self::with_body(account, &body))
+        Ok(Self::with_body(account, &padded(account, &Value::Null, BODY_BYTES)?))
+    }
+
+    /// The same, divided by these rules; longer, and as long without rules.
+    pub(crate) fn divided(account: &Account, rules: &Value) -> Outcome<Self> {
+        Ok(Self::with_body(account, &padded(account, rules, DIVIDED_BODY_BYTES)?))
     }
 
     /// A charge with any body.
@@ -39,9 +44,16 @@ impl Charge {
     }
 }
 
+/// A body of this many bytes.
+fn padded(account: &Account, rules: &Value, bytes: usize) -> Outcome<String> {
+    let body = body(account, rules, bytes.saturating_sub(body(account, rules, 0)?.len()))?;
+    debug_assert_eq!(body.len(), bytes);
+    Ok(body)
+}
+
 /// A body whose description is padded by this many letters.
-fn body(account: &Account, padding: usize) -> Outcome<String> {
-    let body: Value = json!({
+fn body(account: &Account, rules: &Value, padding: usize) -> Outcome<String> {
+    let mut body: Value = json!({
         "merchantId": account.merchant_id, "amount": 150, "currency": "BRL", "capture": true,
         "orderId": "32c68ff7-902c-408b-b464-cf487c7cda97",
         "description": format!("Order 231{}", "x".repeat(padding)), "statementDescriptor": "LOJA JOAO",
@@ -51,6 +63,9 @@ fn body(account: &Account, padding: usize) -> Outcome<String> {
             "cardExpirationDate": "12/2030" } },
         "appInfo": { "platform": { "integrator": "bench", "name": "shop", "version": "1.0" } },
     });
+    if !rules.is_null() {
+        body["splitRules"] = rules.clone();
+    }
     Ok(serde_json::to_string(&body)?)
 }
 

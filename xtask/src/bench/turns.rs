@@ -14,6 +14,8 @@ pub(super) struct Turns {
     server_cpu_us: Samples,
     /// Of the process beside the service: the database's or the provider's. Empty where there is none.
     beside_cpu_us: Samples,
+    /// To the disk for each charge, by the server and the process beside it.
+    written_kib: Samples,
     resident_mib: Samples,
 }
 
@@ -27,6 +29,8 @@ impl Turns {
         if let Some(beside) = beside {
             self.beside_cpu_us.add(load.for_each(beside.cpu_seconds * 1e6));
         }
+        let written = load.server.written_bytes + beside.map_or(0.0, |beside| beside.written_bytes);
+        self.written_kib.add(load.for_each(written / 1024.0));
         self.resident_mib.add(resident_mib);
     }
 
@@ -38,24 +42,25 @@ impl Turns {
             p99_ms: self.p99_ms.divided_by(&other.p99_ms),
             server_cpu_us: self.server_cpu_us.divided_by(&other.server_cpu_us),
             beside_cpu_us: self.beside_cpu_us.divided_by(&other.beside_cpu_us),
+            written_kib: self.written_kib.divided_by(&other.written_kib),
             resident_mib: self.resident_mib.divided_by(&other.resident_mib),
         }
     }
 
     /// The row of a side.
     pub(super) fn row(&self, what: String) -> impl Iterator<Item = String> {
-        self.cells(what, [0, 1, 1, 0, 0, 0])
+        self.cells(what, [0, 1, 1, 0, 0, 1, 0])
     }
 
     /// The row of one side divided by another.
     pub(super) fn row_of_ratios(&self, what: String) -> impl Iterator<Item = String> {
-        self.cells(what, [3; 6])
+        self.cells(what, [3; 7])
     }
 
     /// With this number of decimals in each column.
-    fn cells(&self, what: String, decimals: [usize; 6]) -> impl Iterator<Item = String> {
-        let Self { rate, p50_ms, p99_ms, server_cpu_us, beside_cpu_us, resident_mib } = self;
-        let cells = [rate, p50_ms, p99_ms, server_cpu_us, beside_cpu_us, resident_mib];
+    fn cells(&self, what: String, decimals: [usize; 7]) -> impl Iterator<Item = String> {
+        let Self { rate, p50_ms, p99_ms, server_cpu_us, beside_cpu_us, written_kib, resident_mib } = self;
+        let cells = [rate, p50_ms, p99_ms, server_cpu_us, beside_cpu_us, written_kib, resident_mib];
         let cells = cells.into_iter().zip(decimals).map(|(samples, decimals)| samples.show(decimals));
         std::iter::once(what).chain(cells.collect::<Vec<_>>())
     }
