@@ -89,6 +89,12 @@ impl Charge {
         (charge, void)
     }
 
+    /// The void of an orphaned authorization was accepted: the next version, in the same state.
+    #[must_use]
+    pub fn note_orphan_void(&self, now: Timestamp) -> Self {
+        self.moved(self.state.clone(), now)
+    }
+
     /// The void of an orphaned authorization succeeded: announces it to the merchant.
     pub fn confirm_orphan_voided(&self, now: Timestamp) -> Transition {
         self.transition(self.state.clone(), Some(ChargeEvent::ProbeVoid), now)

@@ -133,18 +133,27 @@ pub(super) async fn send(
         return Ok(Ran { charge: opened, requests });
     }
     let ended = request.end(asked.outcome, Some(asked.duration), app.clock.of(request.client_id));
-    let step = decide(app, &opened, &ended)?;
-    Ok(match outcome::write(app, &opened, Some(&ended), &step, None, actor).await? {
-        Written::ByUs => {
-            requests.push(ended);
-            Ran { charge: step.charge, requests }
+    requests.push(request);
+    let mut ran = Ran { charge: opened, requests };
+    for _ in 0..RACES_MAX {
+        let step = decide(app, &ran.charge, &ended)?;
+        match outcome::write(app, &ran.charge, Some(&ended), &step, None, actor).await? {
+            Written::ByUs => {
+                let mut requests = ran.requests;
+                if let Some(open) = requests.iter_mut().find(|stored| stored.id == ended.id) {
+                    *open = ended;
+                }
+                return Ok(Ran { charge: step.charge, requests });
+            }
+            Written::Elsewhere => ran = reread(app, &ran.charge).await?,
+            Written::NotYet => return Ok(ran),
         }
-        Written::Elsewhere => reread(app, &opened).await?,
-        Written::NotYet => {
-            requests.push(request);
-            Ran { charge: opened, requests }
+        // Otherwise another request of the charge came or ended meanwhile, such as the void of a further payment.
+        if !ran.charge.has_open(&ended) {
+            return Ok(ran);
         }
-    })
+    }
+    Ok(ran)
 }
 
 /// Ends an operation after its caller is gone: the reconcile job has found out its outcome, or the provider has notified

@@ -5,7 +5,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, Transition, refused_voids};
+use regente_domain::charge::{Charge, Transition, later_of, refused_voids};
 use regente_store::transaction_requests::{Beginning, ObjectKind, Probing};
 use regente_store::{Batch, Commit, charges, events, transaction_requests};
 
@@ -24,18 +24,16 @@ pub(super) async fn settle(
     ended: &TransactionRequest,
     actor: &Actor,
 ) -> Result<(), Error> {
+    // It ends after the version that an answer may have shown meanwhile, with the void open.
+    let updated_at = later_of(app.clock.of(charge.client_id), charge.updated_at);
+    let ended = &TransactionRequest { updated_at, ..ended.clone() };
     match &ended.outcome {
         Outcome::Approved(_) => confirm(app, charge, ended, actor).await,
         Outcome::Declined(_) | Outcome::NoEffect(_) => {
             let refusals = refused_voids(requests, ended.follows) + 1;
             try_again(app, charge, ended, refusals, actor).await
         }
-        Outcome::Accepted(_) => {
-            let mut batch = Batch::new(charge.client_id);
-            let due_at = schedule::first_look(app, charge.client_id);
-            transaction_requests::end_accepted(&mut batch, ended, due_at)?;
-            write(app, batch).await
-        }
+        Outcome::Accepted(_) => accept(app, charge, ended, actor).await,
         Outcome::Open | Outcome::Pending(_) | Outcome::Analysed(_) => {
             Err(Error::internal("a void that has not ended"))
         }
@@ -67,6 +65,21 @@ pub(super) async fn report(
             Err(Error::internal("a void that has not ended"))
         }
     }
+}
+
+/// The provider reports the result later. The charge gets a version of its own: an operation on it that is under way
+/// would otherwise be answered with the void as it was before.
+async fn accept(
+    app: &App,
+    charge: &Charge,
+    accepted: &TransactionRequest,
+    actor: &Actor,
+) -> Result<(), Error> {
+    let mut batch = Batch::new(charge.client_id);
+    let due_at = schedule::first_look(app, charge.client_id);
+    transaction_requests::end_accepted(&mut batch, accepted, due_at)?;
+    charges::update(&mut batch, charge, &charge.note_orphan_void(accepted.updated_at), actor)?;
+    write(app, batch).await
 }
 
 /// The money was given back: an event tells the merchant.

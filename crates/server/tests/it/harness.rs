@@ -576,6 +576,7 @@ pub struct Wire(Arc<WireState>);
 #[derive(Debug, Default)]
 struct WireState {
     is_holding: watch::Sender<bool>,
+    holds_a_void: AtomicBool,
     is_forgetful: AtomicBool,
     is_contradictory: AtomicBool,
     is_server_down: AtomicBool,
@@ -596,6 +597,17 @@ impl Wire {
     /// Holds authorizations back until [`Self::let_go`].
     pub fn hold(&self) {
         self.0.is_holding.send_replace(true);
+    }
+
+    /// Holds the next void back until [`Self::let_go`], and authorizations.
+    pub fn hold_a_void(&self) {
+        self.0.holds_a_void.store(true, Ordering::SeqCst);
+        self.hold();
+    }
+
+    /// Whether the void that is to be held back has not come yet.
+    pub fn expects_a_void(&self) -> bool {
+        self.0.holds_a_void.load(Ordering::SeqCst)
     }
 
     /// Delivers what was held back.
@@ -641,7 +653,12 @@ impl Wire {
         if let Some((clock, by)) = &*self.0.slowness.lock().unwrap() {
             clock.advance(*by);
         }
-        if call.operation.kind() == OperationKind::Authorization {
+        let is_held = match call.operation.kind() {
+            OperationKind::Authorization => true,
+            OperationKind::Void => self.0.holds_a_void.swap(false, Ordering::SeqCst),
+            OperationKind::ZeroDollar | OperationKind::Capture => false,
+        };
+        if is_held {
             let _ = self.0.is_holding.subscribe().wait_for(|is_holding| !is_holding).await;
         }
     }

@@ -2,11 +2,15 @@
 
 use std::time::Duration;
 
+use axum::body::Body;
+use axum::http::{Method, Request};
 use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::reconciliation::GRACE;
 use regente_domain::provider_type::ProviderType;
 use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
 use regente_store::transaction_requests;
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use super::{described, jose, pix_body};
 use crate::agreement::{agree, agree_on_all};
@@ -16,7 +20,7 @@ use crate::charges::payers::{
 };
 use crate::charges::{newest, single_merchant, text};
 use crate::follow_ups::announced;
-use crate::harness::{TestApp, stories};
+use crate::harness::{Reply, TestApp, request, stories};
 
 stories! {
     a_payment_is_found_by_a_probe,
@@ -26,6 +30,7 @@ stories! {
     what_is_paid_twice_is_given_back_once,
     what_is_paid_twice_before_the_answer_is_known_is_given_back_once,
     what_is_paid_twice_is_not_taken_back,
+    a_refund_is_answered_alike_although_another_is_accepted_meanwhile,
     what_is_paid_after_a_withdrawal_is_given_back,
     a_lost_answer_is_found_with_its_code,
 }
@@ -189,6 +194,57 @@ async fn what_is_paid_twice_is_not_taken_back(app: TestApp) {
         let refused = app.app.providers.stage(ProviderType::Sandbox, event).await;
         assert_eq!(refused, Err(StageRefusal::NothingWaits), "the books cannot tell which payment is meant");
     }
+}
+
+async fn a_refund_is_answered_alike_although_another_is_accepted_meanwhile(app: TestApp) {
+    let app = app.with_sandbox_deadline(HOUR).await;
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(MINUTE).await;
+    is_paid_again(&app, &charge).await;
+    // The merchant refunds the first payment while the second is about to be given back.
+    app.clock.advance(MINUTE);
+    let under_way = refund_under_way(&app, &charge).await;
+    app.later(HOUR + GRACE - MINUTE / 2).await;
+    let voids = |refund| [("void", refund, 150), ("void", "processing", 150)];
+    assert_eq!(requests(&read(&app, &charge).await)[..2], voids("running"));
+    app.wire.let_go();
+    let first = under_way.await.unwrap();
+    assert_eq!(requests(&first.expect(201))[..2], voids("processing"));
+    assert_eq!(app.send(refund(&app, &charge)).await.bytes, first.bytes);
+
+    // The second payment is found while the first is being refunded.
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(MINUTE).await;
+    let under_way = refund_under_way(&app, &charge).await;
+    is_paid_again(&app, &charge).await;
+    app.wire.let_go();
+    let first = under_way.await.unwrap();
+    let newest = [("void", "running", 150), ("authorization", "success", 150), ("void", "processing", 150)];
+    assert_eq!(requests(&first.expect(201))[..3], newest);
+    assert_eq!(app.send(refund(&app, &charge)).await.bytes, first.bytes);
+}
+
+async fn is_paid_again(app: &TestApp, charge: &Value) {
+    happens(app, charge, 0, PAYS_AGAIN).await;
+    let instructed = stored(app, charge).await.remove(0);
+    notify(app, &instructed).await;
+}
+
+fn refund(app: &TestApp, charge: &Value) -> Request<Body> {
+    let path = format!("/v1/charges/{}/void", text(&charge["id"]));
+    request(&app.client, Method::POST, &path, &[("X-Idempotency-Key", "refund")], Some(&json!({})))
+}
+
+/// A refund that the simulator gets when it is let go.
+async fn refund_under_way(app: &TestApp, charge: &Value) -> JoinHandle<Reply> {
+    app.wire.hold_a_void();
+    let under_way = app.begin(refund(app, charge));
+    while app.wire.expects_a_void() {
+        tokio::task::yield_now().await;
+    }
+    under_way
 }
 
 async fn what_is_paid_after_a_withdrawal_is_given_back(app: TestApp) {
