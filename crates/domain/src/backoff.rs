@@ -9,13 +9,20 @@ pub struct Retry {
     pub first: Duration,
     /// The longest wait.
     pub longest: Duration,
-    /// After this many failures in a row, a job that may end is given up.
+    /// After this many failures in a row, what may end is given up.
     pub attempts_max: i64,
 }
 
 /// The backoff of jobs.
 pub const JOBS: Retry =
     Retry { first: Duration::from_secs(5), longest: Duration::from_secs(60 * 60), attempts_max: 20 };
+
+/// The backoff of giving a payment back whose refunds come back.
+pub const REFUNDS: Retry = Retry {
+    first: Duration::from_secs(60 * 60),
+    longest: Duration::from_secs(24 * 60 * 60),
+    attempts_max: 4,
+};
 
 impl Retry {
     /// The wait after `attempts` failures in a row, counted from 1.

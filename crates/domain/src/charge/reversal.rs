@@ -280,6 +280,12 @@ fn open_disputes(requests: &[TransactionRequest]) -> impl Iterator<Item = &Trans
         .filter(move |request| !is_over(request))
 }
 
+/// How often a refund came back.
+pub fn refunds_reverted<'a>(requests: impl IntoIterator<Item = &'a TransactionRequest>) -> i64 {
+    let reverted = requests.into_iter().filter(|request| request.request_type == RequestType::RevertVoid);
+    i64::try_from(reverted.count()).unwrap_or(i64::MAX)
+}
+
 /// What the provider has taken: what was captured, or paid at once.
 fn taken(requests: &[TransactionRequest]) -> Amount {
     let is_capture = |request: &&TransactionRequest| {

@@ -3,9 +3,10 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::reversal::refunds_reverted;
 use regente_domain::charge::{Charge, PaymentType};
 use regente_domain::id::{ChargeId, ClientId, SessionId};
-use regente_domain::session::payment::{CardRefused, PaymentState};
+use regente_domain::session::payment::{CardRefused, Payment, PaymentState};
 use regente_domain::session::{Advance, NotPayable, Session, SessionStatus};
 use regente_domain::time::Timestamp;
 use regente_store::sessions::payments;
@@ -15,6 +16,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::events::session::SessionView;
 use crate::queue;
+use crate::queue::sessions::Return;
 
 /// How often a lost race for a session is decided again.
 const RACES_MAX: usize = 8;
@@ -42,13 +44,17 @@ pub async fn count(app: &App, client_id: ClientId, charge_id: ChargeId, actor: &
         let stored = charges::find_with_requests(&app.store, client_id, charge_id).await?;
         let (stored, requests) = stored.ok_or_else(|| Error::internal("a payment without a charge"))?;
         let (charge, now) = (stored.charge, app.clock.of(client_id));
+        let reverted = refunds_reverted(requests.iter().map(|stored| &stored.request));
+        if found.payment.counted == PaymentState::Surplus {
+            return give_back_again(app, found.payment, &charge, reverted).await;
+        }
         let refused = card_refused(&charge, requests.last().map(|last| &last.request));
         let Some(counted) = before.count(found.payment, &charge, refused, now) else { return Ok(()) };
         let mut batch = Batch::new(client_id);
         write(app, &mut batch, &before, &counted.advance, actor)?;
         payments::count(&mut batch, charge_id, found.payment, counted.counted);
         match counted.counted {
-            PaymentState::Surplus => give_back(app, &mut batch, &before, &charge),
+            PaymentState::Surplus => give_back(app, &mut batch, &before, &charge, reverted),
             // Canceled while the provider was making the instructions.
             PaymentState::Pending if before.status == SessionStatus::Canceled => {
                 queue::sessions::close(app, &mut batch, &counted.advance.session);
@@ -69,7 +75,7 @@ pub async fn count(app: &App, client_id: ClientId, charge_id: ChargeId, actor: &
 }
 
 /// Has a payment given back that its session did not take. What no provider gives back is the merchant's to settle.
-fn give_back(app: &App, batch: &mut Batch, session: &Session, charge: &Charge) {
+fn give_back(app: &App, batch: &mut Batch, session: &Session, charge: &Charge, reverted: i64) {
     let (alert, amount) = ("session_paid_again", charge.amount.minor_units());
     match charge.can_be_given_back() {
         true => {
@@ -77,12 +83,29 @@ fn give_back(app: &App, batch: &mut Batch, session: &Session, charge: &Charge) {
                 alert, session = %session.id, charge = %charge.id, amount,
                 "A session was paid that takes no further payment: it is given back"
             );
-            queue::sessions::give_back(app, batch, charge);
+            queue::sessions::give_back(app, batch, Return { charge_id: charge.id, reverted });
         }
         false => tracing::error!(
             alert, session = %session.id, charge = %charge.id, amount,
             "A session was paid that takes no further payment, and its provider cannot give it back: the merchant must"
         ),
+    }
+}
+
+/// Has a payment given back once more whose refund came back: its session still does not take it.
+async fn give_back_again(app: &App, payment: Payment, charge: &Charge, reverted: i64) -> Result<(), Error> {
+    if payment.state != PaymentState::Paid || reverted == 0 || !charge.can_be_given_back() {
+        return Ok(());
+    }
+    tracing::error!(
+        alert = "session_refund_came_back", charge = %charge.id, amount = charge.amount.minor_units(), reverted,
+        "The refund of a payment that its session did not take came back"
+    );
+    let mut batch = Batch::new(charge.client_id);
+    queue::sessions::give_back(app, &mut batch, Return { charge_id: charge.id, reverted });
+    match app.store.apply(batch).await? {
+        Commit::Applied => Ok(()),
+        Commit::Refused(_) | Commit::Unknown => Err(Error::unavailable()),
     }
 }
 

@@ -2,16 +2,19 @@
 //! under way for a canceled one.
 
 use regente_domain::actor::Actor;
+use regente_domain::backoff;
 use regente_domain::charge::ChargeState;
+use regente_domain::charge::reversal::refunds_reverted;
 use regente_domain::id::{ChargeId, SessionId};
 use regente_store::jobs::Job;
 use regente_store::sessions::payments;
-use regente_store::{Batch, Commit, sessions};
+use regente_store::{Batch, Commit, charges, sessions};
 
 use super::void::{Voided, void};
 use crate::app::App;
 use crate::error::Error;
 use crate::flows::{finding, session};
+use crate::queue::sessions::Return;
 use crate::queue::{Ended, Kind};
 
 /// Counts the charge of the job.
@@ -22,15 +25,28 @@ pub(super) async fn count(app: &App, job: &Job) -> Result<Ended, Error> {
     Ok(Ended::Finished)
 }
 
-/// Gives the payment of the job back.
+/// Gives the payment of the job back. When its refunds came back as often as the schedule says, the operator must look.
 pub(super) async fn give_back(app: &App, job: &Job) -> Result<Ended, Error> {
+    let Some(Return { charge_id, reverted }) = Return::parse(&job.key) else { return Ok(nothing(job)) };
+    let found = charges::find_with_requests(&app.store, job.client_id, charge_id).await?;
+    let Some((stored, requests)) = found else { return Ok(Ended::Finished) };
+    // The last refund that came back has a job of its own.
+    if refunds_reverted(requests.iter().map(|stored| &stored.request)) > reverted {
+        return Ok(Ended::Finished);
+    }
     let is_held = |state: &ChargeState| {
         matches!(state, ChargeState::PreAuthorized { .. } | ChargeState::Authorized { .. })
     };
-    match void(app, job, Kind::ReturnPayment, is_held).await? {
+    if backoff::REFUNDS.is_over(reverted) && is_held(&stored.charge.state) {
+        let why = format!(
+            "the refund of charge {charge_id} came back {reverted} times: it is not given back again"
+        );
+        return Ok(Ended::GiveUp { why });
+    }
+    match void(app, job, Kind::ReturnPayment, charge_id, is_held).await? {
         Voided::Ended(ended) => Ok(ended),
         // The provider is asked again, later each time, until the job becomes a dead letter.
-        Voided::Refused(_) => Err(Error::unavailable()),
+        Voided::Refused => Err(Error::unavailable()),
     }
 }
 

@@ -18,20 +18,18 @@ pub(super) enum Voided {
     /// The job ends so.
     Ended(Ended),
     /// The provider has refused, and the charge is as it was.
-    Refused(ChargeId),
+    Refused,
 }
 
-/// Voids the charge whose id is the key of the job, if it is in a state that is to be voided. While another operation is
-/// open, the job looks again later.
+/// Voids the charge of the job if it is in a state that is to be voided. While another operation is open, the job looks
+/// again later.
 pub(super) async fn void(
     app: &App,
     job: &Job,
     kind: Kind,
+    charge_id: ChargeId,
     is_to_be_voided: fn(&ChargeState) -> bool,
 ) -> Result<Voided, Error> {
-    let Ok(charge_id) = job.key.parse::<ChargeId>() else {
-        return Ok(Voided::Ended(Ended::GiveUp { why: format!("{} is no charge", job.key) }));
-    };
     let finished = Voided::Ended(Ended::Finished);
     let found = charges::find(&app.store, job.client_id, charge_id).await?;
     let Some(charge) = found.map(|stored| stored.charge) else { return Ok(finished) };
@@ -52,7 +50,7 @@ pub(super) async fn void(
     };
     match app.in_flight.run(follow_up::create(app.clone(), void)).await {
         Ok(Created::Ran(ran)) if ran.charge.state.open_operation().is_some() => Ok(look_again(app, job)),
-        Ok(Created::Ran(ran)) if is_to_be_voided(&ran.charge.state) => Ok(Voided::Refused(charge_id)),
+        Ok(Created::Ran(ran)) if is_to_be_voided(&ran.charge.state) => Ok(Voided::Refused),
         Ok(Created::Ran(_) | Created::Answered(_)) => Ok(finished),
         Err(Error::Processing { .. }) => Ok(look_again(app, job)),
         Err(error) => Err(error),

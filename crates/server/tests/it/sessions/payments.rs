@@ -4,14 +4,17 @@ use std::time::Duration;
 
 use axum::http::Method;
 use futures_util::future::join_all;
+use regente_domain::backoff::REFUNDS;
+use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_providers::staged::Staged;
 use regente_store::jobs;
 use serde_json::{Value, json};
 
 use super::{buyer, by_card, by_pix, create, history, pay, read, session_body};
-use crate::charges::pix::paid::{MINUTE, PAYS, happens};
+use crate::charges::pix::paid::{MINUTE, PAYS, happens, stored};
 use crate::charges::redirects::address;
 use crate::charges::{single_merchant, text};
+use crate::disputes;
 use crate::follow_ups::announced;
 use crate::harness::{APPROVED, BLOCKED, TestApp, WRONG_CVV, stories, token_body};
 use crate::reconcile::unknown::FileBooks;
@@ -21,6 +24,7 @@ stories! {
     of_buyers_who_pay_at_once_one_pays,
     an_unknown_outcome_keeps_others_off,
     whoever_pays_first_has_paid_and_the_other_gets_it_back,
+    a_refund_that_comes_back_is_given_back_again,
     a_boleto_too_many_is_the_merchants_to_give_back,
     a_canceled_session_gives_back_what_is_paid,
     a_limit_counts_payments_and_ends_the_session,
@@ -149,6 +153,45 @@ async fn whoever_pays_first_has_paid_and_the_other_gets_it_back(app: TestApp) {
     app.later(24 * HOUR).await;
     assert_eq!(charge(&app, &pix).await["status"], "authorized");
     assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
+}
+
+async fn a_refund_that_comes_back_is_given_back_again(app: TestApp) {
+    let app = app.reachable().await;
+    let session = single(&app).await;
+    let pix = pay(&app, &session, &by_pix()).await.expect(201);
+    pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+    happens(&app, &pix, 0, PAYS).await;
+    app.later(MINUTE).await;
+    let mut reverted = 0;
+    for parts in [&[50, 100][..], &[150], &[150]] {
+        let is_accepted = |request: &TransactionRequest| matches!(request.outcome, Outcome::Accepted(_));
+        let refund = stored(&app, &pix).await.iter().rposition(is_accepted).unwrap();
+        happens(&app, &pix, refund, Staged::Refund).await;
+        app.later(2 * HOUR).await;
+        assert_eq!(charge(&app, &pix).await["status"], "voided");
+        for part in parts {
+            reverted += 1;
+            let notices = disputes::happens(&app, text(&pix["id"]), disputes::REVERTED(*part)).await;
+            disputes::hear(&app, &notices).await;
+        }
+        let back = charge(&app, &pix).await;
+        assert_eq!((&back["status"], &back["amount"]), (&json!("authorized"), &json!(150)));
+        if !REFUNDS.is_over(reverted) {
+            app.later(REFUNDS.wait(reverted) - MINUTE).await;
+            assert_eq!(charge(&app, &pix).await, back, "it may come back again");
+            app.later(2 * MINUTE).await;
+            assert_eq!(charge(&app, &pix).await["status"], "refund_pending");
+        }
+    }
+    // Nobody tries for ever: the operator is told, and the merchant may give it back.
+    app.later(48 * HOUR).await;
+    assert_eq!(charge(&app, &pix).await["status"], "authorized");
+    let dead = jobs::dead(&app.app.store, 10).await.unwrap();
+    assert_eq!(dead.len(), 1, "{dead:?}");
+    assert!(dead[0].why.ends_with("came back 4 times: it is not given back again"), "{}", dead[0].why);
+    assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
+    let path = format!("/v1/charges/{}/void", text(&pix["id"]));
+    assert_eq!(app.post(&path, &json!({})).await.expect(201)["status"], "refund_pending");
 }
 
 async fn a_boleto_too_many_is_the_merchants_to_give_back(app: TestApp) {
