@@ -33,6 +33,9 @@ use crate::http::rates::RateKey;
 /// The most characters of `Accept` that a bank is told.
 const ACCEPT_CHARS_MAX: usize = 255;
 
+/// The query of a browser that has no instructions of a session at which no payment can begin.
+const WITHOUT_INSTRUCTIONS: &str = "ended=1";
+
 /// The routes that browsers of buyers come to. No other program calls them, so that the document does not describe them.
 /// What becomes of a payment is told to the key of the session alone.
 pub(super) fn for_browsers(app: &App) -> Router<App> {
@@ -57,6 +60,8 @@ async fn show(
     request: Request,
 ) -> Result<Response, ApiError> {
     let visitor = Visitor::of(&app, &request);
+    let query = request.uri().query().unwrap_or_default();
+    let asks_for_end = query.split('&').any(|pair| pair == WITHOUT_INSTRUCTIONS);
     let stranger = RateKey::Authentication(visitor.address.into());
     if let Err(busy) = app.limiters.strangers.check(&stranger) {
         let mut page = page::ended(Ended::Busy, None, &visitor)?;
@@ -70,6 +75,10 @@ async fn show(
     };
     Ok(match found {
         Found::Open(checkout) => page::paying(&checkout, &app, &visitor)?,
+        Found::Instructed(why, checkout) => match asks_for_end {
+            true => page::ended(why, Some(&checkout.shop), &visitor)?,
+            false => page::paying(&checkout, &app, &visitor)?,
+        },
         Found::Ended(why, shop) => page::ended(why, Some(&shop), &visitor)?,
     })
 }

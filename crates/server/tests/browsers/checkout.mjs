@@ -290,6 +290,28 @@ const stories = {
     assert.equal((await chargesOf(session)).length, 1);
     return ana;
   },
+  // A code that can still be paid is shown, and everybody else is told that the link is switched off.
+  async "switched-off-with-instructions"(name) {
+    const ana = await buyer(name, DESKTOP);
+    const { page } = ana;
+    const session = await order();
+    await ana.open(session);
+    await ana.payer();
+    await page.getByRole("tab", { name: "Pix" }).click();
+    await page.click("#pay");
+    await page.locator("[data-part=clock]").waitFor();
+    await call("PATCH", `/v1/sessions/${session.id}`, { isActive: false });
+    await page.reload();
+    await page.locator("[data-part=clock]").waitFor();
+    const other = await ana.context.newPage();
+    ana.watch(other);
+    await other.goto(`${url}/pay/${session.id}`);
+    await other.getByRole("heading", { name: "This link is not available" }).waitFor();
+    const [charge] = await chargesOf(session);
+    await call("POST", `/v1/charges/${charge.id}`, { status: "authorized" });
+    await ana.done();
+    return ana;
+  },
   async "lost-answers"(name) {
     const ana = await buyer(name, DESKTOP);
     const { page } = ana;

@@ -77,6 +77,20 @@ async fn a_page_says_whether_its_session_can_be_paid(app: TestApp) {
     app.patch(&of_off, &json!({ "isActive": false })).await.expect(200);
     says(&page(&app, &path(&off), "en").await, 410, "This link is not available");
 
+    // Who has instructions may follow them, since what he pays counts; the script leads everybody else to the other page.
+    let instructed = session(&app, json!({})).await;
+    crate::sessions::pay(&app, &instructed, &crate::sessions::by_pix()).await.expect(201);
+    says(&page(&app, &path(&instructed), "en").await, 200, r#""beginsPayments":true"#);
+    let of_instructed = format!("/v1/sessions/{}", instructed["id"].as_str().unwrap());
+    app.patch(&of_instructed, &json!({ "isActive": false })).await.expect(200);
+    says(&page(&app, &path(&instructed), "en").await, 200, r#""beginsPayments":false"#);
+    let ended = format!("{}?lang=en&ended=1", path(&instructed));
+    says(&page(&app, &ended, "pt").await, 410, "This link is not available");
+    app.later(Duration::from_secs(2 * 3600)).await;
+    says(&page(&app, &path(&instructed), "en").await, 410, "This link is not available");
+    app.patch(&of_instructed, &json!({ "isActive": true })).await.expect(200);
+    says(&page(&app, &ended, "pt").await, 200, "Pay");
+
     let free = session(&app, json!({ "amount": 0 })).await;
     says(&page(&app, &path(&free), "en").await, 410, "This link is not available");
 

@@ -133,8 +133,14 @@ form.addEventListener("submit", async (event) => {
 // An attempt that this tab began is shown again before the form.
 async function resume() {
   const { charge, key } = attempt.read();
-  if (!charge && !key) return;
+  if (!charge && !key && session.beginsPayments) return;
   show("loading");
+  if (!charge && !key) {
+    // The page is for others, who have instructions: the server has another one for everybody else.
+    const ended = new URL(location);
+    ended.searchParams.set("ended", "1");
+    return location.replace(ended);
+  }
   const state = await look();
   show(null);
   if (state) apply(state);

@@ -107,6 +107,7 @@ pub(super) fn paying(view: &Checkout, app: &App, visitor: &Visitor) -> Result<Re
         "id": view.session_id, "clientId": view.client_id, "publicKey": view.public_key, "amount": view.amount,
         "asksCardholder": view.asks_cardholder(), "liabilityMustShift": view.liability_must_shift,
         "fieldsUrl": fields.url, "companyUrl": view.shop.url, "dpaId": view.click_to_pay_dpa_id,
+        "beginsPayments": view.begins_payments,
         "items": view.items.iter().map(|item| json!({
             "name": item.name, "quantity": item.quantity, "unitPrice": item.unit_price,
         })).collect::<Vec<_>>(),

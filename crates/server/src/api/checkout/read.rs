@@ -20,6 +20,8 @@ use crate::app::App;
 /// A session and what can be done with it.
 pub(super) enum Found {
     Open(Box<Checkout>),
+    /// No payment can begin, but buyers have instructions which they may still follow.
+    Instructed(Ended, Box<Checkout>),
     Ended(Ended, Box<Shop>),
 }
 
@@ -31,7 +33,10 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
     let settings = serde_json::to_value(link::view(app, &session).await?).map_err(Error::internal)?;
     let settings = settings.get("settings").unwrap_or(&Value::Null);
     let shop = shop(app, &session, settings).await?;
-    if let Some(why) = ended(&session, app.clock.of(client_id)) {
+    let why_ended = ended(&session, app.clock.of(client_id));
+    if let Some(why) = why_ended
+        && !is_still_paid(&session, why)
+    {
         return Ok(Some(Found::Ended(why, Box::new(shop))));
     }
     let methods: Vec<Method> = session.terms.methods.iter().filter_map(|offer| method(app, offer)).collect();
@@ -39,7 +44,7 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
     if methods.is_empty() || session.amount == Amount::ZERO {
         return Ok(Some(Found::Ended(Ended::Disabled, Box::new(shop))));
     }
-    Ok(Some(Found::Open(Box::new(Checkout {
+    let checkout = Box::new(Checkout {
         session_id: session.id.to_string(),
         client_id: client_id.to_string(),
         public_key: public_key(app, &session).await?.to_string(),
@@ -55,7 +60,20 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
         is_paid_repeatedly: !session.capacity.is_single(),
         is_sandbox: app.settings.mode == Mode::Sandbox,
         asks_for_a_person: session.terms.captcha_enabled,
-    }))))
+        begins_payments: why_ended.is_none(),
+    });
+    Ok(Some(match why_ended {
+        None => Found::Open(checkout),
+        Some(why) => Found::Instructed(why, checkout),
+    }))
+}
+
+/// Whether what a buyer pays by the instructions that he has still counts.
+fn is_still_paid(session: &Session, why: Ended) -> bool {
+    match why {
+        Ended::Disabled | Ended::Expired => session.tally.pending > 0,
+        Ended::Paid | Ended::Canceled | Ended::Refunded | Ended::Unknown | Ended::Busy => false,
+    }
 }
 
 /// Why a session cannot be paid; `None` while it can.

@@ -5,7 +5,7 @@ use regente_domain::currency::Currency;
 
 use super::colours::Chosen;
 
-/// A session that can be paid.
+/// A session that can be paid, or whose buyers may still follow the instructions that they have.
 #[derive(Clone, Debug)]
 pub(super) struct Checkout {
     pub(super) session_id: String,
@@ -28,6 +28,8 @@ pub(super) struct Checkout {
     pub(super) is_sandbox: bool,
     /// Whether the buyer is asked to prove that he is a person.
     pub(super) asks_for_a_person: bool,
+    /// Whether a payment can begin; else the page is for buyers who have instructions.
+    pub(super) begins_payments: bool,
 }
 
 /// One item of the order.
