@@ -32,6 +32,7 @@ use crate::provider_type::ProviderType;
 use crate::routing::{self, Hop};
 use crate::split::Split;
 use crate::time::Timestamp;
+use crate::vendor::NamedVendor;
 
 use analysis::{Progress, Screening};
 use attempt::{Asks, Place, RequestType, TransactionRequest};
@@ -101,6 +102,8 @@ pub struct Charge {
     pub purchase_id: Option<PurchaseId>,
     /// The session that it pays.
     pub session_id: Option<SessionId>,
+    /// In whose name it is taken. Boxed, since few charges have one.
+    pub vendor: Option<Box<NamedVendor>>,
     /// How it is paid, with its source.
     pub method: PaymentMethod,
     /// What the merchant keeps: falls with each refund.

@@ -44,6 +44,8 @@ pub mod of {
         PurchaseEntry,
         /// An order that a buyer pays by a link or in a shop.
         Session,
+        /// A business in whose name a payment facilitator takes payments.
+        Vendor,
         /// An item of a session.
         SessionItem,
         /// An entry of the history of a session.
@@ -101,6 +103,8 @@ pub type PurchaseId = Id<of::Purchase>;
 pub type SessionId = Id<of::Session>;
 /// Id of a seller.
 pub type SellerId = Id<of::Seller>;
+/// Id of a vendor.
+pub type VendorId = Id<of::Vendor>;
 /// Id of the setup of an authentication.
 pub type AuthenticationSetupId = Id<of::AuthenticationSetup>;
 /// Id of settings for payment links.

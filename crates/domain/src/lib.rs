@@ -36,4 +36,5 @@ pub mod split;
 pub mod text;
 pub mod time;
 pub mod token;
+pub mod vendor;
 pub mod webhook;

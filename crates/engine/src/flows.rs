@@ -30,3 +30,4 @@ pub mod staged;
 mod step;
 mod stored;
 mod taken_back;
+pub mod vendors;

@@ -15,6 +15,7 @@ use regente_domain::mcc::Mcc;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
+use regente_domain::vendor::VendorData;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 use zeroize::{Zeroize, Zeroizing};
@@ -261,6 +262,9 @@ pub struct Authorization {
     pub provider_reference_key: Option<String>,
     /// The merchant's category code.
     pub merchant_mcc: Option<Mcc>,
+    /// In whose name the payment is taken, for a provider that
+    /// [forwards it](regente_domain::provider_type::Capabilities::vendors).
+    pub vendor: Option<Box<VendorDetails>>,
     /// What is known of the authentication of the cardholder, or is to be done about it.
     pub proof: Option<Box<Proof>>,
     /// Whether the charge goes on only when the issuer is liable.
@@ -421,6 +425,24 @@ impl PayerDetails {
 impl fmt::Debug for PayerDetails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("PayerDetails").finish_non_exhaustive()
+    }
+}
+
+/// A vendor in the clear; it exists only while the call runs.
+#[derive(Clone)]
+pub struct VendorDetails {
+    /// The client's own reference.
+    pub reference_id: String,
+    /// The number under which the acquirer knows the payment facilitator.
+    pub payment_facilitator_id: Option<String>,
+    /// What is known of it.
+    pub data: VendorData,
+}
+
+/// Omits all personal data.
+impl fmt::Debug for VendorDetails {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VendorDetails").finish_non_exhaustive()
     }
 }
 

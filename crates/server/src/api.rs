@@ -34,4 +34,5 @@ pub mod sessions;
 pub mod settings;
 pub mod split_rules;
 pub mod tokens;
+pub mod vendors;
 pub mod webhooks;

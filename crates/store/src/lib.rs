@@ -72,5 +72,6 @@ pub mod sessions;
 pub mod settings;
 pub mod tokens;
 pub mod transaction_requests;
+pub mod vendors;
 pub mod wallet_payments;
 pub mod webhooks;

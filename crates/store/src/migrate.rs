@@ -107,6 +107,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 22, name: "0022_settings", text: include_str!("../migrations/0022_settings.sql") },
     Migration { version: 23, name: "0023_sellers", text: include_str!("../migrations/0023_sellers.sql") },
     Migration { version: 24, name: "0024_ledger", text: include_str!("../migrations/0024_ledger.sql") },
+    Migration { version: 25, name: "0025_vendors", text: include_str!("../migrations/0025_vendors.sql") },
 ];
 
 /// The table of applied migrations.

@@ -7,6 +7,7 @@ use crate::charge::PaymentType;
 use crate::id::{Id, of};
 use crate::money::Amount;
 use crate::split::SplitRule;
+use crate::vendor::NamedVendor;
 
 /// One item of the order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +77,9 @@ pub struct Terms {
     pub captcha_enabled: bool,
     /// Whether it has a payment link.
     pub create_link: bool,
+    /// In whose name its charges are taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vendor: Option<Box<NamedVendor>>,
     /// What is sold.
     pub items: Vec<Item>,
     /// How it can be paid; one entry for each method.

@@ -69,6 +69,7 @@ pub(crate) fn charge() -> Charge {
         requests: 1,
         purchase_id: None,
         session_id: None,
+        vendor: None,
         authentication: None,
         screening: None,
         split: None,

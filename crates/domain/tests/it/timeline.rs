@@ -68,6 +68,7 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
         requests,
         purchase_id: None,
         session_id: None,
+        vendor: None,
         authentication: None,
         screening: None,
         split: None,

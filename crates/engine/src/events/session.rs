@@ -4,6 +4,7 @@ use regente_domain::id::{ClientId, MerchantId, SessionId};
 use regente_domain::money::Amount;
 use regente_domain::session::{Item, OfferedMethod, Session};
 use regente_domain::time::Timestamp;
+use regente_domain::vendor::NamedVendor;
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -31,6 +32,8 @@ pub struct SessionView {
     statement_descriptor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_reference_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vendor: Option<Box<NamedVendor>>,
     items: Vec<Item>,
     payment_methods: Vec<OfferedMethod>,
     /// How its charges are divided among sellers; absent where they are not.
@@ -80,6 +83,7 @@ impl SessionView {
             description: terms.description,
             statement_descriptor: terms.statement_descriptor,
             provider_reference_key: terms.provider_reference_key,
+            vendor: terms.vendor,
             items: terms.items,
             payment_methods: terms.methods,
             split_rules: terms.split_rules.iter().map(SplitRuleView::of).collect(),

@@ -12,7 +12,9 @@ use regente_domain::charge::{Charge, Means, PaymentSource, Recurrence, SecurityC
 use regente_domain::id::CardId;
 use regente_providers::authentication::ThreeDSecure;
 use regente_providers::division::Division;
-use regente_providers::request::{Authorization, CardDetails, Instrument, Operation, PayerDetails};
+use regente_providers::request::{
+    Authorization, CardDetails, Instrument, Operation, PayerDetails, VendorDetails,
+};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 use regente_store::{cards, charges};
@@ -23,7 +25,7 @@ use super::customers::payer;
 use super::outcome::{self, ChargedWith, Written};
 use super::step::step;
 use super::stored::reread;
-use super::{anti_fraud, authentication, finding, follow_up, route, security_code, split};
+use super::{anti_fraud, authentication, finding, follow_up, route, security_code, split, vendors};
 use crate::app::App;
 use crate::calls::circuits::CircuitProbes;
 use crate::card_data::{FundingSource, OpenedSource};
@@ -36,6 +38,7 @@ pub(super) struct Asking {
     card: Option<Card>,
     instrument: Instrument,
     data: Option<Box<ThreeDSecure>>,
+    vendor: Option<Box<VendorDetails>>,
     merchant: Arc<MerchantWithProviders>,
     overrides: SimulatorOverrides,
     actor: Actor,
@@ -53,6 +56,8 @@ pub(super) struct Prerequisites {
     pub source: FundingSource,
     /// What the merchant has sent about the authentication of the cardholder.
     pub data: Option<Box<ThreeDSecure>>,
+    /// In whose name the charge is taken.
+    pub vendor: Option<Box<VendorDetails>>,
     /// The merchant with its providers.
     pub merchant: Arc<MerchantWithProviders>,
     /// The circuit probes that the charge holds.
@@ -60,8 +65,8 @@ pub(super) struct Prerequisites {
 }
 
 impl Prerequisites {
-    /// Reads them for a charge whose payer was away; `None` when the card, the merchant or a required security code no
-    /// longer exists, and for a payer who has instructions already: those of another provider would not reach him.
+    /// Reads them for a charge whose payer was away; `None` when the card, the merchant, the vendor or a required security
+    /// code no longer exists, and for a payer who has instructions already: those of another provider would not reach him.
     pub(super) async fn of(app: &App, charge: &Charge) -> Result<Option<Self>, Error> {
         let source = match charge.method.source() {
             PaymentSource::Card(source) => stored_card(app, charge, source.card_id()).await?,
@@ -86,7 +91,14 @@ impl Prerequisites {
         if needs_data && data.is_none() {
             return Ok(None);
         }
-        Ok(Some(Self { source, data, merchant, circuit_probes: CircuitProbes::default() }))
+        let vendor = match &charge.vendor {
+            Some(named) => match vendors::told(app, charge.client_id, named).await? {
+                None => return Ok(None),
+                vendor => vendor,
+            },
+            None => None,
+        };
+        Ok(Some(Self { source, data, vendor, merchant, circuit_probes: CircuitProbes::default() }))
     }
 }
 
@@ -149,13 +161,14 @@ impl Asking {
         started: MachineTime,
     ) -> Result<Box<Self>, Error> {
         let Begun { charge, request, ended } = begun;
-        let Prerequisites { source, data, merchant, circuit_probes: _circuit_probes } = prerequisites;
+        let Prerequisites { source, data, vendor, merchant, circuit_probes: _circuit_probes } = prerequisites;
         let OpenedSource { instrument, card } = source.open(app).await?;
         Ok(Box::new(Self {
             charge,
             card,
             instrument,
             data,
+            vendor,
             merchant,
             overrides,
             actor,
@@ -239,11 +252,19 @@ impl Asking {
             description: charge.references.description.clone(),
             provider_reference_key: charge.references.provider_reference_key.clone(),
             merchant_mcc: Some(self.merchant.merchant.details.mcc.clone()),
+            vendor: self.vendor(),
             proof: authentication::proof(app, charge, &self.ended, self.data.as_deref()),
             liability_shift: authentication
                 .map_or(LiabilityShift::NotRequired, |authentication| authentication.liability_shift),
             division,
         })
+    }
+
+    /// In whose name the payment is taken, for a provider that forwards it; the others are not told
+    /// (`docs/interface/vendors.md#charges`).
+    fn vendor(&self) -> Option<Box<VendorDetails>> {
+        let forwards = self.request.provider_type.capabilities().vendors.is_yes();
+        self.vendor.as_ref().filter(|_| forwards).cloned()
     }
 
     /// The payment that a payment without the cardholder names, if its card has one and the provider takes it.

@@ -10,6 +10,7 @@ use regente_domain::charge::{Charge, ChargeEvent, Means, Next};
 use regente_domain::id::AuthenticationSetupId;
 use regente_domain::purchase::{self, Purchase};
 use regente_providers::authentication::ThreeDSecure;
+use regente_providers::request::VendorDetails;
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::sealed::Sealed;
 use regente_store::sessions::payments;
@@ -48,6 +49,8 @@ pub struct NewCharge {
     pub source: FundingSource,
     /// What the merchant has sent about the authentication of the cardholder.
     pub data: Option<Box<ThreeDSecure>>,
+    /// In whose name the charge is taken.
+    pub vendor: Option<Box<VendorDetails>>,
     /// The setup of an authentication that the charge uses up.
     pub setup_id: Option<AuthenticationSetupId>,
     /// The tokens that the charge uses up.
@@ -157,11 +160,11 @@ async fn ready(
     request: TransactionRequest,
     started: MachineTime,
 ) -> Result<Box<Asking>, Error> {
-    let NewCharge { charge, source, data, merchant, circuit_probes, actor, seed, .. } = *new;
+    let NewCharge { charge, source, data, vendor, merchant, circuit_probes, actor, seed, .. } = *new;
     let overrides = SimulatorOverrides::of(app, &charge, seed);
     let mut ended = Vec::with_capacity(1);
     ended.extend(setup);
-    let prerequisites = Prerequisites { source, data, merchant, circuit_probes };
+    let prerequisites = Prerequisites { source, data, vendor, merchant, circuit_probes };
     Asking::begin(app, Begun { charge, request, ended }, prerequisites, overrides, actor, started).await
 }
 

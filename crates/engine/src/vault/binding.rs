@@ -20,6 +20,8 @@ pub enum Purpose {
     CustomerData,
     /// `customer_aliases.private`, by the id of the alias.
     CustomerAliasData,
+    /// `vendors.private`, by the id of the vendor.
+    VendorData,
     /// `charges.private`: fraud analysis data, by the id of the charge.
     ChargeData,
     /// `purchases.private`: data sent by the merchant, by the id of the purchase.
@@ -50,6 +52,7 @@ impl Purpose {
             Self::ProviderCredentials => "provider_credentials",
             Self::CustomerData => "customer_data",
             Self::CustomerAliasData => "customer_alias_data",
+            Self::VendorData => "vendor_data",
             Self::ChargeData => "charge_data",
             Self::PurchaseData => "purchase_data",
             Self::SellerData => "seller_data",

@@ -250,6 +250,7 @@ const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
         SealedTable::Providers => [Some(Purpose::ProviderCredentials), None],
         SealedTable::Customers => [Some(Purpose::CustomerData), None],
         SealedTable::CustomerAliases => [Some(Purpose::CustomerAliasData), None],
+        SealedTable::Vendors => [Some(Purpose::VendorData), None],
         SealedTable::Cards => [Some(Purpose::CardNumber), Some(Purpose::CardHolder)],
         SealedTable::Charges => [Some(Purpose::ChargeData), None],
         SealedTable::Purchases => [Some(Purpose::PurchaseData), None],

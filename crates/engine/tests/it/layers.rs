@@ -49,6 +49,7 @@ const ENGINE: &[&str] = &[
     "flows::sellers",
     "flows::anti_fraud",
     "flows::customers",
+    "flows::vendors",
     // A charge whose answer comes too late is a finding, and a finding may lead to the next provider.
     "flows::asking flows::charge flows::finding",
     "flows::challenge",
@@ -86,6 +87,7 @@ const SERVER: &[&str] = &[
     "api::idempotency",
     "api::cors",
     "api::request_id",
+    "api::vendors",
     "api::customers",
     "api::cards",
     "api::customer_cards",

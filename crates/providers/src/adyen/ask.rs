@@ -1,7 +1,5 @@
 //! From a call to the request that carries it out. Pure.
 
-use std::collections::BTreeMap;
-
 use regente_domain::charge::{Boleto, CaptureMode, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::decline::Decline;
@@ -17,6 +15,7 @@ use crate::request::{Authorization, Call, Credentials, FollowUp, Held, Inquiry, 
 
 mod card;
 mod payer;
+mod vendor;
 
 /// Member of `returned` and of the address to which the browser comes back.
 const REDIRECT_RESULT: &str = "redirectResult";
@@ -225,14 +224,19 @@ fn nowhere(call: &Call) -> &str {
 }
 
 /// What is said of every payment.
-fn terms<'a>(authorization: &'a Authorization) -> Terms<'a> {
-    let metadata = authorization.provider_reference_key.as_deref().map(|key| {
-        let cut: String = key.chars().take(METADATA_CHARS_MAX).collect();
-        BTreeMap::from([("providerReferenceKey", cut)])
-    });
+fn terms<'a>(authorization: &'a Authorization) -> Result<Terms<'a>, Decline> {
+    let facilitator =
+        authorization.vendor.as_deref().and_then(|vendor| vendor.payment_facilitator_id.as_deref());
+    let named = [
+        ("providerReferenceKey", authorization.provider_reference_key.as_deref()),
+        (vendor::FACILITATOR, facilitator),
+    ];
+    let cut = |text: &str| text.chars().take(METADATA_CHARS_MAX).collect();
+    let metadata = named.into_iter().filter_map(|(name, text)| Some((name, cut(text?))));
     let mut terms = Terms {
         merchant_order_reference: authorization.order_id.as_deref(),
-        metadata: metadata.unwrap_or_default(),
+        metadata: metadata.collect(),
+        sub_merchants: vendor::sub_merchants(authorization)?,
         shopper_statement: authorization.statement_descriptor.as_deref().and_then(statement),
         ..Terms::default()
     };
@@ -242,7 +246,7 @@ fn terms<'a>(authorization: &'a Authorization) -> Terms<'a> {
             terms.additional_data.insert("manualCapture", "true".into());
         }
     }
-    terms
+    Ok(terms)
 }
 
 /// The text on the statement, with the characters that are allowed; `None` if nothing is left.

@@ -74,6 +74,28 @@ pub(super) struct Terms<'a> {
     pub(super) session_validity: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) deliver_at: Option<String>,
+    /// In whose name a payment facilitator takes the payment: one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sub_merchants: Option<[SubMerchant<'a>; 1]>,
+}
+
+/// Who a payment facilitator takes the payment for.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SubMerchant<'a> {
+    pub(super) id: &'a str,
+    pub(super) name: String,
+    pub(super) mcc: String,
+    pub(super) tax_id: String,
+    pub(super) amount: WireAmount,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) email: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) phone_number: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) url: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) address: Option<BillingAddress<'a>>,
 }
 
 #[derive(Serialize)]

@@ -21,6 +21,9 @@ const DIGIT_8_APPROVED_PPM: u32 = MILLION / 2;
 /// Captures and voids of this amount are refused (`docs/interface/sandbox.md#amounts`).
 pub const REFUSED_AMOUNT_MINOR_UNITS: i64 = 991;
 
+/// Payments in the name of a vendor of this category are refused (`docs/interface/sandbox.md#vendors`).
+const REFUSED_CATEGORY: &str = "0000";
+
 /// Whether a wrong security code refuses a charge (`docs/interface/sandbox.md#cards`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CvvRule {
@@ -67,6 +70,11 @@ pub(super) fn judge(
             CvvCheck::Validated => Verdict::Approve(draws.approval()),
             CvvCheck::NotValidated | CvvCheck::NoCvv => Verdict::Decline(invalid_cvv()),
         },
+        Operation::Authorize(Authorization { vendor: Some(vendor), .. })
+            if vendor.data.mcc == REFUSED_CATEGORY =>
+        {
+            Verdict::Decline(Decline::of(DeclinedCode::InvalidMerchant))
+        }
         // Vouchers follow the same rules as credit and debit cards.
         Operation::Authorize(authorization) => match &authorization.instrument {
             Instrument::Card(card) => {

@@ -82,6 +82,7 @@ pub(crate) fn authorization(number: &str, cvv: Option<&str>) -> Authorization {
         description: None,
         provider_reference_key: None,
         merchant_mcc: None,
+        vendor: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
         division: None,

@@ -111,6 +111,7 @@ async fn payment(app: &App, provider: &Provider, wait_max: Duration) -> Result<V
         description: Some("Check of the connection".to_owned()),
         provider_reference_key: None,
         merchant_mcc: None,
+        vendor: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
         division: None,

@@ -39,6 +39,7 @@ use super::path::{Path, path_id};
 use super::query::{Parameters, Query, SortOrder};
 use super::schema::words;
 use super::split_rules::NewSplitRule;
+use super::vendors::NamedVendorBody;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use begin::Begun;
@@ -95,6 +96,8 @@ pub struct NewChargeBody {
     fraud_analysis: Option<()>,
     /// Authentication of the cardholder; required for `debit`.
     three_d_secure2: Option<three_d_secure::NewThreeDSecure>,
+    /// In whose name it is taken. Providers that do not forward vendors are not told.
+    vendor: Option<NamedVendorBody>,
     payment_flow: Option<PaymentFlowBody>,
     /// How it is divided among sellers; the rest is the merchant's.
     #[schema(max_items = 100)]

@@ -13,7 +13,7 @@ use super::request_id::Boundary;
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
     ledger, merchants, notifications, openapi, payment_page, providers, purchases, scripts, sellers,
-    sessions, settings, tokens, webhooks,
+    sessions, settings, tokens, vendors, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -52,6 +52,8 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(SecretKeyOnly, routes!(ledger::balances)))
         .merge(behind(SecretKeyOnly, routes!(ledger::entries)))
         .merge(behind(SecretKeyOnly, routes!(settings::create, settings::read, settings::update)))
+        .merge(behind(SecretKeyOnly, routes!(vendors::create, vendors::list)))
+        .merge(behind(SecretKeyOnly, routes!(vendors::read, vendors::update, vendors::delete)))
         .merge(behind(SecretKeyOnly, routes!(purchases::create)))
         .merge(behind(SecretKeyOnly, routes!(purchases::read_one)))
         .merge(behind(SecretKeyOnly, routes!(purchases::history)))

@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::id::{ClientId, Id, MerchantId, SessionId, of};
 use regente_domain::money::Amount;
+use regente_domain::provider_type::ProviderType;
 use regente_domain::scope::{Scope, Scopes};
 use regente_domain::session::{NotCancelable, PatchRefusal, Session, SessionStatus, Tally};
 use regente_domain::split::SplitRule;
@@ -21,7 +22,7 @@ use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::events::session::SessionView;
-use regente_engine::flows::{route, session as flow, split};
+use regente_engine::flows::{route, session as flow, split, vendors};
 use regente_engine::idempotency::Planned;
 use regente_engine::queue;
 use regente_store::credentials::{self, CredentialKind, NewCredential};
@@ -89,7 +90,12 @@ async fn plan_creation(
         return Err(pix_or_boleto_with_limit());
     }
     let merchant = route::merchant(app, client_id, new.merchant_id).await?;
-    merchant.ok_or(Error::ReferenceNotFound("merchantId"))?;
+    let merchant = merchant.ok_or(Error::ReferenceNotFound("merchantId"))?;
+    let can_charge = |provider: &ProviderType| {
+        new.terms.methods.iter().any(|method| provider.capabilities().can_charge(method.payment_type))
+    };
+    let asked = merchant.providers.iter().map(|provider| provider.provider_type).filter(can_charge);
+    vendors::checked(app, client_id, new.terms.vendor.as_deref(), asked).await?;
     let id: SessionId = app.chance.id(now);
     let mut terms = new.terms.clone();
     for item in &mut terms.items {

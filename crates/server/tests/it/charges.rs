@@ -33,7 +33,6 @@ stories! {
     fraud_analysis_comes_back_as_metadata,
     every_listed_currency_is_charged_by_the_simulator,
     nulls_and_empty_lists_are_as_absent,
-    what_this_release_cannot_honour_is_refused,
     events_and_actors_tell_who_did_what,
 }
 
@@ -327,15 +326,6 @@ async fn nulls_and_empty_lists_are_as_absent(app: TestApp) {
     for absent in ["fraudAnalysisMetadata", "paymentFlow", "splitRules", "threeDSecure2", "platformFee"] {
         assert!(charge.get(absent).is_none(), "{absent}");
     }
-}
-
-async fn what_this_release_cannot_honour_is_refused(app: TestApp) {
-    let merchant = single_merchant(&app).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["vendor"] = json!({ "id": merchant });
-    let details = app.post("/v1/charges", &body).await.details(400);
-    assert_eq!(details, ["vendor is not available in this release"]);
-    assert_eq!(app.books.entries().await.unwrap(), [], "no money moved in another way than asked for");
 }
 
 async fn events_and_actors_tell_who_did_what(app: TestApp) {

@@ -73,6 +73,7 @@ mod traces;
 mod unknowns;
 mod vault;
 mod vault_units;
+mod vendors;
 mod versions;
 mod webhooks;
 mod wrong_keys;

@@ -128,6 +128,7 @@ fn authorization(request: &TransactionRequest, card: (&str, &str)) -> Operation 
         description: None,
         provider_reference_key: None,
         merchant_mcc: None,
+        vendor: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
         division: None,

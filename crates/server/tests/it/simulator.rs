@@ -147,6 +147,7 @@ fn authorization(number: u128, capture: CaptureMode) -> Call {
         description: None,
         provider_reference_key: None,
         merchant_mcc: None,
+        vendor: None,
         proof: None,
         liability_shift: LiabilityShift::NotRequired,
         division: None,

@@ -38,6 +38,9 @@ sql! {
     INSERT_ALIAS = "
         INSERT INTO customer_aliases (id, client_id, customer_id, private, key_id)
         VALUES (:id, :client_id, :id, :sealed, :key_id)";
+    INSERT_VENDOR = "
+        INSERT INTO vendors (id, client_id, reference_id, private, key_id, version, updated_at)
+        VALUES (:id, :client_id, '1', :sealed, :key_id, 1, 0)";
     INSERT_CLIENT = "
         INSERT INTO clients (id, name, status, secret, key_id, doc, version, updated_at)
         VALUES (:id, 'Loja', 'active', :sealed, :key_id, :doc, 1, 0)";
@@ -60,6 +63,7 @@ sql! {
         UNION ALL SELECT 'providers', key_id FROM providers WHERE client_id = :client_id
         UNION ALL SELECT 'customers', key_id FROM customers WHERE client_id = :client_id
         UNION ALL SELECT 'customer_aliases', key_id FROM customer_aliases WHERE client_id = :client_id
+        UNION ALL SELECT 'vendors', key_id FROM vendors WHERE client_id = :client_id
         UNION ALL SELECT 'cards', key_id FROM cards WHERE client_id = :client_id AND pan IS NOT NULL
         UNION ALL SELECT 'charges', key_id FROM charges WHERE client_id = :client_id AND private IS NOT NULL
         UNION ALL SELECT 'idempotency', key_id FROM idempotency WHERE client_id = :client_id
@@ -378,6 +382,10 @@ on_both_databases! {
                 args! { id, client_id, sealed: sealed(bound(Purpose::CustomerAliasData)).bytes, key_id },
             )
             .push(
+                &INSERT_VENDOR,
+                args! { id, client_id, sealed: sealed(bound(Purpose::VendorData)).bytes, key_id },
+            )
+            .push(
                 &INSERT_CHARGE,
                 args! { id, client_id, private: sealed(bound(Purpose::ChargeData)).bytes, key_id, doc: doc() },
             )
@@ -403,7 +411,7 @@ on_both_databases! {
         d.clock.advance(RETIREMENT_GRACE);
         assert_eq!(d.reseal(&node).await, ResealProgress::Done);
         let rows = d.store.rows(&KEY_OF_EVERYTHING, args! { client_id }).await.unwrap();
-        assert_eq!(rows.len(), 8);
+        assert_eq!(rows.len(), 9);
         for row in rows {
             assert_eq!(row.get::<Uuid>("key_id").unwrap(), new, "{}", row.get::<&str>("what").unwrap());
         }

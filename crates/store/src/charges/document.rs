@@ -11,6 +11,7 @@ use regente_domain::charge::{
 use regente_domain::id::{Id, PurchaseId, SessionId, of};
 use regente_domain::routing;
 use regente_domain::split::Split;
+use regente_domain::vendor::NamedVendor;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -56,6 +57,8 @@ struct Doc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session_id: Option<SessionId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    vendor: Option<Box<NamedVendor>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     authentication: Option<Box<Authentication>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     screening: Option<Box<Screening>>,
@@ -86,6 +89,7 @@ pub(super) struct Facts {
     pub(super) customer_alias: Option<Id<of::CustomerAlias>>,
     pub(super) purchase_id: Option<PurchaseId>,
     pub(super) session_id: Option<SessionId>,
+    pub(super) vendor: Option<Box<NamedVendor>>,
     pub(super) authentication: Option<Box<Authentication>>,
     pub(super) screening: Option<Box<Screening>>,
     pub(super) split: Option<Box<Split>>,
@@ -113,6 +117,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         requests,
         purchase_id,
         session_id,
+        vendor,
         authentication,
         screening,
         split,
@@ -130,6 +135,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         && *customer_alias == after.customer_alias
         && *purchase_id == after.purchase_id
         && *session_id == after.session_id
+        && *vendor == after.vendor
         && *authentication == after.authentication
         && *screening == after.screening
         && *split == after.split
@@ -157,6 +163,7 @@ pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
         customer_alias: charge.customer_alias,
         purchase_id: charge.purchase_id,
         session_id: charge.session_id,
+        vendor: charge.vendor.clone(),
         authentication: charge.authentication.clone(),
         screening: charge.screening.clone(),
         split: charge.split.clone(),
@@ -190,6 +197,7 @@ pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
         customer_alias: doc.customer_alias,
         purchase_id: doc.purchase_id,
         session_id: doc.session_id,
+        vendor: doc.vendor,
         authentication: doc.authentication,
         screening: doc.screening,
         split: doc.split,

@@ -75,6 +75,10 @@ sql! {
     PAGE_CUSTOMER_ALIASES = page!("customer_aliases", "id", "client_id", "private", "NULL");
     /// Seals the data of a customer alias again.
     RESEAL_CUSTOMER_ALIAS = reseal!("customer_aliases", "id", "client_id", "private");
+    /// Data of vendors.
+    PAGE_VENDORS = page!("vendors", "id", "client_id", "private", "NULL");
+    /// Seals the data of a vendor again.
+    RESEAL_VENDOR = reseal!("vendors", "id", "client_id", "private");
     /// Card numbers and what else is personal about a card.
     PAGE_CARDS = page!("cards", "id", "client_id", "pan", "private");
     /// Seals a card again. Either column may be NULL: erased.
@@ -122,6 +126,8 @@ pub enum SealedTable {
     Customers,
     /// `customer_aliases.private`.
     CustomerAliases,
+    /// `vendors.private`.
+    Vendors,
     /// `cards.pan` and `cards.private`.
     Cards,
     /// `charges.private`.
@@ -140,11 +146,12 @@ pub enum SealedTable {
 
 impl SealedTable {
     /// Every table, in the order of the walk.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
         Self::CustomerAliases,
+        Self::Vendors,
         Self::Cards,
         Self::Charges,
         Self::Purchases,
@@ -160,6 +167,7 @@ impl SealedTable {
             Self::Providers => (&PAGE_PROVIDERS, &RESEAL_PROVIDER),
             Self::Customers => (&PAGE_CUSTOMERS, &RESEAL_CUSTOMER),
             Self::CustomerAliases => (&PAGE_CUSTOMER_ALIASES, &RESEAL_CUSTOMER_ALIAS),
+            Self::Vendors => (&PAGE_VENDORS, &RESEAL_VENDOR),
             Self::Cards => (&PAGE_CARDS, &RESEAL_CARD),
             Self::Charges => (&PAGE_CHARGES, &RESEAL_CHARGE),
             Self::Purchases => (&PAGE_PURCHASES, &RESEAL_PURCHASE),
@@ -257,6 +265,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         SealedTable::Providers
         | SealedTable::Customers
         | SealedTable::CustomerAliases
+        | SealedTable::Vendors
         | SealedTable::Charges
         | SealedTable::Purchases
         | SealedTable::Sellers

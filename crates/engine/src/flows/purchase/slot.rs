@@ -86,6 +86,7 @@ async fn prepare(
         private: seal_fraud_analysis(app, &private, &charge)?,
         charge,
         data: None,
+        vendor: None,
         setup_id: None,
         tokens: cvv_token.into_iter().map(token_digest).collect(),
         openings: None,
@@ -126,6 +127,7 @@ fn charge_of(
         order_id: purchase.order_id.clone(),
         purchase_id: Some(purchase.id),
         session_id: None,
+        vendor: None,
         screening,
         split: None,
         method: PaymentMethod::Credit(Credit {

@@ -48,7 +48,7 @@ pub(super) fn pay<'a>(call: &'a Call, authorization: &'a Authorization) -> Resul
         reference: reference(call),
         return_url: return_url.unwrap_or_else(|| nowhere(call)),
         payment_method: method(card, funding_source),
-        terms: recurrence(authorization),
+        terms: recurrence(authorization)?,
         shopper: shopper(asks.map(|(_, data, _)| data), authorization.buyer.as_deref()),
         authentication: authentication(proof),
     };
@@ -81,8 +81,8 @@ fn method<'a>(card: &'a CardDetails, funding_source: Option<&'static str>) -> Me
 }
 
 /// Who attends, and which agreement the payment belongs to.
-fn recurrence(authorization: &Authorization) -> Terms<'_> {
-    let mut terms = terms(authorization);
+fn recurrence(authorization: &Authorization) -> Result<Terms<'_>, Decline> {
+    let mut terms = terms(authorization)?;
     let installments = authorization.method.installments();
     terms.installments = (installments > 1).then_some(Installments { value: installments });
     let (interaction, model) = match authorization.method.recurrence() {
@@ -96,7 +96,7 @@ fn recurrence(authorization: &Authorization) -> Terms<'_> {
     if let Some(named) = authorization.network_transaction_id.as_deref() {
         terms.additional_data.insert("networkTxReference", named.into());
     }
-    terms
+    Ok(terms)
 }
 
 /// What the provider is to ask the cardholder, with what is known of him and where he returns.

@@ -27,7 +27,7 @@ pub(super) fn pix<'a>(
     pix: &Pix,
 ) -> Result<Asked<'a>, Decline> {
     let expires_at = call.at + Duration::from_secs(pix.expires_in.into());
-    let terms = Terms { session_validity: Some(expires_at.to_string()), ..terms(authorization) };
+    let terms = Terms { session_validity: Some(expires_at.to_string()), ..terms(authorization)? };
     let request = payment(call, authorization, Method::Pix, terms)?;
     Ok(pay(call, request, Expects::Pix { expires_at }))
 }
@@ -45,7 +45,7 @@ pub(super) fn boleto<'a>(
         // Noon is the same day in São Paulo and in UTC.
         deliver_at: Some(format!("{}T12:00:00.000Z", boleto.due)),
         shopper_statement: boleto.instructions.clone(),
-        ..terms(authorization)
+        ..terms(authorization)?
     };
     let request = payment(call, authorization, Method::Boleto, terms)?;
     Ok(pay(call, request, Expects::Boleto(Box::new(boleto.clone()))))

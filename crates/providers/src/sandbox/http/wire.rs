@@ -11,6 +11,7 @@ use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
+use regente_domain::vendor::VendorData;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -23,7 +24,7 @@ use crate::division::Division;
 use crate::outcome::Finding;
 use crate::request::{
     Authorization, Call, CardDetails, ClickToPayCheckout, Credentials, FollowUp, Held, Inquiry, Instrument,
-    Mode, NotificationAddress, Operation, PayerDetails, Verification, WalletDetails,
+    Mode, NotificationAddress, Operation, PayerDetails, VendorDetails, Verification, WalletDetails,
 };
 use crate::sandbox::{Lookup, Recipient, overrides};
 use crate::staged::{Staged, StagedEvent};
@@ -34,7 +35,7 @@ pub use self::questions::{
 };
 
 /// The protocol version. A message with another version is refused.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// Request to `POST /v1/calls`.
 #[derive(Serialize, Deserialize)]
@@ -70,6 +71,8 @@ enum OperationMessage {
         authentication: Option<AuthenticationMessage>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         division: Option<Box<Division>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        vendor: Option<Box<VendorMessage>>,
     },
     ZeroDollar {
         currency: Currency,
@@ -77,6 +80,16 @@ enum OperationMessage {
     },
     Capture(FollowUpMessage),
     Void(FollowUpMessage),
+}
+
+/// In whose name a payment is taken.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct VendorMessage {
+    reference_id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    payment_facilitator_id: Option<String>,
+    data: VendorData,
 }
 
 /// What the simulator is told of the authentication of the cardholder.
@@ -309,6 +322,7 @@ impl OperationMessage {
                 instrument: InstrumentMessage::of(&authorization.instrument),
                 authentication: AuthenticationMessage::of(authorization),
                 division: authorization.division.clone(),
+                vendor: authorization.vendor.as_deref().map(VendorMessage::of).map(Box::new),
             },
             Operation::VerifyCard(verification) => Self::ZeroDollar {
                 currency: verification.currency,
@@ -330,6 +344,7 @@ impl OperationMessage {
                 instrument,
                 authentication,
                 division,
+                vendor,
             } => {
                 let (proof, liability_shift) = AuthenticationMessage::understand(authentication);
                 Operation::Authorize(Authorization {
@@ -345,6 +360,7 @@ impl OperationMessage {
                     description: None,
                     provider_reference_key: None,
                     merchant_mcc: None,
+                    vendor: vendor.map(|vendor| Box::new(vendor.understand())),
                     proof,
                     liability_shift,
                     division,
@@ -356,6 +372,18 @@ impl OperationMessage {
             Self::Capture(follow_up) => Operation::Capture(follow_up.understand()?),
             Self::Void(follow_up) => Operation::Void(follow_up.understand()?),
         })
+    }
+}
+
+impl VendorMessage {
+    fn of(vendor: &VendorDetails) -> Self {
+        let VendorDetails { reference_id, payment_facilitator_id, data } = vendor.clone();
+        Self { reference_id, payment_facilitator_id, data }
+    }
+
+    fn understand(self) -> VendorDetails {
+        let Self { reference_id, payment_facilitator_id, data } = self;
+        VendorDetails { reference_id, payment_facilitator_id, data }
     }
 }
 

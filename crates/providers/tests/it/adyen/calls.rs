@@ -11,13 +11,14 @@ use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::parse_date;
+use regente_domain::vendor::{IdentityType, VendorAddress, VendorData};
 use regente_providers::authentication::{Browser, CardHolderData, ThreeDSecure};
 use regente_providers::http_client::Incoming;
 use regente_providers::request::{
     Authorization, Call, Credentials, FollowUp, Held, Inquiry, Instrument, Operation, PayerDetails,
-    Verification,
+    VendorDetails, Verification,
 };
-use serde_json::json;
+use serde_json::{Map, json};
 use uuid::Uuid;
 
 use crate::support::{self, authorization, card, key, object};
@@ -52,6 +53,34 @@ pub(super) fn call(key: Uuid, operation: Operation) -> Call {
 
 pub(super) fn by_card() -> Authorization {
     authorization(NUMBER, Some("737"))
+}
+
+pub(super) fn vendor() -> VendorDetails {
+    let address = VendorAddress {
+        country: Country::BR,
+        state: "SP".to_owned(),
+        city: "Sao Paulo".to_owned(),
+        district: "Centro".to_owned(),
+        zip_code: "01001-000".to_owned(),
+        street: "Avenida Paulista".to_owned(),
+        street_number: "1000".to_owned(),
+        complement: None,
+    };
+    VendorDetails {
+        reference_id: "12345".to_owned(),
+        payment_facilitator_id: Some("999".to_owned()),
+        data: VendorData {
+            identity_type: IdentityType::Cnpj,
+            identity: "12.345.678/0001-99".to_owned(),
+            mcc: "812".to_owned(),
+            name: "Empresa Exemplo de Nome Longo Ltda".to_owned(),
+            email: Some("contato@example.com".to_owned()),
+            phone_number: None,
+            website: Some("https://www.example.com".to_owned()),
+            address,
+            unknown: Map::new(),
+        },
+    }
 }
 
 pub(super) fn charge(authorization: Authorization) -> Call {

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::calls::{
     HMAC_KEY, boleto, by_boleto, by_card, call, capture, charge, credentials, follow_up, inquiry, payer, pix,
-    reservation, reserved, taken, three_d_secure, verification, void,
+    reservation, reserved, taken, three_d_secure, vendor, verification, void,
 };
 use super::faults::providers;
 use super::notifications::{authenticated, examples};
@@ -113,6 +113,7 @@ fn with_everything() -> Authorization {
         provider_reference_key: Some("k-1".to_owned()),
         statement_descriptor: Some("LOJA".to_owned()),
         buyer: Some(Box::new(payer())),
+        vendor: Some(Box::new(vendor())),
         ..by_card()
     }
 }

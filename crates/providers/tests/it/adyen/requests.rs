@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use super::calls::{
     boleto, by_boleto, by_card, call, capture, charge, charge_id, follow_up, inquiry, payer, payer_source,
-    pix, reservation, reserved, taken, three_d_secure, verification, void,
+    pix, reservation, reserved, taken, three_d_secure, vendor, verification, void,
 };
 use crate::support::{card_source, key};
 
@@ -105,6 +105,30 @@ fn installments_references_and_the_statement_are_passed_on() {
     assert_eq!(body["shopperEmail"], "jose@example.com");
     assert_eq!(body["shopperName"], json!({ "firstName": "Jose", "lastName": "Bonifacio de Andrada" }));
     assert_eq!(body["returnUrl"], "https://pay.example");
+}
+
+#[test]
+fn a_payment_in_the_name_of_a_vendor_says_whose() {
+    let of = |vendor| charge(Authorization { vendor: Some(Box::new(vendor)), ..by_card() });
+    let sent = body(&of(vendor()));
+    assert_eq!(sent["metadata"], json!({ "paymentFacilitatorId": "999" }));
+    assert_eq!(
+        sent["subMerchants"],
+        json!([{
+            "id": "12345", "name": "Empresa Exemplo de Nom", "mcc": "0812", "taxId": "12345678000199",
+            "amount": { "currency": "BRL", "value": 1500 }, "email": "contato@example.com",
+            "url": "https://www.example.com",
+            "address": { "city": "Sao Paulo", "country": "BR", "houseNumberOrName": "1000", "postalCode": "01001-000",
+                "stateOrProvince": "SP", "street": "Avenida Paulista" },
+        }])
+    );
+    let mut wrong = vendor();
+    wrong.data.mcc = "58120".to_owned();
+    assert_eq!(
+        refusal(&of(wrong)).network_denied_reason.as_deref(),
+        Some("not_sent"),
+        "it takes four digits"
+    );
 }
 
 #[test]

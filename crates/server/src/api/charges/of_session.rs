@@ -72,6 +72,7 @@ pub(super) fn read(
     members.insert("amount".to_owned(), json!(session.amount));
     members.insert("currency".to_owned(), json!(session.currency.code()));
     members.insert("capture".to_owned(), json!(terms.capture));
+    members.insert("vendor".to_owned(), json!(terms.vendor));
     let offered = match members.get(PAYMENT_METHOD).and_then(Value::as_object) {
         Some(method) => offered(session, method)?,
         None => None,

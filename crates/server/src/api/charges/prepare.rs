@@ -27,6 +27,7 @@ use regente_engine::flows::customers::payer::{self, PRINTED_PAYER, PayingCustome
 use regente_engine::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
 use regente_engine::flows::route::{self, RiskData};
 use regente_engine::flows::split;
+use regente_engine::flows::vendors;
 use regente_engine::idempotency::Claim;
 use regente_engine::vault::{Binding, Purpose, token_digest};
 use regente_providers::authentication::ThreeDSecure;
@@ -79,6 +80,9 @@ pub(super) async fn prepare(
     };
     let (explanation, circuit_probes) =
         app.circuits.narrow(route_of(app, &merchant, &request, screening.as_deref(), &sellers)?);
+    let asked = explanation.considered.iter().filter(|considered| considered.skipped.is_none());
+    let asked = asked.map(|considered| considered.provider_type);
+    let vendor = vendors::checked(app, caller.client_id, request.vendor.as_deref(), asked).await?;
     let Charged { method, funding, tokens, customer } = match request.paid {
         Paid::ByCard(method, source) => {
             let carded = resolve_source(app, caller, source, &openings).await?;
@@ -151,6 +155,7 @@ pub(super) async fn prepare(
         order_id: request.order_id,
         purchase_id: None,
         session_id: request.session_id,
+        vendor: request.vendor,
         screening,
         split,
         method,
@@ -175,6 +180,7 @@ pub(super) async fn prepare(
         source: funding,
         setup_id: request.authentication.as_ref().and_then(|data| data.setup_id),
         data: request.authentication,
+        vendor,
         tokens,
         openings: Some(openings),
         merchant,

@@ -12,13 +12,14 @@ use regente_domain::id::{CustomerId, MerchantId, SessionId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::split::SplitRule;
 use regente_domain::text::chars_max;
+use regente_domain::vendor::NamedVendor;
 use regente_engine::card_data::wallets::Wallet;
 use regente_engine::flows::attempt::SANDBOX_FAULTS;
 use regente_engine::flows::authentication::THREE_D_SECURE;
 use regente_providers::authentication::ThreeDSecure;
 use regente_providers::request::Mode;
 use regente_providers::sandbox;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use self::authentication::read_address;
 pub(super) use self::method::{
@@ -31,6 +32,7 @@ use self::source::{read_payer, read_source};
 use self::wallet::{read_wallet, shown};
 use crate::api::fields::{Field, Fields};
 use crate::api::split_rules;
+use crate::api::vendors::read_named;
 
 /// The most bytes of one free-form JSON member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
@@ -69,6 +71,8 @@ pub struct ChargeRequest {
     pub split_rules: Vec<SplitRule>,
     /// Statement text, description and references.
     pub references: References,
+    /// In whose name it is taken.
+    pub vendor: Option<Box<NamedVendor>>,
     /// Personal data that is sealed: fraud analysis, the buyer of a voucher, what a wallet has handed out.
     pub private: Map<String, Value>,
 }
@@ -163,10 +167,6 @@ enum AuthenticationRule {
     Impossible,
 }
 
-/// Members that change the effect of a charge and that this release does not support. They are refused: ignoring them
-/// would move money differently than requested.
-const NOT_YET: &[&str] = &["vendor"];
-
 /// A debit card is authenticated: to share data is not enough, and a result from outside says that it was done.
 fn must_authenticate(fields: &Fields<'_>, data: &ThreeDSecure) {
     if data.data_only == Some(true) {
@@ -201,13 +201,8 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     };
     let split_rules = split_rules::read(fields, amount);
     let references = read_references(fields, mode);
+    let vendor = read_named(fields);
     let fraud_analysis = fields.optional(FRAUD_ANALYSIS).object(read_fraud_analysis);
-    for name in NOT_YET {
-        let is_empty_list = fields.members().get(*name).is_some_and(|value| *value == json!([]));
-        if fields.has(name) && !is_empty_list {
-            fields.problem(name, "is not available in this release");
-        }
-    }
     let authentication =
         fields.optional(THREE_D_SECURE).object(|data| authentication::read(data, mode)).map(Box::new);
     match paid.as_ref().map(Paid::authentication) {
@@ -246,6 +241,7 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
         authentication,
         split_rules: split_rules?,
         references,
+        vendor,
         private,
     })
 }

@@ -17,6 +17,7 @@ use regente_domain::purchase;
 use regente_domain::scope;
 use regente_domain::seller;
 use regente_domain::session;
+use regente_domain::vendor;
 use regente_domain::webhook::{self, EVERYTHING, PING};
 use regente_engine::events::transaction_request::PENDING;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type};
@@ -72,6 +73,8 @@ closed_lists! {
     SellerAccountType = listed(seller::data::AccountType::WORDS);
     /// How often the money of a seller is transferred.
     SellerTransferInterval = listed(seller::data::TransferInterval::WORDS);
+    /// Which number identifies a vendor.
+    VendorIdentityType = listed(vendor::IdentityType::WORDS);
     /// Whether a card may be used.
     CardStatus = listed(record::CardStatus::WORDS);
     /// The brand of a card.

@@ -24,6 +24,7 @@ use crate::api::charges::three_d_secure::NewThreeDSecure;
 use crate::api::fields::{Field, Fields};
 use crate::api::schema::words;
 use crate::api::split_rules::{self, NewSplitRule, SPLIT_RULES};
+use crate::api::vendors::{NamedVendorBody, read_named};
 
 /// Items of a session.
 const ITEMS_MAX: usize = 1000;
@@ -91,6 +92,8 @@ pub struct NewSessionBody {
     /// How its charges are divided among sellers; the rest is the merchant's.
     #[schema(max_items = 100)]
     split_rules: Option<Vec<NewSplitRule>>,
+    /// In whose name its charges are taken.
+    vendor: Option<NamedVendorBody>,
 }
 
 /// An item of a new session.
@@ -233,9 +236,7 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
     let due_at = read_due_date(fields.optional(DUE_DATE));
     let capacity = read_capacity(fields);
     let split_rules = split_rules::read(fields, amount);
-    if fields.has("vendor") {
-        fields.problem("vendor", "is not available in this release");
-    }
+    let vendor = read_named(fields);
     Some(NewSession {
         merchant_id: merchant_id?,
         amount: amount?,
@@ -252,6 +253,7 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
             capture: capture?,
             captcha_enabled: captcha_enabled?,
             create_link: create_link?,
+            vendor,
             items: items?,
             methods: methods?,
             split_rules: split_rules?,

@@ -45,6 +45,8 @@ pub struct SessionSchema {
     #[schema(required = true)]
     statement_descriptor: Option<String>,
     provider_reference_key: Option<String>,
+    /// In whose name its charges are taken.
+    vendor: Option<NamedVendorSchema>,
     items: Vec<ItemSchema>,
     payment_methods: Vec<OfferedMethod>,
     /// How its charges are divided among sellers; absent where they are not.
@@ -60,6 +62,17 @@ pub struct SessionSchema {
     multiple_payments: MultiplePaymentsSchema,
     /// How its page looks; in the answer of `GET /v1/sessions/{id}/link` alone.
     settings: Option<LinkSettings>,
+}
+
+/// The vendor of a session.
+#[derive(ToSchema)]
+#[schema(as = SessionVendor, rename_all = "camelCase")]
+#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
+pub struct NamedVendorSchema {
+    id: Uuid,
+    /// The number under which the acquirer knows the payment facilitator.
+    #[schema(required = true)]
+    payment_facilitator_id: Option<String>,
 }
 
 /// An item of a session.

@@ -19,9 +19,10 @@ use crate::documents::link;
 use crate::harness::{ADDRESS, Client, TestApp};
 use crate::sessions::{buyer, create, session_body};
 use crate::three_d_secure::visit;
+use crate::vendors::vendor_body;
 
 /// What must be nowhere.
-const PERSONAL: [&str; 10] = [
+const PERSONAL: [&str; 14] = [
     "Valdomira Quixabeira",
     "valdomira",
     "39053344705",
@@ -31,6 +32,11 @@ const PERSONAL: [&str; 10] = [
     // A recipient of a NuPay.
     "Ubiratan Cajazeira",
     "11144477735",
+    // A vendor.
+    "Iracema Tapioca",
+    "iracema@example.org",
+    "52998224725",
+    "Travessa Ipupiara",
     // The browser of the payer of a Drip.
     "203.0.113.77",
     "c4n4ry-f1ng3rpr1nt",
@@ -95,6 +101,7 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
     app.post(&path, &json!({ "status": "voided" })).await.expect(200);
     nupay(&app, &merchant, payer.clone()).await;
     at_a_session(&app, &merchant, &payer).await;
+    for_a_vendor(&app, &body).await;
     let browser = json!({ "ipAddress": "203.0.113.77", "browserFingerprint": "c4n4ry-f1ng3rpr1nt" });
     let drip = json!({
         "merchantId": merchant, "amount": 150, "paymentSource": described(payer),
@@ -143,6 +150,27 @@ async fn at_a_session(app: &TestApp, merchant: &str, payer: &Value) {
     for path in [format!("/v1/sessions/{}/history", text(&session["id"])), "/v1/sessions".to_owned()] {
         app.get(&path).await.expect(200);
     }
+}
+
+/// A vendor is made, refused, changed, paid for and erased.
+async fn for_a_vendor(app: &TestApp, pix: &Value) {
+    let mut vendor = vendor_body();
+    vendor["name"] = json!("Iracema Tapioca");
+    vendor["email"] = json!("iracema@example.org");
+    (vendor["identityType"], vendor["identity"]) = (json!("CPF"), json!("52998224725"));
+    vendor["address"]["street"] = json!("Travessa Ipupiara");
+    let made = app.post_with_key("/v1/vendors", "a vendor", &vendor).await.expect(201);
+    app.post("/v1/vendors", &vendor).await.expect(409);
+    let path = format!("/v1/vendors/{}", text(&made["id"]));
+    vendor["mcc"] = json!("5651");
+    app.patch(&path, &vendor).await.expect(200);
+    vendor["address"]["city"] = json!("");
+    app.patch(&path, &vendor).await.expect(400);
+    let mut body = pix.clone();
+    body["vendor"] = json!({ "id": made["id"], "paymentFacilitatorId": "7" });
+    app.post("/v1/charges", &body).await.expect(201);
+    assert_eq!(app.get(&path).await.expect(200)["name"], "Iracema Tapioca");
+    app.delete(&path).await.expect(204);
 }
 
 /// A boleto whose slip names the payer; it is paid, and the bank takes the settlement back.

@@ -50,7 +50,7 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
         }
         "POST /v1/sessions" => {
             let (merchant, seller) = records.merchant_with_seller().await;
-            let body = session(&merchant);
+            let body = session(&merchant, &records.vendor().await);
             let divided = split_rules(&seller).map(|rules| put(body.clone(), "splitRules", rules));
             let mut methods = body["paymentMethods"].as_array().expect("methods").clone();
             // Only the first one is tried.
@@ -65,7 +65,7 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
         }
         "PATCH /v1/sessions/{id}" => {
             let (merchant, seller) = records.merchant_with_seller().await;
-            let mut body = session(&merchant);
+            let mut body = session(&merchant, &records.vendor().await);
             body["maxPayments"] = 2.into();
             body["paymentMethods"] = json!([{ "paymentType": "credit", "installments": 1 }]);
             let changes = json!({ "isActive": true, "dueDate": "2030-01-01", "maxPayments": 3 });
@@ -82,7 +82,8 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
                 {
                     continue;
                 }
-                let session = made(records, &session(&records.merchant().await)).await;
+                let session =
+                    made(records, &session(&records.merchant().await, &records.vendor().await)).await;
                 calls.push(Call { ids: vec![session], body: Some(body) });
             }
             calls
@@ -96,6 +97,7 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
             "successColor": "#fff", "backgroundColor": "#fff", "companyUrl": "www.example.com",
             "mastercardClickToPayDpaid": "1",
         }))],
+        "PATCH /v1/vendors/{id}" => vec![with(crate::vendors::another())],
         "POST /v1/merchants" => vec![with(merchant())],
         "PATCH /v1/merchants/{id}" => vec![with(merchant())],
         "POST /v1/sellers" => vec![with(complete_body(&records.merchant().await))],
@@ -113,7 +115,7 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
 }
 
 /// A session with all members, which offers every method.
-fn session(merchant: &str) -> Value {
+fn session(merchant: &str, vendor: &str) -> Value {
     let late = json!({ "days": 1, "amount": 10 });
     json!({
         "merchantId": merchant, "amount": 150, "currency": "BRL", "name": "Order", "description": "Shoes",
@@ -121,6 +123,7 @@ fn session(merchant: &str) -> Value {
         "isActive": true, "dueDate": "2030-01-01", "createLink": true, "captchaEnabled": true, "maxPayments": 1,
         "items": [{ "name": "Shoe", "unitPrice": 150, "quantity": 1, "description": "Blue", "tangible": true,
             "categoryId": "1" }],
+        "vendor": { "id": vendor, "paymentFacilitatorId": "1" },
         "paymentMethods": [
             { "paymentType": "credit", "installments": 24, "recurrence": "initial",
                 "threeDS": { "enabled": true, "liabilityShiftRequired": false } },
@@ -207,9 +210,10 @@ async fn charges(records: &Records<'_>) -> Vec<Value> {
         json!({ "sourceType": "customer", "customer": payer, "cardCvv": APPROVED.1 }),
         json!({ "sourceType": "customer", "customerId": customer, "tokenCvv": records.cvv_token().await }),
     ];
+    let vendor = records.vendor().await;
     let body = |source: Value| {
         json!({
-            "merchantId": merchant, "amount": 150, "currency": "BRL", "statementDescriptor": "LOJA",
+            "merchantId": merchant, "vendor": { "id": vendor, "paymentFacilitatorId": "1" }, "amount": 150, "currency": "BRL", "statementDescriptor": "LOJA",
             "description": "Order", "capture": true, "orderId": "1", "customerId": customer,
             "providerReferenceKey": "2", "fraudAnalysis": { "sla": 1 }, "appInfo": { "platform": { "name": "shop" } },
             "paymentFlow": { "metadata": { "table": 12 } },

@@ -88,6 +88,10 @@ impl Records<'_> {
             "POST /v1/charges/{id}/void" => Call::of(&self.charge().await).with(example()),
             "GET /v1/merchants/{id}" | "DELETE /v1/merchants/{id}" => Call::of(&self.merchant().await),
             "PATCH /v1/merchants/{id}" => Call::of(&self.merchant().await).with(example()),
+            "POST /v1/vendors" => none.with(crate::vendors::another()),
+            "GET /v1/vendors" => none,
+            "GET /v1/vendors/{id}" | "DELETE /v1/vendors/{id}" => Call::of(&self.vendor().await),
+            "PATCH /v1/vendors/{id}" => Call::of(&self.vendor().await).with(crate::vendors::another()),
             "POST /v1/settings" => {
                 self.forget_settings().await;
                 none.with(example())
@@ -218,6 +222,10 @@ impl Records<'_> {
         let client_id = batch.client_id();
         batch.push_any(&FORGET_SETTINGS, args! { client_id });
         assert_eq!(self.app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+    }
+
+    pub async fn vendor(&self) -> String {
+        text(&self.make("/v1/vendors", &crate::vendors::another()).await["id"])
     }
 
     pub async fn merchant(&self) -> String {

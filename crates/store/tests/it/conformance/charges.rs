@@ -108,6 +108,7 @@ fn charge(n: u128) -> Charge {
         requests: 1,
         purchase_id: None,
         session_id: None,
+        vendor: None,
         authentication: None,
         screening: None,
         split: None,

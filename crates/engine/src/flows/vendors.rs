@@ -1,0 +1,139 @@
+//! Vendors: opens and seals what is known of them, and finds the vendor of a charge
+//! (`docs/interface/vendors.md#charges`).
+
+use regente_domain::charge::later_of;
+use regente_domain::id::{ClientId, VendorId};
+use regente_domain::provider_type::ProviderType;
+use regente_domain::time::Timestamp;
+use regente_domain::vendor::{NamedVendor, VendorData};
+use regente_providers::request::VendorDetails;
+use regente_store::sealed::Sealed;
+use regente_store::vendors::{self, StoredVendor};
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+use crate::app::App;
+use crate::error::Error;
+use crate::vault::{Binding, Purpose};
+
+/// The format that this release writes.
+const FORMAT: u32 = 1;
+const VENDOR_PATH: &str = "vendor.id";
+const FACILITATOR_PATH: &str = "vendor.paymentFacilitatorId";
+
+/// The sealed document.
+#[derive(Serialize, Deserialize)]
+struct Document<D> {
+    format: u32,
+    #[serde(flatten)]
+    data: D,
+}
+
+/// A live vendor with its opened data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Vendor {
+    /// The row.
+    pub stored: StoredVendor,
+    /// The contents of its sealed column.
+    pub data: VendorData,
+}
+
+impl Vendor {
+    /// A vendor that is not stored yet.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the data cannot be sealed.
+    pub fn new(
+        app: &App,
+        client_id: ClientId,
+        id: VendorId,
+        reference_id: String,
+        data: VendorData,
+    ) -> Result<Self, Error> {
+        let private = seal(app, client_id, id, &data)?;
+        let updated_at = id.created_at();
+        let stored = StoredVendor { id, client_id, reference_id, private, version: 1, updated_at };
+        Ok(Self { stored, data })
+    }
+
+    /// Opens a row.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the column does not open or has another format.
+    pub async fn open(app: &App, stored: StoredVendor) -> Result<Self, Error> {
+        let binding = Binding::new(Purpose::VendorData, stored.client_id, stored.id.uuid());
+        let bytes = app.vault.open(binding, &stored.private).await?;
+        let Document { format, data } = serde_json::from_slice(&bytes).map_err(Error::internal)?;
+        match format {
+            FORMAT => Ok(Self { stored, data }),
+            other => Err(Error::internal(format!("vendor {}: format {other}", stored.id))),
+        }
+    }
+
+    /// The vendor after a change, sealed; still at the version that was read.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when the data cannot be sealed.
+    pub fn changed(
+        &self,
+        app: &App,
+        reference_id: String,
+        data: VendorData,
+        now: Timestamp,
+    ) -> Result<Self, Error> {
+        let private = seal(app, self.stored.client_id, self.stored.id, &data)?;
+        let updated_at = later_of(now, self.stored.updated_at);
+        Ok(Self { stored: StoredVendor { reference_id, private, updated_at, ..self.stored.clone() }, data })
+    }
+}
+
+/// A vendor of the account.
+///
+/// # Errors
+/// [`Error::NotFound`] when there is none with this id.
+pub async fn find(app: &App, client_id: ClientId, id: VendorId) -> Result<Vendor, Error> {
+    let stored = vendors::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
+    Vendor::open(app, stored).await
+}
+
+/// The vendor that a new charge or session names, as the providers that may be asked, which are of these types, would be
+/// told of it.
+///
+/// # Errors
+/// The account has no such vendor, or a provider would have to know the number of the payment facilitator.
+pub async fn checked(
+    app: &App,
+    client_id: ClientId,
+    named: Option<&NamedVendor>,
+    asked: impl Iterator<Item = ProviderType>,
+) -> Result<Option<Box<VendorDetails>>, Error> {
+    let Some(named) = named else { return Ok(None) };
+    if let Some(provider_type) = named.lacks_facilitator_for(asked) {
+        let rule = format!("should not be empty: {} needs it", provider_type.code());
+        return Err(Error::invalid(FACILITATOR_PATH, rule));
+    }
+    told(app, client_id, named)
+        .await?
+        .map_or(Err(Error::ReferenceNotFound(VENDOR_PATH)), |told| Ok(Some(told)))
+}
+
+/// The vendor that a charge names, as its providers are told of it; `None` when it was deleted.
+pub async fn told(
+    app: &App,
+    client_id: ClientId,
+    named: &NamedVendor,
+) -> Result<Option<Box<VendorDetails>>, Error> {
+    let Some(stored) = vendors::find(&app.store, client_id, named.id).await? else { return Ok(None) };
+    let Vendor { stored, data } = Vendor::open(app, stored).await?;
+    Ok(Some(Box::new(VendorDetails {
+        reference_id: stored.reference_id,
+        payment_facilitator_id: named.payment_facilitator_id.clone(),
+        data,
+    })))
+}
+
+fn seal(app: &App, client_id: ClientId, id: VendorId, data: &VendorData) -> Result<Sealed, Error> {
+    let document = Document { format: FORMAT, data };
+    let bytes = serde_json::to_vec(&document).map(Zeroizing::new).map_err(Error::internal)?;
+    Ok(app.vault.seal(Binding::new(Purpose::VendorData, client_id, id.uuid()), &bytes))
+}

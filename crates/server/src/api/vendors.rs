@@ -1,0 +1,304 @@
+//! `/v1/vendors`: the businesses in whose name a payment facilitator takes payments (`docs/interface/vendors.md`).
+
+mod request;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use regente_domain::charge::later_of;
+use regente_domain::country::Country;
+use regente_domain::id::{ClientId, VendorId};
+use regente_domain::time::Timestamp;
+use regente_domain::vendor::IdentityType;
+use regente_engine::audit;
+use regente_engine::caller::{Caller, RequestId};
+use regente_engine::error::Error;
+use regente_engine::flows::vendors::{self as flow, Vendor};
+use regente_engine::idempotency::Planned;
+use regente_store::vendors as rows;
+use regente_store::{Batch, Commit};
+use serde::Serialize;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::fields::Body;
+use super::idempotency::commit_once;
+use super::page::Page;
+use super::path::{Path, path_id};
+use super::query::Query;
+use super::schema::words;
+use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use request::{NewVendor, VendorChanges, read_new};
+
+pub use request::{NamedVendorBody, NewVendorBody, VendorAddressBody, VendorChangesBody, read_named};
+
+/// The `limit` of the list by default.
+const LIMIT: u32 = 10;
+/// How often a change is tried again after another change came first, before the caller is asked to retry.
+const TRIES_MAX: usize = 4;
+
+/// A vendor as the interface shows it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Vendor)]
+pub struct VendorView {
+    /// Id of the vendor.
+    pub id: Uuid,
+    /// The id in the client's own system.
+    #[schema(example = "12345")]
+    pub reference_id: String,
+    /// Which number identifies it.
+    #[schema(value_type = words::VendorIdentityType, example = "CNPJ")]
+    pub identity_type: IdentityType,
+    /// The number, as sent.
+    #[schema(example = "12.345.678/0001-99")]
+    pub identity: String,
+    /// Category code.
+    #[schema(example = "5812")]
+    pub mcc: String,
+    /// Full name, or name of the company.
+    #[schema(example = "Empresa Exemplo Ltda")]
+    pub name: String,
+    /// E-mail address.
+    #[schema(required = true)]
+    pub email: Option<String>,
+    /// Phone number.
+    #[schema(required = true)]
+    pub phone_number: Option<String>,
+    /// Address in the web.
+    #[schema(required = true)]
+    pub website: Option<String>,
+    /// Where it is.
+    pub address: VendorAddressView,
+    /// When it was created.
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Timestamp,
+    /// When it changed last.
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Timestamp,
+}
+
+/// The address of a vendor.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = VendorAddressRecord)]
+pub struct VendorAddressView {
+    /// Country.
+    #[schema(value_type = words::Country, example = "BR")]
+    pub country: Country,
+    /// State.
+    pub state: String,
+    /// City.
+    pub city: String,
+    /// District.
+    pub district: String,
+    /// Postal code.
+    pub zip_code: String,
+    /// Street.
+    pub street: String,
+    /// Number in the street.
+    pub street_number: String,
+    /// Apartment, floor and the like.
+    #[schema(required = true)]
+    pub complement: Option<String>,
+}
+
+impl VendorView {
+    fn of(vendor: &Vendor) -> Self {
+        let (stored, data) = (&vendor.stored, vendor.data.clone());
+        let address = data.address;
+        Self {
+            id: stored.id.uuid(),
+            reference_id: stored.reference_id.clone(),
+            identity_type: data.identity_type,
+            identity: data.identity,
+            mcc: data.mcc,
+            name: data.name,
+            email: data.email,
+            phone_number: data.phone_number,
+            website: data.website,
+            address: VendorAddressView {
+                country: address.country,
+                state: address.state,
+                city: address.city,
+                district: address.district,
+                zip_code: address.zip_code,
+                street: address.street,
+                street_number: address.street_number,
+                complement: address.complement,
+            },
+            created_at: stored.id.created_at(),
+            updated_at: stored.updated_at,
+        }
+    }
+}
+
+/// Creates a vendor.
+#[utoipa::path(
+    post, path = "/v1/vendors", operation_id = "createVendor", tag = "Vendors",
+    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        pattern = "^[!-~]([ -~]*[!-~])?$",
+        description = "The same key and body give the same answer again for 24 hours")),
+    request_body(content = NewVendorBody, content_type = "application/json"),
+    responses((status = 201, description = "The vendor.", body = VendorView),
+        (status = 409, description = "The reference is another vendor's, or the idempotency key is in use.",
+            body = ErrorEnvelope),
+        CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn create(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let new = body.read(read_new)?;
+    let plan = || plan_creation(&app, &caller, &request_id, &new);
+    commit_once(&app, &caller, &headers, "POST /v1/vendors", &body, plan).await
+}
+
+async fn plan_creation(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    new: &NewVendor,
+) -> Result<Planned, Error> {
+    let id: VendorId = app.chance.id(app.clock.of(caller.client_id));
+    must_be_free(app, caller.client_id, &new.reference_id, id).await?;
+    let vendor = Vendor::new(app, caller.client_id, id, new.reference_id.clone(), new.data.clone())?;
+    let mut batch = Batch::new(caller.client_id);
+    rows::insert(&mut batch, &vendor.stored);
+    audit::record(app, &mut batch, caller, request_id, "vendor.created", id.uuid());
+    let body = serde_json::to_value(VendorView::of(&vendor)).map_err(Error::internal)?;
+    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
+}
+
+async fn must_be_free(app: &App, client_id: ClientId, reference_id: &str, of: VendorId) -> Result<(), Error> {
+    match rows::find_by_reference(&app.store, client_id, reference_id).await? {
+        Some(other) if other.id != of => {
+            Err(Error::conflict(vec!["vendor with this referenceId already exists".to_owned()]))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Lists the vendors, newest first.
+#[utoipa::path(
+    get, path = "/v1/vendors", operation_id = "listVendors", tag = "Vendors",
+    params(("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
+        ("limit" = Option<u32>, Query, description = "1 to 100, 10 by default.", minimum = 1, maximum = 100)),
+    responses((status = 200, description = "A page of vendors.", body = Page<VendorView>), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    query: Query,
+) -> Result<Json<Page<VendorView>>, ApiError> {
+    let page = query.read(|parameters| parameters.page(LIMIT))?;
+    let total = rows::count(&app.store, caller.client_id).await?;
+    let found = rows::list(&app.store, caller.client_id, i64::from(page.limit), page.offset()).await?;
+    let mut items = Vec::with_capacity(found.len());
+    for stored in found {
+        items.push(VendorView::of(&Vendor::open(&app, stored).await?));
+    }
+    Ok(Json(Page::new(page, items, total)))
+}
+
+/// Reads a vendor.
+#[utoipa::path(
+    get, path = "/v1/vendors/{id}", operation_id = "getVendor", tag = "Vendors",
+    params(("id" = Uuid, Path, description = "Id of the vendor")),
+    responses((status = 200, description = "The vendor.", body = VendorView),
+        (status = 404, description = "There is no such vendor.", body = ErrorEnvelope), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn read(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<VendorView>, ApiError> {
+    Ok(Json(VendorView::of(&flow::find(&app, caller.client_id, path_id(&id)?).await?)))
+}
+
+/// Changes a vendor.
+#[utoipa::path(
+    patch, path = "/v1/vendors/{id}", operation_id = "updateVendor", tag = "Vendors",
+    params(("id" = Uuid, Path, description = "Id of the vendor")),
+    request_body(content = VendorChangesBody, content_type = "application/json"),
+    responses((status = 200, description = "The vendor after the change.", body = VendorView),
+        (status = 404, description = "There is no such vendor.", body = ErrorEnvelope),
+        (status = 409, description = "The reference is another vendor's.", body = ErrorEnvelope), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn update(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+    body: Body,
+) -> Result<Json<VendorView>, ApiError> {
+    let (client_id, id) = (caller.client_id, path_id(&id)?);
+    for _ in 0..TRIES_MAX {
+        let before = flow::find(&app, client_id, id).await?;
+        let changes = body.read(VendorChanges::read)?;
+        let data = changes.apply(&before.data).map_err(Error::from)?;
+        let reference_id = changes.reference_id.unwrap_or_else(|| before.stored.reference_id.clone());
+        if data == before.data && reference_id == before.stored.reference_id {
+            return Ok(Json(VendorView::of(&before)));
+        }
+        must_be_free(&app, client_id, &reference_id, id).await?;
+        let after = before.changed(&app, reference_id, data, app.clock.of(client_id))?;
+        let mut batch = Batch::new(client_id);
+        rows::update(&mut batch, &after.stored);
+        audit::record(&app, &mut batch, &caller, &request_id, "vendor.updated", id.uuid());
+        let _admission = app.store.admit(client_id)?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(Json(VendorView::of(&after))),
+            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
+            Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Err(Error::busy().into())
+}
+
+/// Deletes a vendor and everything that is known of it.
+///
+/// Charges made in its name stay, and so does what providers were told. Its reference is free again.
+#[utoipa::path(
+    delete, path = "/v1/vendors/{id}", operation_id = "deleteVendor", tag = "Vendors",
+    params(("id" = Uuid, Path, description = "Id of the vendor")),
+    responses((status = 204, description = "The vendor was deleted."),
+        (status = 404, description = "There is no such vendor.", body = ErrorEnvelope), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn delete(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(id): Path<String>,
+) -> Result<Response, ApiError> {
+    let (client_id, id): (ClientId, VendorId) = (caller.client_id, path_id(&id)?);
+    let mut may_be_done = false;
+    for _ in 0..TRIES_MAX {
+        let stored = match rows::find(&app.store, client_id, id).await? {
+            Some(stored) => stored,
+            // An earlier commit with an unknown outcome did delete it.
+            None if may_be_done => return Ok(StatusCode::NO_CONTENT.into_response()),
+            None => return Err(Error::NotFound.into()),
+        };
+        let mut batch = Batch::new(client_id);
+        rows::delete(&mut batch, &stored, later_of(app.clock.of(client_id), stored.updated_at));
+        audit::record(&app, &mut batch, &caller, &request_id, "vendor.deleted", id.uuid());
+        let _admission = app.store.admit(client_id)?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
+            Commit::Refused(_) => {}
+            Commit::Unknown => may_be_done = true,
+        }
+    }
+    Err(Error::busy().into())
+}
