@@ -1,5 +1,7 @@
 //! What a platform keeps of charges that are divided among sellers.
 
+mod rules;
+
 use serde::{Deserialize, Serialize};
 
 use crate::charge::words::words;
@@ -7,6 +9,8 @@ use crate::id::{Id, of};
 use crate::money::Amount;
 use crate::percentage::Percentage;
 use crate::time::Timestamp;
+
+pub use rules::{Fees, Refusal, Rule, Terms};
 
 words! {
     /// `paymentMethod` of a rule.

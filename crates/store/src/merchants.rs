@@ -4,6 +4,7 @@
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::mcc::Mcc;
 use regente_domain::merchant::MerchantStatus;
+use regente_domain::platform_fee::Fees;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -89,9 +90,16 @@ pub struct MerchantDetails {
     /// The address shown when a buyer is authenticated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant_url: Option<String>,
+    /// What the platform keeps of its charges.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub platform_fee: Fees,
     /// Members of the document that this release does not know; kept unchanged.
     #[serde(flatten)]
     pub unknown: Map<String, Value>,
+}
+
+fn is_default(fees: &Fees) -> bool {
+    *fees == Fees::default()
 }
 
 /// The format of the document that this release writes.

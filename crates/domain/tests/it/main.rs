@@ -17,6 +17,7 @@ mod ledger;
 mod mcc;
 mod money;
 mod percentage;
+mod platform_fee;
 mod provider_type;
 mod purchase;
 mod reconciliation;

@@ -228,6 +228,8 @@ impl<'a> Field<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Path<'a> {
     Root,
+    /// The body as an array.
+    Elements,
     Member(&'a Path<'a>, &'a str),
     Index(&'a Path<'a>, usize),
 }
@@ -235,7 +237,8 @@ enum Path<'a> {
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Root => f.write_str("body"),
+            Self::Root | Self::Elements => f.write_str("body"),
+            Self::Index(Self::Elements, index) => write!(f, "[{index}]"),
             Self::Member(Self::Root, name) => write!(f, "{name:.PATH_SEGMENT_CHARS_MAX$}"),
             Self::Member(parent, name) => write!(f, "{parent}.{name:.PATH_SEGMENT_CHARS_MAX$}"),
             Self::Index(parent, index) => write!(f, "{parent}[{index}]"),

@@ -1,8 +1,9 @@
-//! `/v1/merchants`: merchants with their providers (`docs/interface/merchants-and-providers.md`). The platform fee of a
-//! merchant is not built yet and is shown as switched off.
+//! `/v1/merchants`: merchants with their providers (`docs/interface/merchants-and-providers.md`), and [what the platform
+//! keeps](platform_fee) of their charges.
 //!
 //! A deleted merchant is not found; its charges stay readable.
 
+pub mod platform_fee;
 mod request;
 
 use axum::Extension;
@@ -25,7 +26,6 @@ use regente_store::merchants::{self, Merchant, MerchantWithProviders};
 use regente_store::providers::{self as provider_rows, Provider};
 use regente_store::{Batch, Commit, settings};
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -38,6 +38,7 @@ use super::query::Query;
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use platform_fee::RuleView;
 use request::{NewMerchant, merchant_changes, new_merchant};
 
 pub use request::{MccBody, MerchantChangesBody, NewMerchantBody, PROVIDERS_MAX};
@@ -81,8 +82,7 @@ pub struct MerchantView {
     #[schema(example = false)]
     pub platform_fee_enabled: bool,
     /// The rules of that commission.
-    #[schema(value_type = Vec<Object>)]
-    pub platform_fees: Vec<Value>,
+    pub platform_fees: Vec<RuleView>,
 }
 
 impl MerchantView {
@@ -103,8 +103,8 @@ impl MerchantView {
             merchant_url: merchant.details.merchant_url.clone(),
             status: merchant.status,
             providers,
-            platform_fee_enabled: false,
-            platform_fees: Vec::new(),
+            platform_fee_enabled: merchant.details.platform_fee.enabled,
+            platform_fees: merchant.details.platform_fee.rules.iter().map(RuleView::of).collect(),
         })
     }
 }

@@ -9,6 +9,7 @@ use utoipa::openapi::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
+use super::merchants::platform_fee;
 use super::request_id::Boundary;
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
@@ -47,6 +48,9 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Needs(Scope::Charges), routes!(charges::explanation::explain)))
         .merge(behind(SecretKeyOnly, routes!(merchants::create, merchants::list)))
         .merge(behind(SecretKeyOnly, routes!(merchants::read, merchants::update, merchants::delete)))
+        .merge(behind(SecretKeyOnly, routes!(platform_fee::create, platform_fee::read, platform_fee::update)))
+        .merge(behind(SecretKeyOnly, routes!(platform_fee::delete)))
+        .merge(behind(SecretKeyOnly, routes!(platform_fee::switch)))
         .merge(behind(Needs(Scope::Providers), routes!(providers::update)))
         .merge(behind(SecretKeyOnly, routes!(ledger::accounts)))
         .merge(behind(SecretKeyOnly, routes!(ledger::balances)))

@@ -124,7 +124,7 @@ pub struct PlatformFeeSchema {
     percentage: Option<f64>,
     #[schema(required = true, example = 50)]
     fixed_amount: Option<i64>,
-    #[schema(value_type = words::FeeMethod, example = "credit")]
+    #[schema(value_type = words::PlatformFeeMethod, example = "credit")]
     payment_method: (),
     #[schema(required = true, example = 3)]
     installment: Option<i64>,

@@ -9,6 +9,7 @@ use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::mcc::Mcc;
 use regente_domain::merchant::MerchantStatus;
+use regente_domain::platform_fee::Fees;
 use regente_domain::scope::Scopes;
 use regente_engine::chance::Chance;
 use regente_engine::vault::{Kek, VaultError};
@@ -246,6 +247,7 @@ async fn make_merchant(
         name: Some(name.to_owned()),
         merchant_name: None,
         merchant_url: None,
+        platform_fee: Fees::default(),
         unknown: Map::new(),
     };
     let merchant = Merchant {

@@ -8,12 +8,14 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::readers::plain;
-use super::{Fields, Found, Path};
+use super::{Field, Fields, Found, Need, Path};
 use crate::http::error::ApiError;
 use crate::http::limits;
 
 /// The most nested objects and arrays, the body included.
 pub const BODY_DEPTH_MAX: usize = 64;
+/// The member that holds a body which is an array.
+const ELEMENTS: &str = "elements";
 
 /// The JSON object of a request. It may hold card data and is never printed, not even for debugging.
 pub struct Body {
@@ -28,28 +30,25 @@ impl Body {
     /// [`ApiError::MalformedBody`] when it is no JSON object of bounded depth, [`Error::Invalid`] when a string in it
     /// contains U+0000. The message repeats none of the content.
     pub fn parse(bytes: &[u8]) -> Result<Self, ApiError> {
-        let malformed = |sentence: String| Err(ApiError::MalformedBody(sentence));
-        let Ok(text) = std::str::from_utf8(bytes) else {
-            return malformed("body must be valid UTF-8".to_owned());
-        };
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        if text.trim_ascii().is_empty() {
-            return Ok(Self { members: Map::new() });
-        }
-        if depth(text) > BODY_DEPTH_MAX {
-            return malformed(format!("body must not be nested deeper than {BODY_DEPTH_MAX} levels"));
-        }
-        let members = match serde_json::from_str(text) {
-            Ok(Value::Object(members)) => members,
-            Ok(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
-                return malformed("body must be an object".to_owned());
+        match value(bytes)? {
+            None => Ok(Self { members: Map::new() }),
+            Some(Value::Object(members)) => Ok(Self::of(members)?),
+            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+                Err(ApiError::MalformedBody("body must be an object".to_owned()))
             }
-            Err(error) => {
-                let (line, column) = (error.line(), error.column());
-                return malformed(format!("body must be valid JSON: line {line} column {column}"));
-            }
-        };
-        Ok(Self::of(members)?)
+        }
+    }
+
+    /// Parses a body that is an array, for [`Self::read_array`].
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_array(bytes: &[u8]) -> Result<Self, ApiError> {
+        match value(bytes)? {
+            Some(array @ Value::Array(_)) => Ok(Self::of(Map::from_iter([(ELEMENTS.to_owned(), array)]))?),
+            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_))
+            | None => Err(ApiError::MalformedBody("body must be an array".to_owned())),
+        }
     }
 
     /// A body whose members came in another form than JSON.
@@ -75,6 +74,23 @@ impl Body {
         };
         found.into_problems().into_result()?;
         value.ok_or_else(|| Problems::one("body", "is not valid"))
+    }
+
+    /// Reads a body that is an array with a length within `count`, each element with `element`. Problems name elements
+    /// by their index alone: `[0].percentage`.
+    ///
+    /// # Errors
+    /// Every problem that was found.
+    pub fn read_array<T>(
+        &self,
+        count: std::ops::RangeInclusive<usize>,
+        element: impl FnMut(Field<'_>) -> Option<T>,
+    ) -> Result<Vec<T>, Problems> {
+        let found = Found::default();
+        let value = Field::new(self.members.get(ELEMENTS), Need::Required, Path::Elements, &found);
+        let read = value.array(count, element);
+        found.into_problems().into_result()?;
+        read.ok_or_else(|| Problems::one("body", "is not valid"))
     }
 
     /// The members as sent.
@@ -104,6 +120,25 @@ impl<S: Send + Sync> FromRequest<S> for Body {
         let bytes = limits::read_bytes(request).await?;
         Self::parse(&bytes)
     }
+}
+
+/// The value in a body; `None` when it is empty.
+fn value(bytes: &[u8]) -> Result<Option<Value>, ApiError> {
+    let malformed = |sentence: String| Err(ApiError::MalformedBody(sentence));
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return malformed("body must be valid UTF-8".to_owned());
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    if depth(text) > BODY_DEPTH_MAX {
+        return malformed(format!("body must not be nested deeper than {BODY_DEPTH_MAX} levels"));
+    }
+    serde_json::from_str(text).map(Some).or_else(|error| {
+        let (line, column) = (error.line(), error.column());
+        malformed(format!("body must be valid JSON: line {line} column {column}"))
+    })
 }
 
 /// The depth of brackets outside of strings. It is checked before parsing, because the parser's own limit has another

@@ -1,6 +1,7 @@
 //! Parses new merchants and changes of stored ones.
 
 use regente_domain::mcc::Mcc;
+use regente_domain::platform_fee::Fees;
 use regente_domain::text::chars_max;
 use regente_store::merchants::MerchantDetails;
 use serde::Serialize;
@@ -32,7 +33,14 @@ pub(super) fn new_merchant(fields: &Fields<'_>, app: &App) -> Option<NewMerchant
         index += 1;
         entry.object(|provider| NewProvider::read(provider, &path, app))
     });
-    let details = MerchantDetails { mcc: mcc?, name, merchant_name, merchant_url, unknown: Map::new() };
+    let details = MerchantDetails {
+        mcc: mcc?,
+        name,
+        merchant_name,
+        merchant_url,
+        platform_fee: Fees::default(),
+        unknown: Map::new(),
+    };
     Some(NewMerchant { details, providers: providers? })
 }
 

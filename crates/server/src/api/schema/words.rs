@@ -75,6 +75,8 @@ closed_lists! {
     SellerTransferInterval = listed(seller::data::TransferInterval::WORDS);
     /// Which number identifies a vendor.
     VendorIdentityType = listed(vendor::IdentityType::WORDS);
+    /// What a rule of the platform fee is for.
+    PlatformFeeMethod = listed(platform_fee::FeeMethod::WORDS);
     /// Whether a card may be used.
     CardStatus = listed(record::CardStatus::WORDS);
     /// The brand of a card.
@@ -101,8 +103,6 @@ closed_lists! {
     SessionStatus = listed(session::SessionStatus::WORDS);
     /// Where a session stood at an entry of its history.
     SessionEntryStatus = listed(session::EntryStatus::WORDS);
-    /// For which payment methods a platform takes a fee.
-    FeeMethod = listed(platform_fee::FeeMethod::WORDS);
     /// What happened at an entry of the history of a session.
     SessionAction = listed(session::SessionAction::WORDS);
     /// Whether a payment of a session can start.

@@ -88,6 +88,18 @@ impl Records<'_> {
             "POST /v1/charges/{id}/void" => Call::of(&self.charge().await).with(example()),
             "GET /v1/merchants/{id}" | "DELETE /v1/merchants/{id}" => Call::of(&self.merchant().await),
             "PATCH /v1/merchants/{id}" => Call::of(&self.merchant().await).with(example()),
+            "POST /v1/merchants/{merchantId}/platform-fee"
+            | "PATCH /v1/merchants/{merchantId}/platform-fee/enabled" => {
+                Call::of(&self.merchant().await).with(example())
+            }
+            "GET /v1/merchants/{merchantId}/platform-fee" => Call::of(&self.merchant().await),
+            "PUT /v1/merchants/{merchantId}/platform-fee" => {
+                Call::of(&self.platform_fee().await.0).with(example())
+            }
+            "DELETE /v1/merchants/{merchantId}/platform-fee/{platformFeeId}" => {
+                let (merchant, rule) = self.platform_fee().await;
+                Call { ids: vec![merchant, rule], body: None }
+            }
             "POST /v1/vendors" => none.with(crate::vendors::another()),
             "GET /v1/vendors" => none,
             "GET /v1/vendors/{id}" | "DELETE /v1/vendors/{id}" => Call::of(&self.vendor().await),
@@ -222,6 +234,13 @@ impl Records<'_> {
         let client_id = batch.client_id();
         batch.push_any(&FORGET_SETTINGS, args! { client_id });
         assert_eq!(self.app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+    }
+
+    async fn platform_fee(&self) -> (String, String) {
+        let merchant = self.merchant().await;
+        let rules = json!([{ "paymentMethod": "credit", "percentage": 1, "installment": 3 }]);
+        let made = self.make(&format!("/v1/merchants/{merchant}/platform-fee"), &rules).await;
+        (merchant, text(&made[0]["id"]))
     }
 
     pub async fn vendor(&self) -> String {
