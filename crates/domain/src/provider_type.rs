@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 mod capabilities;
 mod credentials;
 mod options;
+mod own_code;
 mod table;
 
 pub use capabilities::{Ability, AntiFraud, Capabilities, Refund};

@@ -9,6 +9,7 @@ pub mod division;
 pub mod http_client;
 pub mod notification;
 pub mod outcome;
+pub mod own_provider;
 pub mod pagarme_v5;
 pub mod provider;
 pub mod request;

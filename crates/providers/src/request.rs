@@ -455,6 +455,11 @@ impl Credentials {
         Self(members)
     }
 
+    /// The members that are strings.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
+    }
+
     /// The member called `name`, if it is a string.
     pub fn expose(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)

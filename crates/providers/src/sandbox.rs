@@ -9,14 +9,14 @@ mod draws;
 mod faults;
 pub mod http;
 mod instructions;
-mod notification;
+pub(crate) mod notification;
 mod outbox;
 mod overrides;
 mod payer;
 mod payment_page;
 mod recipients;
 mod reversals;
-mod rules;
+pub(crate) mod rules;
 mod sellers;
 mod silence;
 mod transaction_log;
@@ -182,6 +182,11 @@ impl Sandbox {
     /// The simulator as the adapter of its provider type.
     pub fn into_adapter(self) -> Adapter {
         (ProviderType::Sandbox, Box::new(self))
+    }
+
+    /// The simulator as the adapter of the platform's own provider, which it stands in for.
+    pub fn platform_adapter(&self) -> Adapter {
+        (ProviderType::Platform, Box::new(self.clone()))
     }
 
     /// The simulator's transaction log.

@@ -8,6 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use regente_domain::provider_type::ProviderType;
 use regente_engine::app as engine;
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
@@ -28,12 +29,12 @@ use regente_providers::sandbox::http::{RemoteError, RemoteSandbox};
 use regente_providers::sandbox::{
     CardholderBooks, Sandbox, SimulatedServer, TransactionLog, TransactionLogError,
 };
-use regente_providers::{adyen, pagarme_v5, stripe};
+use regente_providers::{adyen, own_provider, pagarme_v5, stripe};
 use regente_store::{DatabaseKind, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
 use crate::app::{App, Parts, no_credentials};
-use crate::config::{Config, ConfigError, Place, Simulator, TooWeak};
+use crate::config::{Config, ConfigError, OwnProvider, Place, Simulator, TooWeak};
 use crate::http::MonotonicClock;
 use crate::http::error::kept_answer;
 use crate::http::limits::Limiters;
@@ -182,12 +183,14 @@ async fn assemble(
     let credentials = no_credentials(clock.clone(), life);
     let machine = clock.clone();
     let now: MonotonicClock = Arc::new(move || machine.machine().elapsed());
-    let Simulated { payments, risk, challenges, log: simulator_log } = simulator(config, kek, &clock).await?;
+    let Simulated { payments, platform, risk, challenges, log: simulator_log } =
+        simulator(config, kek, &clock).await?;
+    let own = own_provider(config, platform)?;
     let return_addresses = ReturnAddresses::new(&derived::return_address_key(kek), settings.base_url.clone());
     let engine = engine::App::new(engine::Parts {
         store: store.clone(),
         vault,
-        providers: Providers::with([payments].into_iter().chain(real_providers(config)?)),
+        providers: Providers::with([payments].into_iter().chain(own).chain(real_providers(config)?)),
         authentication: AuthenticationServers::with(challenges.as_ref().map(SimulatedServer::adapter)),
         return_addresses,
         apple_pay: config.apple_pay_keys()?,
@@ -227,6 +230,20 @@ fn real_providers(config: &Config) -> Result<[Adapter; 3], StartError> {
     ])
 }
 
+/// Who answers as the platform's own provider, under the code of the installation.
+fn own_provider(config: &Config, simulator: Adapter) -> Result<Option<Adapter>, StartError> {
+    if let Some(code) = &config.own_provider.code {
+        ProviderType::name_own_provider(code);
+    }
+    Ok(match config.own_provider()? {
+        OwnProvider::Processor(options) => {
+            Some(own_provider::adapter(HttpClient::new(config.provider_http_options()?), options))
+        }
+        OwnProvider::Simulator => Some(simulator),
+        OwnProvider::Nobody => None,
+    })
+}
+
 /// The simulator's transaction log for reading; `None` where there is none.
 ///
 /// # Errors
@@ -243,6 +260,8 @@ pub async fn existing_simulator_log(config: &Config) -> Result<Option<Transactio
 /// The simulator's adapters, and its transaction log when it is in this process.
 struct Simulated {
     payments: Adapter,
+    /// As the platform's own provider.
+    platform: Adapter,
     risk: AntiFraudAdapter,
     /// The 3DS server: only in a sandbox that knows its own address.
     challenges: Option<SimulatedServer>,
@@ -263,14 +282,14 @@ async fn simulator(config: &Config, kek: &Kek, clock: &Clock) -> Result<Simulate
             let sandbox = open_sandbox(config, place, derived::card_hash_key(kek), clock).await?;
             let log = Some(sandbox.transaction_log().clone());
             let challenges = challenges(Arc::new(sandbox.clone()));
-            let risk = sandbox.anti_fraud_adapter();
-            Ok(Simulated { payments: sandbox.into_adapter(), risk, challenges, log })
+            let (platform, risk) = (sandbox.platform_adapter(), sandbox.anti_fraud_adapter());
+            Ok(Simulated { payments: sandbox.into_adapter(), platform, risk, challenges, log })
         }
         Simulator::Remote(options) => {
             let remote = RemoteSandbox::new(options)?;
             let challenges = challenges(Arc::new(remote.clone()));
-            let risk = remote.anti_fraud_adapter();
-            Ok(Simulated { payments: remote.into_adapter(), risk, challenges, log: None })
+            let (platform, risk) = (remote.platform_adapter(), remote.anti_fraud_adapter());
+            Ok(Simulated { payments: remote.into_adapter(), platform, risk, challenges, log: None })
         }
     }
 }

@@ -13,6 +13,7 @@ mod durations;
 mod layers;
 mod listing;
 mod outbound;
+mod own_provider;
 mod product;
 mod production;
 mod providers;
@@ -33,6 +34,7 @@ pub use check::{DatabaseAddress, Place, SANDBOX_BOOKS_IN_MEMORY};
 pub use database::{CommitGroupsWord, DatabaseConfig};
 pub use layers::{ConfigError, Flag, Loaded, Sources};
 pub use outbound::OutboundConfig;
+pub use own_provider::{OwnProvider, OwnProviderConfig};
 pub use product::{ChargesConfig, LimitsConfig, PurchasesConfig, RoutingConfig};
 pub use production::{TooWeak, mode_open_to_others};
 pub use providers::{ProviderAddresses, ProvidersConfig};
@@ -76,6 +78,8 @@ pub struct Config {
     pub routing: RoutingConfig,
     /// Calls to payment providers.
     pub providers: ProvidersConfig,
+    /// The operator's own processor.
+    pub own_provider: OwnProviderConfig,
     /// Calls to addresses given by users.
     pub outbound: OutboundConfig,
     /// How events are delivered.
@@ -103,6 +107,7 @@ impl Default for Config {
             purchases: PurchasesConfig::default(),
             routing: RoutingConfig::default(),
             providers: ProvidersConfig::default(),
+            own_provider: OwnProviderConfig::default(),
             outbound: OutboundConfig::default(),
             webhooks: WebhooksConfig::default(),
             log: LogConfig::default(),

@@ -104,7 +104,7 @@ impl CheckView {
             id: request.id,
             created_at: request.id.created_at(),
             provider_id: request.provider_id,
-            provider_type: request.provider_type.code(),
+            provider_type: request.provider_type.shown(),
             request_status: request.status().word(),
             request_type: request.request_type.word(),
             response_ts: request.duration.map(|duration| format!("{}ms", duration.as_millis())),

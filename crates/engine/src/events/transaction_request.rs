@@ -113,7 +113,7 @@ impl TransactionRequestView {
             idempotency_key: key_shown(request),
             request_id: None,
             provider_id: (!is_authentication).then_some(request.provider_id),
-            provider_type: request.provider_type.code(),
+            provider_type: request.provider_type.shown(),
             transaction_id: references.transaction_id,
             amount: (!request.is_later_verdict()).then_some(request.amount),
             authorization_code: references.authorization_code,

@@ -149,7 +149,7 @@ fn signed(at: Timestamp, body: &[u8]) -> Vec<u8> {
 }
 
 /// Checks the signature in constant time, so that the duration does not reveal how much of it is right, and its age.
-pub(super) fn authenticate(request: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
+pub(crate) fn authenticate(request: &NotificationRequest<'_>) -> Result<Authentic, NotificationRefusal> {
     verify(request).ok_or(NotificationRefusal::NotAuthentic)?;
     let message: Option<Message> = serde_json::from_slice(request.body).ok();
     Ok(Authentic { id: message.map(|message| message.id), kept_headers: &[] })
@@ -171,7 +171,7 @@ fn signature(headers: &HeaderMap) -> Option<(Timestamp, Vec<u8>)> {
 }
 
 /// Reads the event.
-pub(super) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+pub(crate) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
     let message: Message = serde_json::from_slice(notification.body).map_err(|_| NOT_AN_EVENT)?;
     let what = if message.kind == SELLER {
         EventKind::Seller(Standing::deserialize(message.data).map_err(|_| NOT_A_STANDING)?)

@@ -34,7 +34,7 @@ pub enum CvvRule {
 }
 
 /// A card that is approved.
-pub(super) fn test_card() -> Option<CardDetails> {
+pub(crate) fn test_card() -> Option<CardDetails> {
     Some(CardDetails {
         number: CardNumber::parse("4916745120294124").ok()?,
         holder_name: "TEST".to_owned(),

@@ -331,8 +331,9 @@ struct Listing {
 
 impl Listing {
     fn read(parameters: &Parameters<'_>) -> Self {
-        let provider_types: Vec<(&str, ProviderType)> =
-            ProviderType::all().map(|provider| (provider.code(), provider)).collect();
+        let named = |provider: ProviderType| [(provider.shown(), provider), (provider.code(), provider)];
+        let mut provider_types: Vec<(&str, ProviderType)> = ProviderType::all().flat_map(named).collect();
+        provider_types.dedup();
         let created = parameters.time_range("created");
         let amounts = parameters.amounts("originalAmount");
         Self {

@@ -91,7 +91,8 @@ impl ProviderView {
     /// # Errors
     /// [`Error::Internal`] when they do not open.
     pub async fn of(app: &App, provider: &Provider) -> Result<Self, Error> {
-        let credentials = open_credentials(app, provider).await?;
+        let mut credentials = open_credentials(app, provider).await?;
+        credentials.insert("type".to_owned(), provider.provider_type.shown().into());
         Ok(Self {
             id: provider.id.uuid(),
             created_at: provider.id.created_at(),

@@ -96,6 +96,7 @@ fn milliseconds(config: &Config) -> Vec<Bounded> {
         ("database.postgres_commit_timeout_ms", database.postgres_commit_timeout_ms, PATIENCE_MS),
         ("database.postgres_connect_timeout_ms", database.postgres_connect_timeout_ms, PATIENCE_MS),
         ("sandbox.deadline_ms", sandbox.deadline_ms, PATIENCE_MS),
+        ("own_provider.deadline_ms", config.own_provider.deadline_ms, PATIENCE_MS),
         ("limits.cache_ms", limits.cache_ms, CACHE_MS),
         ("charges.budget_ms", charges.budget_ms, PATIENCE_MS),
         ("charges.reconcile_grace_ms", charges.reconcile_grace_ms, GRACE_MS),

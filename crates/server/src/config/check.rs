@@ -164,8 +164,8 @@ fn is_base_url(text: &str) -> bool {
 
 /// The settings whose values have the right type and break a rule, each with the rule.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
-    let Config { server, database, sandbox, apple_pay, charges, outbound, providers, webhooks, log, .. } =
-        config;
+    let Config { server, database, sandbox, apple_pay, charges, outbound, .. } = config;
+    let Config { providers, own_provider, webhooks, log, .. } = config;
     let mut problems = Vec::new();
     let mut must = |holds: bool, key: &'static str, rule: &str| {
         if !holds {
@@ -221,6 +221,13 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     for (key, url) in providers.moved() {
         must(is_base_url(url), key, "must be http:// or https:// with a host, without a slash at its end");
     }
+    let is_url = own_provider.url.as_deref().is_none_or(is_base_url);
+    must(is_url, "own_provider.url", "must be http:// or https:// with a host, without a slash at its end");
+    must(
+        own_provider.has_good_code(),
+        "own_provider.code",
+        "must be up to 32 upper-case letters, digits and `_`, and no other type's code",
+    );
     must(sandbox.books.as_deref() != Some(""), "sandbox.books", "must be a file or `memory`");
     must(sandbox.listen.parse::<SocketAddr>().is_ok(), "sandbox.listen", LISTEN_RULE);
     must(

@@ -79,6 +79,9 @@ impl Config {
         if self.sandbox.url.is_some() {
             reasons.push("`sandbox.url` would send card numbers in the clear".to_owned());
         }
+        if self.own_provider.is_in_the_clear() {
+            reasons.push("`own_provider.url` would send card numbers in the clear".to_owned());
+        }
         for (key, _) in self.providers.moved() {
             reasons.push(format!("`{key}` would send card numbers to another place than the provider"));
         }
@@ -101,6 +104,7 @@ impl Config {
             ("server.tls_key_file", self.server.tls_key_file.as_deref()),
             ("database.url_file", self.database.url_file.as_deref()),
             ("sandbox.key_file", self.sandbox.key_file.as_deref()),
+            ("own_provider.key_file", self.own_provider.key_file.as_deref()),
         ];
         let files = files.into_iter().filter_map(|(key, path)| Some((key, path?.to_owned())));
         files.chain(self.apple_pay_key_files()).collect()

@@ -51,6 +51,7 @@ use regente_providers::notification::{
     Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
 };
 use regente_providers::outcome::{Answer, Probe};
+use regente_providers::own_provider::{self, OwnProviderOptions};
 use regente_providers::provider::{Adapter, BoxFuture, Provider, Providers};
 use regente_providers::request::{Call, Inquiry, Operation, OperationKind};
 use regente_providers::sandbox::{
@@ -859,14 +860,27 @@ fn simulated(sandbox: &Wired) -> Adapter {
     (ProviderType::Sandbox, Box::new(sandbox.clone()))
 }
 
+/// The simulator in the place of the platform's own provider.
+fn platform(sandbox: &Wired) -> Adapter {
+    (ProviderType::Platform, Box::new(sandbox.clone()))
+}
+
 /// The adapters of providers that move real money, each with a path of its own at this address.
-fn real(address: SocketAddr) -> [Adapter; 3] {
+fn real(address: SocketAddr) -> [Adapter; 4] {
     let http = HttpClient::new(HttpOptions::default());
     let at = |path: &str| Some(format!("http://{address}/{path}").parse().unwrap());
     [
         stripe::adapter(http.clone(), at("stripe")),
         adyen::adapter(http.clone(), at("adyen")),
-        pagarme_v5::adapter(http, at("pagarme_v5")),
+        pagarme_v5::adapter(http.clone(), at("pagarme_v5")),
+        own_provider::adapter(
+            http,
+            OwnProviderOptions {
+                url: format!("http://{address}/own").parse().unwrap(),
+                key: Some(zeroize::Zeroizing::new("shared".to_owned())),
+                deadline: Duration::from_secs(10),
+            },
+        ),
     ]
 }
 
@@ -913,7 +927,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         store,
         vault,
         providers: Providers::with(match adapters {
-            Adapters::Simulator => vec![simulated(&sandbox)],
+            Adapters::Simulator => vec![simulated(&sandbox), platform(&sandbox)],
             Adapters::Real(address) => {
                 let real = real(address).map(|adapter| fused(adapter, fuse));
                 vec![simulated(&sandbox)].into_iter().chain(real).collect()

@@ -172,15 +172,6 @@ async fn the_platforms_own_provider_is_registered(app: TestApp) {
     )
     .await;
     assert_eq!(read(&app, &merchant).await["providers"][0]["credentials"]["type"], "PLATFORM");
-    // It has no adapter in this release: it refuses, and the next provider is asked.
-    let charge = app.post("/v1/charges", &charge_body(text(&merchant["id"]), APPROVED)).await.expect(201);
-    let asked: Vec<&str> = charge["transactionRequests"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|request| text(&request["providerType"]))
-        .collect();
-    assert_eq!((text(&charge["status"]), asked), ("authorized", vec!["SANDBOX", "PLATFORM"]));
 }
 
 async fn every_wrong_field_is_named(app: TestApp) {

@@ -252,7 +252,7 @@ fn taken(steps: &[TimelineStep]) -> Option<Amount> {
 }
 
 fn ending(charge: &Charge, steps: &[TimelineStep]) -> String {
-    let provider = charge.state.responsible().map_or("", |provider| provider.code());
+    let provider = charge.state.responsible().map_or("", |provider| provider.shown());
     let left = charge.amount.shown_in(charge.currency);
     match &charge.state {
         ChargeState::Processing => "It is pending: its outcome is not known yet.".to_owned(),
@@ -322,7 +322,7 @@ fn what_was_taken(charge: &Charge, taken: Option<Amount>) -> String {
 }
 
 fn named(provider: &Named) -> String {
-    let code = provider.provider_type.code();
+    let code = provider.provider_type.shown();
     match (&provider.name, provider.priority) {
         (Some(name), Some(priority)) => format!("{name} ({code}, priority {priority})"),
         (Some(name), None) => format!("{name} ({code})"),

@@ -113,6 +113,11 @@ impl RemoteSandbox {
         (ProviderType::Sandbox, Box::new(self))
     }
 
+    /// The client as the adapter of the platform's own provider, which the simulator stands in for.
+    pub fn platform_adapter(&self) -> Adapter {
+        (ProviderType::Platform, Box::new(self.clone()))
+    }
+
     /// The client as the adapter of the simulator of risk analysis.
     pub fn anti_fraud_adapter(&self) -> AntiFraudAdapter {
         (ProviderType::SandboxAntifraud, Box::new(self.clone()))

@@ -2,6 +2,7 @@
 //! credentials the key that signs notifications, which is derived from them, and no holder's name. Each message has the
 //! protocol version, each answer the key that it is about.
 
+mod details;
 mod questions;
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
@@ -29,6 +30,7 @@ use crate::request::{
 use crate::sandbox::{Lookup, Recipient, overrides};
 use crate::staged::{Staged, StagedEvent};
 
+use self::details::Details;
 pub use self::questions::{
     AssessedMessage, CardholderAnswerMessage, CardholderMessage, RiskMessage, SellerAnswerMessage,
     SellerMessage,
@@ -54,6 +56,9 @@ pub struct CallMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     notify: Option<Recipient>,
     operation: OperationMessage,
+    /// For an operator's own processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    details: Option<Box<Details>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -253,7 +258,13 @@ impl CallMessage {
             faults: overrides::faults(test_overrides).cloned(),
             notify: Recipient::of(call),
             operation: OperationMessage::of(&call.operation),
+            details: None,
         }
+    }
+
+    /// The message for an operator's own processor.
+    pub fn with_details(call: &Call) -> Self {
+        Self { details: Some(Box::new(Details::of(call))), ..Self::of(call) }
     }
 
     /// Parses the body of a request: the call, and who gets notifications about it.

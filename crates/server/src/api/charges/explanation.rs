@@ -213,7 +213,7 @@ impl NamedView {
     fn of(provider: &Named) -> Self {
         Self {
             provider_id: provider.id.uuid(),
-            provider_type: provider.provider_type.code().to_owned(),
+            provider_type: provider.provider_type.shown().to_owned(),
             name: provider.name.clone(),
             priority: provider.priority,
         }

@@ -72,7 +72,7 @@ fn auth_data(request: &TransactionRequest) -> Option<Value> {
     };
     Some(json!({
         "action": "REDIRECT",
-        "providerType": request.provider_type.code(),
+        "providerType": request.provider_type.shown(),
         "responseType": response_type,
         "response": response,
         "networkTransactionId": pending.reference.transaction_id,

@@ -155,7 +155,7 @@ impl ChargeView {
             capture: charge.capture.flag(),
             is_dispute: charge.is_disputed(requests),
             status: charge.state.status().word(),
-            responsible_provider_type: charge.state.responsible().map(|provider| provider.code()),
+            responsible_provider_type: charge.state.responsible().map(|provider| provider.shown()),
             payment_method: PaymentMethodView::of(charge, private, instructions),
             payment_source: PaymentSourceView::of(charge, private, caller),
             fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),

@@ -110,8 +110,9 @@ fn read_credentials(
     app: &App,
 ) -> Option<(ProviderType, Map<String, Value>)> {
     let path = member(path, "credentials");
-    let Some(provider_type) = sent.get("type").and_then(Value::as_str).and_then(ProviderType::parse) else {
-        let codes: Vec<&str> = ProviderType::all().map(ProviderType::code).collect();
+    let Some(provider_type) = sent.get("type").and_then(Value::as_str).and_then(ProviderType::parse_shown)
+    else {
+        let codes: Vec<&str> = ProviderType::all().map(ProviderType::shown).collect();
         let rule = format!("must be one of the following values: {}", codes.join(", "));
         fields.problems(Problems::one(member(&path, "type"), rule));
         return None;
@@ -234,10 +235,11 @@ fn merged(
     sent: &Map<String, Value>,
 ) -> Option<Map<String, Value>> {
     let named = sent.get("type").filter(|named| !named.is_null());
-    if named.is_some_and(|named| named.as_str().and_then(ProviderType::parse) != Some(provider_type)) {
-        fields.problems(Problems::one("credentials.type", format_args!("must be {provider_type}")));
+    if named.is_some_and(|named| named.as_str().and_then(ProviderType::parse_shown) != Some(provider_type)) {
+        fields.problems(Problems::one("credentials.type", format_args!("must be {}", provider_type.shown())));
     }
-    let merged = merge_credentials(stored, sent);
+    let mut merged = merge_credentials(stored, sent);
+    merged.insert("type".to_owned(), provider_type.code().into());
     if let Err(problems) = validate_credentials(provider_type, &merged, "credentials") {
         fields.problems(problems);
         return None;

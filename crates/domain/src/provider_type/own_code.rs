@@ -1,0 +1,40 @@
+//! The code under which an operator shows his own provider: that of an installation, for as long as the process lives.
+//! Records and logs always have `PLATFORM`.
+
+use std::sync::OnceLock;
+
+use super::ProviderType;
+
+const CHARS_MAX: usize = 32;
+
+static OWN_CODE: OnceLock<String> = OnceLock::new();
+
+impl ProviderType {
+    /// Names the platform's own provider. Only the first name counts; the process has one.
+    pub fn name_own_provider(code: &str) {
+        OWN_CODE.get_or_init(|| code.to_owned());
+    }
+
+    /// Whether `code` may name it: upper-case letters, digits and `_`, and no other type's.
+    pub fn is_good_own_code(code: &str) -> bool {
+        let is_word = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+        let is_free = Self::all().all(|other| other == Self::Platform || other.code() != code);
+        (1..=CHARS_MAX).contains(&code.len()) && code.bytes().all(is_word) && is_free
+    }
+
+    /// The code that the interface shows.
+    pub fn shown(self) -> &'static str {
+        match (self, OWN_CODE.get()) {
+            (Self::Platform, Some(own)) => own,
+            (_, _) => self.code(),
+        }
+    }
+
+    /// The type that the interface knows under this code: `PLATFORM` is read as well as the operator's own.
+    pub fn parse_shown(code: &str) -> Option<Self> {
+        match OWN_CODE.get().is_some_and(|own| own == code) {
+            true => Some(Self::Platform),
+            false => Self::parse(code),
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What an operator's own processor is told of a call beyond what the simulator uses: whose call it is, and what is on the
+//! order. The simulator reads nothing of it.
+
+use regente_domain::customer::{Address, Document};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use zeroize::Zeroize;
+
+use crate::request::{Authorization, Call, Credentials, Instrument, Operation, PayerDetails};
+
+/// The details of a call.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Details {
+    /// The credentials of the registration, without `type`.
+    credentials: CredentialsMessage,
+    /// The charge or card.
+    object_id: uuid::Uuid,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    holder_name: Option<String>,
+    /// The payer, or the customer who pays by card.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    buyer: Option<BuyerMessage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    statement_descriptor: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider_reference_key: Option<String>,
+    /// The merchant's category code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mcc: Option<String>,
+}
+
+/// Credentials on their way, wiped afterwards.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct CredentialsMessage(Map<String, Value>);
+
+impl Drop for CredentialsMessage {
+    fn drop(&mut self) {
+        for value in self.0.values_mut() {
+            if let Value::String(text) = value {
+                text.zeroize();
+            }
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct BuyerMessage {
+    name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    email: Option<String>,
+    phone_number: String,
+    document: Document,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    address: Option<Address>,
+}
+
+impl Details {
+    pub(super) fn of(call: &Call) -> Self {
+        let holder_name = call.operation.card().map(|card| card.holder_name.clone());
+        let bare = Self {
+            credentials: CredentialsMessage::of(&call.credentials),
+            object_id: call.object_id,
+            holder_name,
+            buyer: None,
+            statement_descriptor: None,
+            order_id: None,
+            description: None,
+            provider_reference_key: None,
+            mcc: None,
+        };
+        match &call.operation {
+            Operation::Authorize(authorization) => Self {
+                buyer: buyer(authorization).map(BuyerMessage::of),
+                statement_descriptor: authorization.statement_descriptor.clone(),
+                order_id: authorization.order_id.clone(),
+                description: authorization.description.clone(),
+                provider_reference_key: authorization.provider_reference_key.clone(),
+                mcc: authorization.merchant_mcc.as_ref().map(|mcc| mcc.digits().to_owned()),
+                ..bare
+            },
+            Operation::VerifyCard(verification) => {
+                Self { mcc: verification.merchant_mcc.as_ref().map(|mcc| mcc.digits().to_owned()), ..bare }
+            }
+            Operation::Capture(_) | Operation::Void(_) => bare,
+        }
+    }
+}
+
+fn buyer(authorization: &Authorization) -> Option<&PayerDetails> {
+    match &authorization.instrument {
+        Instrument::Payer(payer) => Some(payer),
+        Instrument::Card(_) | Instrument::Wallet(_) => authorization.buyer.as_deref(),
+    }
+}
+
+impl CredentialsMessage {
+    fn of(credentials: &Credentials) -> Self {
+        let texts = credentials.texts().filter(|(name, _)| *name != "type");
+        Self(texts.map(|(name, text)| (name.to_owned(), text.into())).collect())
+    }
+}
+
+impl BuyerMessage {
+    fn of(payer: &PayerDetails) -> Self {
+        let PayerDetails { name, email, phone_number, document, address } = payer.clone();
+        Self { name, email, phone_number, document, address }
+    }
+}

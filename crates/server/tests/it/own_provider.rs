@@ -1,0 +1,146 @@
+//! `PLATFORM`, the platform's own provider (`docs/own-provider.md`): the simulator stands in for it in the sandbox, and an
+//! operator's own processor is asked where he has one.
+
+use serde_json::{Value, json};
+
+use crate::charges::pix::{described, jose, pix_body};
+use crate::charges::text;
+use crate::cli::process::{Server, run_on};
+use crate::harness::{APPROVED, Adapters, TIMED_OUT, TestApp, charge_body, sandbox, stories};
+use crate::real_providers::elsewhere::{Elsewhere, Said};
+
+stories! {
+    the_simulator_stands_in_for_it,
+    an_operators_own_processor_is_asked,
+}
+
+fn own(priority: i64) -> Value {
+    json!({ "name": "Own", "priority": priority, "credentials": { "type": "PLATFORM", "apiKey": "secret-of-the-shop", "shop": "7" } })
+}
+
+fn asked(charge: &Value) -> Vec<&str> {
+    charge["transactionRequests"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|request| text(&request["providerType"]))
+        .collect()
+}
+
+async fn the_simulator_stands_in_for_it(app: TestApp) {
+    let app = app.reachable().await;
+    let merchant = app.merchant_with(json!([own(1), sandbox("Spare", 2)])).await;
+    let mut body = charge_body(&merchant, APPROVED);
+    body["capture"] = json!(false);
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    assert_eq!(
+        (&charge["status"], &charge["responsibleProviderType"]),
+        (&json!("pre_authorized"), &json!("PLATFORM"))
+    );
+    let at = format!("/v1/charges/{}", text(&charge["id"]));
+    assert_eq!(
+        app.post(&format!("{at}/capture"), &json!({ "amount": 100 })).await.expect(201)["status"],
+        "authorized"
+    );
+    assert_eq!(app.post(&format!("{at}/void"), &json!({ "amount": 40 })).await.expect(201)["amount"], 60);
+
+    let pix = app.post("/v1/charges", &pix_body(&merchant, described(jose()))).await.expect(201);
+    assert_eq!(asked(&pix), ["PLATFORM"]);
+    let at = format!("/v1/charges/{}", text(&pix["id"]));
+    assert_eq!(app.post(&at, &json!({ "status": "authorized" })).await.expect(200)["status"], "authorized");
+    // What it does not do goes to the next provider; a refusal as well.
+    let mut boleto = pix_body(&merchant, described(jose()));
+    boleto["paymentMethod"] = json!({ "paymentType": "boleto" });
+    let boleto = app.post("/v1/charges", &boleto).await.expect(201);
+    assert_eq!(asked(&boleto), ["SANDBOX"]);
+    let refused = app.post("/v1/charges", &charge_body(&merchant, TIMED_OUT)).await.expect(201);
+    assert_eq!(asked(&refused).last(), Some(&"PLATFORM"));
+    let listed = app.get("/v1/charges?providerType=PLATFORM").await.expect(200);
+    assert!(listed["meta"]["totalItems"].as_u64() >= Some(2), "{listed}");
+}
+
+/// A processor that approves whatever it is asked for; `status` is that of its answers.
+fn processor(said: &Said, status: u16) -> Option<(u16, Value)> {
+    let call = said.json();
+    match said.path.as_str() {
+        "/own/v1/calls" => Some((
+            status,
+            json!({ "key": call["key"], "answer": { "approved": { "transactionId": "tx-1" } } }),
+        )),
+        "/own/v1/probes" => Some((200, json!({ "key": call["key"], "found": null }))),
+        _ => None,
+    }
+}
+
+async fn an_operators_own_processor_is_asked(app: TestApp) {
+    let elsewhere = Elsewhere::start(|said| processor(said, 200)).await;
+    let app = app.reachable().await.with_adapters(Adapters::Real(elsewhere.address)).await;
+    let merchant = app.merchant_with(json!([own(1), sandbox("Spare", 2)])).await;
+    let mut body = charge_body(&merchant, APPROVED);
+    (body["orderId"], body["statementDescriptor"]) = (json!("order-7"), json!("LOJA"));
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    assert_eq!((&charge["status"], asked(&charge)), (&json!("authorized"), vec!["PLATFORM"]));
+    let call = elsewhere.said("POST", "/own/v1/calls").json();
+    assert_eq!(call["operation"]["instrument"]["card"]["number"], APPROVED.0);
+    assert_eq!(
+        call["details"],
+        json!({ "credentials": { "apiKey": "secret-of-the-shop", "shop": "7" }, "objectId": charge["id"],
+            "holderName": body["paymentSource"]["card"]["cardHolderName"], "orderId": "order-7",
+            "statementDescriptor": "LOJA", "mcc": "5812" })
+    );
+    let pix = app.post("/v1/charges", &pix_body(&merchant, described(jose()))).await.expect(201);
+    assert_eq!(pix["responsibleProviderType"], "PLATFORM");
+    let buyer = elsewhere.said("POST", "/own/v1/calls").json()["details"]["buyer"].clone();
+    assert_eq!((&buyer["name"], &buyer["email"]), (&jose()["name"], &jose()["email"]));
+    let void = app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &json!({})).await.expect(201);
+    assert_eq!(void["status"], "voided");
+    assert_eq!(elsewhere.said("POST", "/own/v1/calls").json()["operation"]["type"], "void");
+
+    // It does not know the service, and asks it to wait: both times nothing was done, and the next provider is asked.
+    for status in [401, 429] {
+        elsewhere.answers(move |said| processor(said, status));
+        let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+        assert_eq!(asked(&charge), ["SANDBOX", "PLATFORM"]);
+    }
+    // A fault may hide an effect: it is asked, and says that there is none.
+    elsewhere.answers(|said| processor(said, 500));
+    let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+    assert_eq!((&charge["status"], asked(&charge)), (&json!("authorized"), vec!["SANDBOX", "PLATFORM"]));
+    elsewhere.stop().await;
+    let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+    assert_eq!(asked(&charge), ["SANDBOX", "PLATFORM"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_gives_it_the_code_that_his_callers_know() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = ["--set", "own_provider.code=MY_PAY", "--set", "log.level=error"];
+    let service = Server::start(folder.path(), &named).await;
+    let provider =
+        |code: &str| json!({ "name": "Own", "priority": 1, "credentials": { "type": code, "apiKey": "k" } });
+    let body = json!({ "mcc": "5812", "providers": [provider("MY_PAY"), provider("PLATFORM")] });
+    let merchant: Value = service.post("/v1/merchants", &body).send().await.unwrap().json().await.unwrap();
+    for index in 0..2 {
+        assert_eq!(merchant["providers"][index]["credentials"]["type"], "MY_PAY", "{merchant}");
+    }
+    let id = text(&merchant["id"]);
+    let charge = service.post("/v1/charges", &charge_body(id, APPROVED)).send().await.unwrap();
+    let charge: Value = charge.json().await.unwrap();
+    assert_eq!((&charge["responsibleProviderType"], asked(&charge)), (&json!("MY_PAY"), vec!["MY_PAY"]));
+    for code in ["MY_PAY", "PLATFORM"] {
+        let found = service.get(&format!("/v1/charges?providerType={code}")).send().await.unwrap();
+        assert_eq!(found.json::<Value>().await.unwrap()["meta"]["totalItems"], 1);
+    }
+    service.stop().await;
+    // Records do not have the code: another one, or none, is shown from now on.
+    let service = Server::start(folder.path(), &["--set", "log.level=error"]).await;
+    let path = format!("/v1/charges/{}", text(&charge["id"]));
+    let charge: Value = service.get(&path).send().await.unwrap().json().await.unwrap();
+    assert_eq!(charge["responsibleProviderType"], "PLATFORM");
+    service.stop().await;
+    for wrong in ["STRIPE", "my-pay", ""] {
+        let setting = format!("own_provider.code={wrong}");
+        let ran = run_on(folder.path(), &["config", "--set", &setting]).await;
+        assert!(ran.stderr.contains("own_provider.code") || wrong.is_empty(), "{wrong}: {}", ran.stderr);
+    }
+}
