@@ -15,13 +15,16 @@ use crate::notification::{Authentic, Notification, NotificationRefusal, Notifica
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::provider::{Adapter, BoxFuture, Provider};
 use crate::request::{Call, CardDetails, Inquiry, OperationKind};
-use crate::sandbox::http::{AnswerMessage, CallMessage, InquiryMessage, ProbeMessage};
+use crate::sandbox::http::{
+    AnswerMessage, CallMessage, InquiryMessage, ProbeMessage, SellerAnswerMessage, SellerMessage,
+};
 use crate::sandbox::{notification, rules};
+use crate::seller::{SellerAnswer, SellerCall};
 
 /// Where the processor is; from the server's configuration only.
 #[derive(Clone)]
 pub struct OwnProviderOptions {
-    /// Its address: `/v1/calls` and `/v1/probes` are below.
+    /// Its address: `/v1/calls`, `/v1/probes` and `/v1/sellers` are below.
     pub url: Url,
     /// The secret shared with it, where it has one.
     pub key: Option<Zeroizing<String>>,
@@ -72,6 +75,17 @@ impl OwnProvider {
             Some(_) | None => Probe::Unknown,
         }
     }
+
+    async fn ask(&self, call: SellerCall) -> SellerAnswer {
+        let key = call.key;
+        let request = self.request("sellers", ["v1", "sellers"]).json(&SellerMessage::with_details(call));
+        let answered = self.http.send(request).await.ok();
+        let message = answered.filter(|answered| answered.status == StatusCode::OK);
+        match message.and_then(|answered| answered.json::<SellerAnswerMessage>()) {
+            Some(answer) if answer.key == key => answer.seller.into(),
+            Some(_) | None => SellerAnswer::Unanswered,
+        }
+    }
 }
 
 /// What an answer to a call means. A processor that refuses whoever asks, or asks him to wait, has not looked at the call;
@@ -101,6 +115,10 @@ impl Provider for OwnProvider {
 
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {
         Box::pin(self.look(inquiry))
+    }
+
+    fn ask_about_seller(&self, call: SellerCall) -> BoxFuture<'_, SellerAnswer> {
+        Box::pin(self.ask(call))
     }
 
     fn deadline(&self, _: OperationKind) -> Duration {

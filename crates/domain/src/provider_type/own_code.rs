@@ -30,6 +30,14 @@ impl ProviderType {
         }
     }
 
+    /// Every code that the interface reads, with its type.
+    pub fn all_shown() -> Vec<(&'static str, Self)> {
+        let mut shown: Vec<(&str, Self)> =
+            Self::all().flat_map(|of| [(of.shown(), of), (of.code(), of)]).collect();
+        shown.dedup();
+        shown
+    }
+
     /// The type that the interface knows under this code: `PLATFORM` is read as well as the operator's own.
     pub fn parse_shown(code: &str) -> Option<Self> {
         match OWN_CODE.get().is_some_and(|own| own == code) {

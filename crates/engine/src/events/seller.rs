@@ -60,7 +60,7 @@ pub fn view(seller: &Seller, private: Option<(&SellerData, &Marks)>, providers: 
 
 fn link(link: &Link) -> Value {
     json!({
-        "providerType": link.provider_type,
+        "providerType": link.provider_type.shown(),
         "externalId": link.external_id,
         "externalStatus": link.external_status,
         "externalStatusReason": link.external_status_reason,
@@ -232,6 +232,10 @@ impl News {
 
     /// `data` of the event.
     pub fn data(&self, private: Option<(&SellerData, &Marks)>) -> Value {
-        json!({ "origin": self.origin, "seller": view(&self.seller, private, Providers::All) })
+        let origin = self.origin.as_ref().map(|origin| {
+            let Origin { provider, provider_id, status } = origin;
+            json!({ "provider": provider.shown(), "providerId": provider_id, "status": status })
+        });
+        json!({ "origin": origin, "seller": view(&self.seller, private, Providers::All) })
     }
 }

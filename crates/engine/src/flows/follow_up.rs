@@ -317,7 +317,7 @@ fn refused(charge: &Charge, refusal: FollowUpRefusal) -> Error {
         FollowUpRefusal::PartNotPossible(operation, provider_type) => Error::impossible(format!(
             "charge cannot be {} in part at {}",
             operation.participle(),
-            provider_type.code()
+            provider_type.shown()
         )),
         FollowUpRefusal::NotPossible(operation, payment_type) => Error::impossible(format!(
             "charge with paymentType {} cannot be {}",

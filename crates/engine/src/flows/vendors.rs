@@ -109,7 +109,7 @@ pub async fn checked(
 ) -> Result<Option<Box<VendorDetails>>, Error> {
     let Some(named) = named else { return Ok(None) };
     if let Some(provider_type) = named.lacks_facilitator_for(asked) {
-        let rule = format!("should not be empty: {} needs it", provider_type.code());
+        let rule = format!("should not be empty: {} needs it", provider_type.shown());
         return Err(Error::invalid(FACILITATOR_PATH, rule));
     }
     told(app, client_id, named)

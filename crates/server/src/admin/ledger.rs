@@ -116,7 +116,7 @@ async fn verify_client(app: &App, client_id: ClientId, repair: Repair) -> Result
 fn words_of(account: &Account) -> String {
     let Account { merchant_id, provider_type, currency, purpose, seller_id } = account;
     let seller = seller_id.map_or_else(String::new, |id| format!(" of seller {id}"));
-    let (purpose, provider, currency) = (purpose.word(), provider_type.code(), currency.code());
+    let (purpose, provider, currency) = (purpose.word(), provider_type.shown(), currency.code());
     format!("{purpose}{seller} ({provider}, {currency}) of merchant {merchant_id}")
 }
 
@@ -241,7 +241,7 @@ fn account(of: &StatementOf) -> Result<Account, CommandError> {
     let none = |what: &str, word: &str| CommandError::Argument(format!("there is no {what} {word}"));
     Ok(Account {
         merchant_id: of.merchant_id,
-        provider_type: ProviderType::parse(&of.provider_type)
+        provider_type: ProviderType::parse_shown(&of.provider_type)
             .ok_or_else(|| none("provider type", &of.provider_type))?,
         currency: Currency::parse(&of.currency).ok_or_else(|| none("currency", &of.currency))?,
         purpose: Purpose::parse(&of.purpose).ok_or_else(|| none("purpose", &of.purpose))?,

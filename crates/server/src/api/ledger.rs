@@ -125,14 +125,12 @@ pub async fn entries(
 }
 
 fn accounts_of(parameters: &Parameters<'_>) -> AccountFilter {
-    let provider_types: Vec<(&str, ProviderType)> =
-        ProviderType::all().map(|provider| (provider.code(), provider)).collect();
     let currencies: Vec<(&str, Currency)> =
         Currency::all().map(|currency| (currency.code(), currency)).collect();
     AccountFilter {
         merchants: given(parameters.ids("merchantId")),
         sellers: given(parameters.ids("sellerId")),
-        provider_types: given(parameters.one_of("providerType", &provider_types)),
+        provider_types: given(parameters.one_of("providerType", &ProviderType::all_shown())),
         currencies: given(parameters.one_of("currency", &currencies)),
         purposes: given(parameters.one_of("purpose", Purpose::WORDS)),
     }

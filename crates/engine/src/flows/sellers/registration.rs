@@ -132,7 +132,7 @@ fn not_supported(provider_type: ProviderType) -> Standing {
         external_status: "not_supported".to_owned(),
         external_status_reason: Some(format!(
             "this release registers no sellers at {}",
-            provider_type.code()
+            provider_type.shown()
         )),
         status: LinkStatus::Inactive,
     }

@@ -124,7 +124,7 @@ impl AccountView {
     pub fn of(account: &Account) -> Self {
         Self {
             merchant_id: account.merchant_id,
-            provider_type: account.provider_type.code(),
+            provider_type: account.provider_type.shown(),
             currency: account.currency.code(),
             purpose: account.purpose.word(),
             nature: account.purpose.nature().word(),
@@ -163,7 +163,7 @@ impl EntryView {
             at: entry.at,
             movement: entry.movement.word(),
             merchant_id: entry.merchant_id,
-            provider_type: entry.provider_type.code(),
+            provider_type: entry.provider_type.shown(),
             currency: entry.currency.code(),
             debit: entry.debit.word(),
             credit: entry.credit.word(),

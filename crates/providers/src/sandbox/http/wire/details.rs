@@ -2,11 +2,14 @@
 //! order. The simulator reads nothing of it.
 
 use regente_domain::customer::{Address, Document};
+use regente_domain::seller::data::SellerData;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 use zeroize::Zeroize;
 
 use crate::request::{Authorization, Call, Credentials, Instrument, Operation, PayerDetails};
+use crate::seller::{SellerAsks, SellerCall};
 
 /// The details of a call.
 #[derive(Serialize, Deserialize)]
@@ -15,7 +18,7 @@ pub(super) struct Details {
     /// The credentials of the registration, without `type`.
     credentials: CredentialsMessage,
     /// The charge or card.
-    object_id: uuid::Uuid,
+    object_id: Uuid,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     holder_name: Option<String>,
     /// The payer, or the customer who pays by card.
@@ -32,6 +35,21 @@ pub(super) struct Details {
     /// The merchant's category code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mcc: Option<String>,
+}
+
+/// The details of a question about a seller.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct SellerDetails {
+    /// The credentials of the registration, without `type`.
+    credentials: CredentialsMessage,
+    seller_id: Uuid,
+    /// The processor's own id of the seller, once it has told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    external_id: Option<String>,
+    /// Of a registration and a change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<Box<SellerData>>,
 }
 
 /// Credentials on their way, wiped afterwards.
@@ -89,6 +107,21 @@ impl Details {
                 Self { mcc: verification.merchant_mcc.as_ref().map(|mcc| mcc.digits().to_owned()), ..bare }
             }
             Operation::Capture(_) | Operation::Void(_) => bare,
+        }
+    }
+}
+
+impl SellerDetails {
+    pub(super) fn of(call: &SellerCall) -> Self {
+        let data = match &call.asks {
+            SellerAsks::Register(data) | SellerAsks::Update(data) => Some(data.clone()),
+            SellerAsks::Status => None,
+        };
+        Self {
+            credentials: CredentialsMessage::of(&call.credentials),
+            seller_id: call.seller_id,
+            external_id: call.external_id.clone(),
+            data,
         }
     }
 }

@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use super::details::SellerDetails;
 use super::{MessageError, PROTOCOL, read};
 use crate::request::Mode;
 use crate::sandbox::{
     Assessed, CardholderAnswer, CardholderAsks, CardholderQuestion, Recipient, RiskAsks, RiskQuestion,
     SellerQuestion, SimulatedAnswer, SimulatedAsks, overrides,
 };
+use crate::seller::SellerCall;
 
 /// Request to `POST /v1/authentications`.
 #[derive(Serialize, Deserialize)]
@@ -71,6 +73,8 @@ pub struct SellerMessage {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     notify: Option<Recipient>,
     asks: SimulatedAsks,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    details: Option<Box<SellerDetails>>,
 }
 
 /// The answer to a question about a seller.
@@ -93,7 +97,14 @@ impl SellerMessage {
             options: question.options.clone(),
             notify: question.notify.clone(),
             asks: question.asks,
+            details: None,
         }
+    }
+
+    /// The message for an operator's own processor.
+    pub fn with_details(call: SellerCall) -> Self {
+        let details = Box::new(SellerDetails::of(&call));
+        Self { details: Some(details), ..Self::of(&SellerQuestion::from(call)) }
     }
 
     /// Parses the body of a request.
