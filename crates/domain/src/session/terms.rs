@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::charge::PaymentType;
+use crate::charge::{INSTALLMENTS_MAX, PaymentType};
 use crate::id::{Id, of};
 use crate::money::Amount;
+use crate::platform_fee::{Fees, PlatformFee};
 use crate::split::SplitRule;
+use crate::time::Timestamp;
 use crate::vendor::NamedVendor;
 
 /// One item of the order.
@@ -90,6 +92,19 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// What the platform keeps of a charge, by each way in which a buyer may pay it.
+    pub fn platform_fees(&self, fees: &Fees, now: Timestamp) -> Vec<PlatformFee> {
+        let of_method = |method: &OfferedMethod| {
+            let most = method.terms.get("installments").and_then(Value::as_u64);
+            let most = most.and_then(|most| u8::try_from(most).ok()).unwrap_or(1).min(INSTALLMENTS_MAX);
+            let payment_type = method.payment_type;
+            (1..=most).filter_map(move |installments| fees.of_charge(payment_type, installments, now))
+        };
+        let mut applied: Vec<PlatformFee> = self.methods.iter().flat_map(of_method).collect();
+        applied.dedup();
+        applied
+    }
+
     /// Whether Pix or boleto are among the methods.
     pub fn offer_pix_or_boleto(&self) -> bool {
         self.methods

@@ -105,7 +105,7 @@ pub fn rules_with(app: &App, rules: &[SplitRule], sellers: &[Seller], now: Times
     rules.iter().map(complete).collect()
 }
 
-/// The division of a new charge; `None` without rules.
+/// The division of a new charge; `None` without rules: the platform keeps its fee of what is divided alone.
 pub fn of_rules(rules: Vec<SplitRule>, fee: Option<PlatformFee>) -> Option<Box<Split>> {
     (!rules.is_empty()).then(|| Box::new(Split::new(rules, fee)))
 }
@@ -161,9 +161,9 @@ async fn division(
 /// The error for an amount that the rules cannot divide. `path` is the member that gives it.
 pub fn misfit(path: &str, misfit: Misfit) -> Error {
     match misfit {
-        Misfit::FeeNotBelow { fee } => Error::BusinessRule {
+        Misfit::FeeNotBelow { .. } => Error::BusinessRule {
             business_code: FEE_EXCEEDS,
-            message: format!("the platform fee of {} is not below the amount", fee.minor_units()).into(),
+            message: "Calculated platform fee must be less than the link total amount.".into(),
         },
         Misfit::SellersAbove { room } => Error::invalid(
             path,

@@ -163,6 +163,7 @@ pub struct PaymentFlowBody {
             body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use, or was used with another body.",
             body = ErrorEnvelope),
+        (status = 422, description = "The platform fee would leave nothing to divide.", body = ErrorEnvelope),
         CommonErrors,
     ),
     security(("client_id" = [], "api_key" = [])),
@@ -331,9 +332,6 @@ struct Listing {
 
 impl Listing {
     fn read(parameters: &Parameters<'_>) -> Self {
-        let named = |provider: ProviderType| [(provider.shown(), provider), (provider.code(), provider)];
-        let mut provider_types: Vec<(&str, ProviderType)> = ProviderType::all().flat_map(named).collect();
-        provider_types.dedup();
         let created = parameters.time_range("created");
         let amounts = parameters.amounts("originalAmount");
         Self {
@@ -351,7 +349,7 @@ impl Listing {
                     merchants: given(parameters.ids("merchantId")),
                     statuses: given(parameters.one_of("status", ChargeStatus::WORDS)),
                     payment_types: given(parameters.one_of("paymentType", PaymentType::WORDS)),
-                    provider_types: given(parameters.one_of("providerType", &provider_types)),
+                    provider_types: given(parameters.one_of("providerType", &ProviderType::all_shown())),
                 },
                 divided: match parameters.boolean("splitRules") {
                     Some(true) => Divided::Only,

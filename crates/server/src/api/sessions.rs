@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::id::{ClientId, Id, MerchantId, SessionId, of};
 use regente_domain::money::Amount;
+use regente_domain::platform_fee::PlatformFee;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::scope::{Scope, Scopes};
 use regente_domain::session::{NotCancelable, PatchRefusal, Session, SessionStatus, Tally};
@@ -61,7 +62,7 @@ const HISTORY_MAX: i64 = 1000;
         (status = 200, description = "The session.", body = SessionSchema),
         (status = 404, description = "`merchantId` is not one of the account.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
-        (status = 422, description = "The payment methods do not go with `maxPayments`.", body = ErrorEnvelope),
+        (status = 422, description = "The payment methods do not go with `maxPayments`, or a platform fee would leave nothing.", body = ErrorEnvelope),
         CommonErrors,
     ),
     security(("client_id" = [], "api_key" = [])),
@@ -101,7 +102,9 @@ async fn plan_creation(
     for item in &mut terms.items {
         item.id = app.chance.id(now);
     }
-    terms.split_rules = divided(app, client_id, new.merchant_id, new.amount, &terms.split_rules).await?;
+    let fees = terms.platform_fees(&merchant.merchant.details.platform_fee, now);
+    let amount = new.amount;
+    terms.split_rules = divided(app, client_id, new.merchant_id, amount, fees, &terms.split_rules).await?;
     let session = Session {
         id,
         client_id,
@@ -133,18 +136,21 @@ async fn plan_creation(
     Ok(Planned { batch, status: StatusCode::OK.as_u16(), body })
 }
 
-/// The rules of a session with their ids; refused where a charge could not be divided so.
+/// The rules of a session with their ids; refused where a charge, with any of these fees, could not be divided so.
 async fn divided(
     app: &App,
     client_id: ClientId,
     merchant_id: MerchantId,
     amount: Amount,
+    fees: Vec<PlatformFee>,
     rules: &[SplitRule],
 ) -> Result<Vec<SplitRule>, Error> {
     let sellers = split::Named::find(app, client_id, merchant_id, rules).await?.all()?;
     let rules = split::rules_with(app, rules, &sellers, app.clock.of(client_id));
-    if let Some(divided) = split::of_rules(rules.clone(), None) {
-        divided.fit(amount).map_err(|misfit| split::misfit(SPLIT_RULES, misfit))?;
+    for fee in fees.into_iter().map(Some).chain([None]) {
+        if let Some(divided) = split::of_rules(rules.clone(), fee) {
+            divided.fit(amount).map_err(|misfit| split::misfit(SPLIT_RULES, misfit))?;
+        }
     }
     Ok(rules)
 }
@@ -234,7 +240,7 @@ pub struct ChangedSchema {
     responses(
         (status = 200, description = "The session was changed.", body = ChangedSchema),
         (status = 404, description = "There is no such session.", body = ErrorEnvelope),
-        (status = 422, description = "A session that Pix or boleto has paid, or its limit, cannot be changed so.",
+        (status = 422, description = "A session that Pix or boleto has paid, its limit or its split cannot be changed so.",
             body = ErrorEnvelope),
         CommonErrors,
     ),
@@ -250,7 +256,13 @@ pub async fn update(
     let mut before = find(&app, &caller, &id).await?;
     let mut changes = body.read(request::read_changes)?;
     if let Some(rules) = &mut changes.split_rules {
-        *rules = divided(&app, caller.client_id, before.merchant_id, before.amount, rules).await?;
+        let (client_id, merchant_id) = (caller.client_id, before.merchant_id);
+        let merchant = route::merchant(&app, client_id, merchant_id).await?;
+        let now = app.clock.of(client_id);
+        let fees = merchant
+            .map(|merchant| before.terms.platform_fees(&merchant.merchant.details.platform_fee, now))
+            .unwrap_or_default();
+        *rules = divided(&app, client_id, merchant_id, before.amount, fees, rules).await?;
     }
     for _ in 0..TRIES_MAX {
         let now = app.clock.of(caller.client_id);

@@ -1,17 +1,23 @@
 //! `PLATFORM`, the platform's own provider (`docs/own-provider.md`): the simulator stands in for it in the sandbox, and an
 //! operator's own processor is asked where he has one.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::charges::pix::{described, jose, pix_body};
 use crate::charges::text;
 use crate::cli::process::{Server, run_on};
 use crate::harness::{APPROVED, Adapters, TIMED_OUT, TestApp, charge_body, sandbox, stories};
+use crate::platform_fees::kept::keep;
 use crate::real_providers::elsewhere::{Elsewhere, Said};
+use crate::splits::books::in_books;
+use crate::splits::{divided, seller, seller_body};
 
 stories! {
     the_simulator_stands_in_for_it,
     an_operators_own_processor_is_asked,
+    it_divides_charges_of_cards,
 }
 
 fn own(priority: i64) -> Value {
@@ -67,6 +73,11 @@ fn processor(said: &Said, status: u16) -> Option<(u16, Value)> {
             status,
             json!({ "key": call["key"], "answer": { "approved": { "transactionId": "tx-1" } } }),
         )),
+        "/own/v1/sellers" => {
+            let active = json!({ "externalId": "re-1", "externalStatus": "open", "externalStatusReason": null,
+                "status": "active" });
+            Some((status, json!({ "key": call["key"], "seller": { "stands": active } })))
+        }
         "/own/v1/probes" => Some((200, json!({ "key": call["key"], "found": null }))),
         _ => None,
     }
@@ -109,6 +120,57 @@ async fn an_operators_own_processor_is_asked(app: TestApp) {
     elsewhere.stop().await;
     let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
     assert_eq!(asked(&charge), ["SANDBOX", "PLATFORM"]);
+}
+
+/// The simulator in its place, and the processor of an operator, who is told who the sellers are.
+async fn it_divides_charges_of_cards(app: TestApp) {
+    let merchant = app.merchant_with(json!([own(1)])).await;
+    let one = seller(&app, &merchant, 1).await;
+    assert_eq!(
+        (&one["status"], &one["providers"]["providerType"]),
+        (&json!("active"), &json!("PLATFORM")),
+        "{one:#}"
+    );
+    keep(&app, &merchant, &json!([{ "paymentMethod": "credit", "percentage": 10, "installment": 1 }])).await;
+    let half = |seller: &Value| json!([{ "sellerId": seller["id"], "percentage": 50 }]);
+    let charge = app.post("/v1/charges", &divided(&merchant, 1000, &half(&one))).await.expect(201);
+    assert_eq!((&charge["status"], &charge["platformFee"]["amount"]), (&json!("authorized"), &json!(100)));
+    let id = text(&charge["id"]);
+    assert_eq!(in_books(&app, id).await, [450]);
+    let of_sellers =
+        app.get("/v1/ledger/balances?purpose=seller_payable&providerType=PLATFORM").await.expect(200);
+    assert_eq!(of_sellers["items"][0]["balance"], 450);
+    // It divides no Pix.
+    let mut pix = pix_body(&merchant, described(jose()));
+    pix["splitRules"] = half(&one);
+    let said = app.post("/v1/charges", &pix).await.expect(400);
+    assert_eq!(said["error"]["message"], "no provider available for paymentType pix");
+
+    let elsewhere = Elsewhere::start(|said| processor(said, 200)).await;
+    let app = app.reachable().await.with_adapters(Adapters::Real(elsewhere.address)).await;
+    let body = seller_body(&merchant, 2, "4929");
+    let two = app.post("/v1/sellers", &body).await.expect(201);
+    assert_eq!((&two["status"], &two["providers"]["externalId"]), (&json!("active"), &json!("re-1")));
+    let asked = elsewhere.said("POST", "/own/v1/sellers").json();
+    assert_eq!(asked["asks"]["type"], "register");
+    let details = &asked["details"];
+    assert_eq!((&details["sellerId"], &details["credentials"]["shop"]), (&two["id"], &json!("7")));
+    assert_eq!(details["data"]["owner"]["document"]["number"], body["owner"]["document"]["number"]);
+    assert_eq!(details["data"]["bankAccount"]["accountNumber"], "4929");
+    let charge = app.post("/v1/charges", &divided(&merchant, 1000, &half(&two))).await.expect(201);
+    assert_eq!(charge["status"], "authorized");
+    let division = elsewhere.said("POST", "/own/v1/calls").json()["operation"]["division"].clone();
+    assert_eq!(
+        division,
+        json!({ "rest": 550, "sellers": [{ "registration": asked["key"], "recipient": "re-1", "amount": 450 }] })
+    );
+    app.patch(&format!("/v1/sellers/{}", text(&two["id"])), &json!({ "owner": { "name": "Rita Souza" } }))
+        .await
+        .expect(200);
+    app.later(Duration::from_secs(60)).await;
+    let told = elsewhere.said("POST", "/own/v1/sellers").json();
+    assert_eq!((&told["key"], &told["details"]["externalId"]), (&asked["key"], &json!("re-1")));
+    elsewhere.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,4 +1,7 @@
-//! What the platform keeps of the charges of a merchant (`docs/interface/merchants-and-providers.md#platform-fee`).
+//! What the platform keeps of the charges of a merchant (`docs/interface/merchants-and-providers.md#platform-fee`), and [what that
+//! is](kept).
+
+pub mod kept;
 
 use axum::http::Method;
 use serde_json::{Value, json};

@@ -86,6 +86,7 @@ pub struct VoidBody {
         (status = 404, description = "There is no such charge.", body = ErrorEnvelope),
         (status = 409, description = "Another operation on the charge is under way, or the idempotency key is in use.",
             body = ErrorEnvelope),
+        (status = 422, description = "The platform fee would leave nothing to divide.", body = ErrorEnvelope),
         CommonErrors,
     ),
     security(("client_id" = [], "api_key" = [])),

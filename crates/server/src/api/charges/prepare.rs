@@ -73,7 +73,7 @@ pub(super) async fn prepare(
         None => named.all()?,
         Some(_) => named.all_of_session()?,
     };
-    let payment_type = request.paid.payment_type();
+    let (payment_type, installments) = (request.paid.payment_type(), request.paid.installments());
     let recurrence = match &request.paid {
         Paid::ByCard(method, _) => method.recurrence(),
         Paid::ByPayer(..) | Paid::ByWallet(..) => None,
@@ -129,7 +129,8 @@ pub(super) async fn prepare(
     };
     let now = app.clock.of(caller.client_id);
     let id = app.chance.id(now);
-    let split = split::of_rules(split::rules_with(app, &request.split_rules, &sellers, now), None);
+    let fee = merchant.merchant.details.platform_fee.of_charge(payment_type, installments, now);
+    let split = split::of_rules(split::rules_with(app, &request.split_rules, &sellers, now), fee);
     if let Some(split) = &split {
         split.fit(request.amount).map_err(|misfit| split::misfit(SPLIT_RULES, misfit))?;
     }
