@@ -26,12 +26,14 @@ use crate::anti_fraud;
 use crate::apple_pay::by_click_to_pay;
 use crate::charges::text;
 use crate::harness::{Client, Reply, TestApp, charge_body, request, sandbox};
+use crate::platform_fees::kept::keep;
 use crate::splits::books::all_alike;
 use crate::splits::seller;
 use crate::three_d_secure::{
     CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
     NOT_ENROLLED, REFUSED, answer_in_time, inline, own, three_d_secure, visit,
 };
+use crate::vendors;
 
 /// Seeds for each database by default.
 const SEEDS_DEFAULT: u64 = 150;
@@ -95,6 +97,8 @@ struct Told {
     reversals: usize,
     wallets: usize,
     divided: usize,
+    fees: usize,
+    vendors: usize,
     effects: usize,
     sessions: sessions::Told,
 }
@@ -116,6 +120,8 @@ impl Told {
             && self.wallets > 0
             && self.sessions.is_varied()
             && self.divided > 0
+            && self.fees > 0
+            && self.vendors > 0
     }
 }
 
@@ -147,6 +153,9 @@ impl Dice {
 
 /// The simulator refuses voids of this amount.
 const REFUSED_AMOUNT: u64 = 991;
+
+/// The highest fee of the platform, in hundredths of a percent.
+const FEE_HUNDREDTHS_MAX: u64 = 3000;
 
 /// The simulator's cards: approved, declined in several ways, unanswered, and either.
 const CARDS: [(&str, &str); 10] = [
@@ -183,6 +192,8 @@ struct Sequence {
     wallets: Dice,
     /// Which charges are divided among sellers, and who gives back how much; apart for the same reason.
     splits: Dice,
+    /// What the platform keeps, and in whose name charges are taken; apart for the same reason.
+    platform: Dice,
     requests: u64,
     /// How often the process has stopped. The simulator in it has forgotten then whom to notify of earlier calls.
     stops: u64,
@@ -199,6 +210,7 @@ impl Sequence {
             post: Dice(!seed),
             wallets,
             splits,
+            platform: Dice(seed.rotate_left(48) ^ 2),
             requests: 0,
             stops: 0,
             reversals: Vec::new(),
@@ -213,6 +225,7 @@ impl Sequence {
         }
         let merchant = app.merchant_with(json!(providers)).await;
         let sellers = self.sellers(&app, &merchant).await;
+        let vendor = self.platform(&app, &merchant).await;
         // No earlier sequence has charges of this time.
         app.clock.advance(Duration::from_millis(1));
         let since = app.clock.deployment();
@@ -231,6 +244,10 @@ impl Sequence {
                 told.wallets += 1;
             }
             self.divide(&sellers, &mut body);
+            if let Some(vendor) = vendor.as_ref().filter(|_| self.platform.one_in(2)) {
+                body["vendor"] = json!({ "id": vendor });
+                told.vendors += 1;
+            }
             let stops = self.stops;
             let (after, reply) = self.send(app, "/v1/charges", &body, told).await;
             app = after;
@@ -282,6 +299,7 @@ impl Sequence {
             let is_analysis = |told: &String| told.starts_with("anti_fraud ");
             told.analyses += anti_fraud::requests(charge).iter().filter(|told| is_analysis(told)).count();
             let of_charge = agree(&app.books, charge).await;
+            told.fees += usize::from(charge.get("platformFee").is_some());
             told.orphans += usize::from(of_charge.effects > usize::from(charge["status"] != "failed"));
             money += of_charge;
         }
@@ -304,11 +322,32 @@ impl Sequence {
         if sellers.iter().all(|seller| seller["status"] == "active") { sellers } else { Vec::new() }
     }
 
+    /// Sometimes the platform keeps a fee of what is divided, and sometimes there is a vendor.
+    async fn platform(&mut self, app: &TestApp, merchant: &str) -> Option<String> {
+        if self.platform.one_in(2) {
+            let mut rule = |method: &str| {
+                let hundredths = 1 + self.platform.below(FEE_HUNDREDTHS_MAX);
+                let percentage: serde_json::Number =
+                    format!("{}.{:02}", hundredths / 100, hundredths % 100).parse().unwrap();
+                json!({ "paymentMethod": method, "percentage": percentage })
+            };
+            let (mut by_card, others) = (rule("credit"), rule("default"));
+            by_card["installment"] = json!(1);
+            keep(app, merchant, &json!([by_card, others])).await;
+        }
+        if !self.platform.one_in(4) {
+            return None;
+        }
+        let vendor = app.post("/v1/vendors", &vendors::another()).await.expect(201);
+        Some(text(&vendor["id"]).to_owned())
+    }
+
     fn divide(&mut self, sellers: &[Value], body: &mut Value) {
         let [one, two] = sellers else { return };
         let amount = body["amount"].as_u64().unwrap();
-        let by_amount = amount > 1 && self.splits.one_in(3);
-        let (most, name) = if by_amount { (amount / 2, "amount") } else { (50, "percentage") };
+        // With the highest fee there is room for two thirds.
+        let by_amount = amount > 2 && self.splits.one_in(3);
+        let (most, name) = if by_amount { (amount / 3, "amount") } else { (50, "percentage") };
         let mut share =
             |seller: &Value| json!({ "sellerId": seller["id"], name: 1 + self.splits.below(most) });
         let second = share(two);

@@ -14,6 +14,7 @@ use crate::apple_pay::open_patient_shop;
 use crate::charges::text;
 use crate::follow_ups::announced;
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, request, sandbox, stories};
+use crate::platform_fees::kept::keep;
 use crate::reconcile::denied::lying;
 use crate::splits::{books as splits, divided, shop};
 
@@ -321,9 +322,14 @@ async fn while_a_part_is_refunded(app: TestApp) {
         .await;
 }
 
+fn fee() -> Value {
+    json!([{ "paymentMethod": "default", "percentage": 7.5, "fixedAmount": 3 }])
+}
+
 async fn while_a_divided_charge_is_made(app: TestApp) {
     let (merchant, sellers) = shop(&app).await;
     let rules = json!([{ "sellerId": sellers[0]["id"], "percentage": 33 }, { "sellerId": sellers[1]["id"], "percentage": 1 }]);
+    keep(&app, &merchant, &fee()).await;
     let body = divided(&merchant, 1001, &rules);
     let prepare = async |_: &TestApp| Interrupted {
         path: "/v1/charges".to_owned(),
@@ -336,6 +342,7 @@ async fn while_a_divided_charge_is_made(app: TestApp) {
 async fn while_a_part_of_a_divided_charge_is_refunded(app: TestApp) {
     let (merchant, sellers) = shop(&app).await;
     let rules = json!([{ "sellerId": sellers[0]["id"], "amount": 300 }]);
+    keep(&app, &merchant, &fee()).await;
     let returns = json!({ "amount": 100, "splitRules": [{ "sellerId": sellers[0]["id"], "amount": 90 }] });
     let prepare = async |app: &TestApp| {
         let charge = app.post("/v1/charges", &divided(&merchant, 1000, &rules)).await.expect(201);
