@@ -32,6 +32,7 @@ pub mod scope;
 pub mod seller;
 pub mod session;
 pub mod settings;
+pub mod settlement;
 pub mod split;
 pub mod text;
 pub mod time;

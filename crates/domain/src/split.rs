@@ -1,6 +1,7 @@
 //! The division of a charge among sellers, its merchant and the platform, to the cent. [`Shares`] is the arithmetic,
 //! [`Held`] what is left to each after refunds. Which sellers may be named is not known here.
 
+mod fees;
 mod held;
 mod shares;
 
@@ -9,6 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+pub use self::fees::fee_parts;
 pub use self::held::{Held, ReturnRefusal, SellerReturn};
 pub use self::shares::{Misfit, Shares};
 use crate::id::{Id, SellerId, of};

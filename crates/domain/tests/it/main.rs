@@ -24,6 +24,7 @@ mod reconciliation;
 mod references;
 mod routing;
 mod scope;
+mod settlement;
 mod split;
 mod time;
 mod timeline;

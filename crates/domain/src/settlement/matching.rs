@@ -1,0 +1,198 @@
+//! Compares the lines of one payment with what the records have of it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::{Borne, Kind, Line, Moved, Verdict};
+use crate::id::SellerId;
+use crate::time::Timestamp;
+
+/// What was found about a line, about a request, or about both together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// What was found.
+    pub verdict: Verdict,
+    /// The line, if there is one.
+    pub line: Option<Line>,
+    /// The request; for what only the provider knows, any of the same payment.
+    pub ours: Option<Moved>,
+    /// Who bears how much of what only the provider knows, or of what it has settled less than the records say.
+    pub borne: Borne,
+}
+
+/// Whether the file must have what happened at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    Yes,
+    Perhaps,
+    No,
+}
+
+/// The time that a file is about. Clocks differ a little, so near its ends nothing is sure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// From then on.
+    pub from: Timestamp,
+    /// Until before then.
+    pub to: Timestamp,
+    /// How far clocks may differ.
+    pub edge: std::time::Duration,
+}
+
+impl Covered {
+    fn due(&self, at: Timestamp) -> Due {
+        if at >= self.from + self.edge && at < self.to - self.edge {
+            Due::Yes
+        } else if at >= self.from - self.edge && at < self.to + self.edge {
+            Due::Perhaps
+        } else {
+            Due::No
+        }
+    }
+}
+
+/// Judges the lines of one payment, in the order of the file, and the requests of the same payment. A line settles one
+/// request: first the equal ones find each other, then those of the same kind. `covered` is `None` for a file that does not
+/// have all of its days.
+pub fn judge(lines: Vec<Line>, ours: Vec<Moved>, covered: Option<&Covered>) -> Vec<Judged> {
+    let books = ours.first().cloned();
+    let recipients: Recipients = ours
+        .iter()
+        .flat_map(|ours| ours.parts.iter().map(|part| (part.recipient.clone(), part.seller_id)))
+        .collect();
+    let (mut open, mut judged): (Vec<Line>, Vec<Judged>) = (Vec::new(), Vec::new());
+    let mut known: HashSet<(String, Kind)> = HashSet::new();
+    for line in lines {
+        if !known.insert((line.id.clone(), line.kind)) {
+            judged.push(Judged::alone(Verdict::Doubled, line, books.as_ref()));
+        } else if line.kind.moves_a_charge() {
+            open.push(line);
+        } else {
+            judged.push(of_the_provider(line, books.as_ref(), &recipients));
+        }
+    }
+    let mut left: Vec<Moved> = ours;
+    let mut settled: Vec<(Kind, i64, String)> = Vec::new();
+    for fit in [Fit::Parts, Fit::Amount, Fit::Currency, Fit::Kind] {
+        for line in std::mem::take(&mut open) {
+            let Some(place) = left.iter().position(|ours| fit.holds(&line, ours)) else {
+                open.push(line);
+                continue;
+            };
+            settled.push((line.kind, line.amount, line.currency.clone()));
+            let ours = left.remove(place);
+            let borne = match fit {
+                Fit::Parts | Fit::Kind => Borne::new(),
+                Fit::Amount | Fit::Currency => differences(&line, &ours, &recipients),
+            };
+            judged.push(Judged { verdict: fit.verdict(), line: Some(line), ours: Some(ours), borne });
+        }
+    }
+    for line in open {
+        let is_again = settled.iter().any(|(kind, amount, currency)| {
+            (*kind, *amount, currency) == (line.kind, line.amount, &line.currency)
+        });
+        let verdict = if is_again { Verdict::Doubled } else { Verdict::MissingHere };
+        judged.push(Judged::alone(verdict, line, books.as_ref()));
+    }
+    for ours in left {
+        let verdict = match covered.map_or(Due::No, |covered| covered.due(ours.at)) {
+            Due::Yes => Verdict::MissingThere,
+            Due::Perhaps => Verdict::OnTheEdge,
+            Due::No => continue,
+        };
+        judged.push(Judged { verdict, line: None, ours: Some(ours), borne: Borne::new() });
+    }
+    judged
+}
+
+impl Judged {
+    /// A line of which nothing is posted.
+    pub fn alone(verdict: Verdict, line: Line, books: Option<&Moved>) -> Self {
+        Self { verdict, line: Some(line), ours: books.cloned(), borne: Borne::new() }
+    }
+}
+
+/// The sellers of a payment by their ids at the provider.
+type Recipients = HashMap<String, SellerId>;
+
+/// Judges what only the provider knows of a payment.
+fn of_the_provider(line: Line, books: Option<&Moved>, recipients: &Recipients) -> Judged {
+    let Some(moved) = books else { return Judged::alone(Verdict::MissingHere, line, None) };
+    if moved.currency.code() != line.currency {
+        return Judged::alone(Verdict::ForeignCurrency, line, books);
+    }
+    let mut borne = Borne::new();
+    let mut rest = line.amount;
+    for part in &line.parts {
+        let Some(seller_id) = recipients.get(&part.recipient) else {
+            return Judged::alone(Verdict::Unassigned, line, books);
+        };
+        borne.push((Some(*seller_id), part.amount));
+        rest -= part.amount;
+    }
+    borne.push((line.seller_id, rest));
+    Judged { verdict: Verdict::Matched, line: Some(line), ours: books.cloned(), borne }
+}
+
+/// By how much less the provider has settled than the records say, for each who has a part of it; negative for more. Of a
+/// recipient whom the records do not know, the merchant bears it.
+fn differences(line: &Line, ours: &Moved, recipients: &Recipients) -> Borne {
+    let total = ours.kind.owed(ours.amount - line.amount);
+    let mut sellers: BTreeMap<SellerId, i64> = BTreeMap::new();
+    if !line.parts.is_empty() && !ours.parts.is_empty() {
+        for part in &ours.parts {
+            *sellers.entry(part.seller_id).or_default() += ours.kind.owed(part.amount);
+        }
+        for part in &line.parts {
+            if let Some(seller_id) = recipients.get(&part.recipient) {
+                *sellers.entry(*seller_id).or_default() -= ours.kind.owed(part.amount);
+            }
+        }
+    }
+    let merchants = total - sellers.values().sum::<i64>();
+    let sellers = sellers.into_iter().map(|(seller_id, less)| (Some(seller_id), less));
+    sellers.chain([(None, merchants)]).filter(|(_, less)| *less != 0).collect()
+}
+
+/// Whether both divide an amount in the same way, as far as both say it.
+fn is_divided_alike(line: &Line, ours: &Moved) -> bool {
+    if line.parts.is_empty() || (ours.parts.is_empty() && ours.is_split) {
+        return true;
+    }
+    let theirs = line.parts.iter().map(|part| (part.recipient.as_str(), part.amount));
+    let ours = ours.parts.iter().map(|part| (part.recipient.as_str(), part.amount));
+    let has_part = |part: &(&str, i64)| part.1 != 0;
+    theirs.filter(has_part).collect::<BTreeMap<_, _>>() == ours.filter(has_part).collect::<BTreeMap<_, _>>()
+}
+
+/// How well a line and a request fit each other, best first.
+#[derive(Clone, Copy)]
+enum Fit {
+    Parts,
+    Amount,
+    Currency,
+    Kind,
+}
+
+impl Fit {
+    fn holds(self, line: &Line, ours: &Moved) -> bool {
+        let is_same_currency = ours.currency.code() == line.currency;
+        let is_same_amount = is_same_currency && ours.amount == line.amount;
+        ours.kind == line.kind
+            && match self {
+                Self::Parts => is_same_amount && is_divided_alike(line, ours),
+                Self::Amount => is_same_amount,
+                Self::Currency => is_same_currency,
+                Self::Kind => true,
+            }
+    }
+
+    const fn verdict(self) -> Verdict {
+        match self {
+            Self::Parts => Verdict::Matched,
+            Self::Amount => Verdict::DifferingParts,
+            Self::Currency => Verdict::DifferingAmount,
+            Self::Kind => Verdict::ForeignCurrency,
+        }
+    }
+}

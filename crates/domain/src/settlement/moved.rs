@@ -1,0 +1,100 @@
+//! What the transaction requests of a charge say of its money.
+
+use super::{Kind, Moved};
+use crate::charge::attempt::{Outcome, Reported, RequestGroup, TransactionRequest};
+use crate::charge::{CaptureMode, Charge, FollowUpKind};
+use crate::id::TransactionRequestId;
+use crate::time::Timestamp;
+
+/// What providers have done with the money of a charge, by its requests, oldest first. A reservation moves nothing. What
+/// was taken unknown to the charge, and given back, was taken nevertheless.
+pub fn moved(charge: &Charge, requests: &[TransactionRequest]) -> Vec<Moved> {
+    let mut found: Vec<Moved> = Vec::new();
+    for request in requests {
+        let Outcome::Approved(_) = request.outcome else { continue };
+        let Some(payment) = payment_of(requests, request) else { continue };
+        let RequestGroup::Authorization(capture) = payment.request_type.group() else { continue };
+        let of = |kind, amount, at| of(charge, requests, payment, request, kind, amount, at);
+        let is_taken = found.iter().any(|moved| moved.key == payment.provider_key());
+        let amount = request.amount.minor_units();
+        match (request.request_type.group(), capture) {
+            (RequestGroup::Authorization(CaptureMode::Automatic), _)
+            | (RequestGroup::FollowUp(FollowUpKind::Capture), _) => {
+                found.push(of(Kind::Sale, amount, request.sent_at));
+            }
+            (RequestGroup::FollowUp(FollowUpKind::Void), CaptureMode::Automatic)
+                if !is_taken || request.undone_transaction_id.is_some() =>
+            {
+                found.push(of(Kind::Sale, amount, payment.sent_at));
+                found.push(of(Kind::Refund, amount, request.sent_at));
+            }
+            (RequestGroup::FollowUp(FollowUpKind::Void), _) if is_taken => {
+                found.push(of(Kind::Refund, amount, request.sent_at));
+            }
+            (RequestGroup::Reversal(Reported::ChargeBack), _) => {
+                found.push(of(Kind::ChargeBack, amount, request.sent_at));
+            }
+            (RequestGroup::Reversal(Reported::RevertVoid), _) => {
+                found.push(of(Kind::RefundReverted, amount, request.sent_at));
+            }
+            // A reservation, the release of one, or an open dispute.
+            (
+                RequestGroup::Authorization(CaptureMode::Manual)
+                | RequestGroup::FollowUp(FollowUpKind::Void)
+                | RequestGroup::Reversal(Reported::Dispute | Reported::DisputeClosed)
+                | RequestGroup::CardCheck
+                | RequestGroup::Authentication(_)
+                | RequestGroup::Risk(_),
+                _,
+            ) => {}
+        }
+    }
+    found.retain(|moved| moved.amount > 0);
+    found
+}
+
+/// The request under whose key the provider knows the payment that `request` is about.
+fn payment_of<'a>(
+    requests: &'a [TransactionRequest],
+    request: &'a TransactionRequest,
+) -> Option<&'a TransactionRequest> {
+    let find = |id: TransactionRequestId| requests.iter().find(|request| request.id == id);
+    let mut at = request;
+    // No chain is longer than the list.
+    for _ in requests {
+        match at.follows {
+            Some(earlier) => at = find(earlier)?,
+            None => return Some(at),
+        }
+    }
+    None
+}
+
+fn of(
+    charge: &Charge,
+    requests: &[TransactionRequest],
+    payment: &TransactionRequest,
+    request: &TransactionRequest,
+    kind: Kind,
+    amount: i64,
+    at: Timestamp,
+) -> Moved {
+    let told = || requests.iter().find(|told| told.awaited() == Some(payment.id));
+    let transaction_id = payment.transaction_id().or_else(|| told().and_then(|told| told.transaction_id()));
+    Moved {
+        client_id: charge.client_id,
+        merchant_id: charge.merchant_id,
+        provider_id: payment.provider_id,
+        provider_type: payment.provider_type,
+        charge_id: charge.id,
+        request_id: request.id,
+        key: payment.provider_key(),
+        transaction_id: transaction_id.map(str::to_owned),
+        kind,
+        amount,
+        currency: charge.currency,
+        at,
+        is_split: charge.split.is_some(),
+        parts: Vec::new(),
+    }
+}

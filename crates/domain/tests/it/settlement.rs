@@ -1,0 +1,310 @@
+//! Settlement files: what is compared, what is posted, and who bears fees, by table.
+
+use std::time::Duration;
+
+use regente_domain::charge::Charge;
+use regente_domain::currency::Currency;
+use regente_domain::id::SellerId;
+use regente_domain::ledger::{Books, Entry, Movement, Source, Subject};
+use regente_domain::money::Amount;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::settlement::{
+    Covered, Kind, Line, LinePart, Moved, MovedPart, Settled, Verdict, entries, judge, shares,
+};
+use regente_domain::split::{Bears, Share, Split, SplitRule, WholePercent};
+use uuid::Uuid;
+
+use crate::charge::{NOW, charge, id};
+
+fn line(row: u64, kind: Kind, amount: i64) -> Line {
+    Line {
+        row,
+        id: format!("line-{row}"),
+        kind,
+        at: NOW,
+        payment: Some("payment".to_owned()),
+        currency: "BRL".to_owned(),
+        amount,
+        fee: 0,
+        seller_id: None,
+        parts: Vec::new(),
+    }
+}
+
+fn ours(n: u128, kind: Kind, amount: i64) -> Moved {
+    Moved {
+        client_id: id(1),
+        merchant_id: id(2),
+        provider_id: id(3),
+        provider_type: ProviderType::Sandbox,
+        charge_id: id(4),
+        request_id: id(0x10 + n),
+        key: Uuid::nil(),
+        transaction_id: None,
+        kind,
+        amount,
+        currency: Currency::BRL,
+        at: NOW,
+        is_split: false,
+        parts: Vec::new(),
+    }
+}
+
+/// What is found: the row, the request, and the verdict, in any order.
+fn found(lines: &[Line], ours: &[Moved]) -> Vec<(Option<u64>, Option<i64>, Verdict)> {
+    let hour = Duration::from_secs(3600);
+    let covered = Covered { from: NOW - 4 * hour, to: NOW + 4 * hour, edge: hour };
+    let judged = judge(lines.to_vec(), ours.to_vec(), Some(&covered));
+    let row = |judged: regente_domain::settlement::Judged| {
+        let of_charge = judged.line.as_ref().is_none_or(|line| line.kind.moves_a_charge());
+        let ours = judged.ours.filter(|_| of_charge).map(|ours| ours.amount);
+        (judged.line.map(|line| line.row), ours, judged.verdict)
+    };
+    let mut found: Vec<_> = judged.into_iter().map(row).collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn lines_and_requests_find_each_other() {
+    use Kind::{Payout, Refund, Sale};
+    use Verdict::{DifferingAmount, Doubled, ForeignCurrency, Matched, MissingHere, MissingThere, OnTheEdge};
+    let (sale, refund) = (line(1, Sale, 100), line(2, Refund, 30));
+    let (sold, refunded) = (ours(1, Sale, 100), ours(2, Refund, 30));
+    let both = [sold.clone(), refunded.clone()];
+    let matched = [(Some(1), Some(100), Matched), (Some(2), Some(30), Matched)];
+    assert_eq!(found(&[sale.clone(), refund.clone()], &both), matched);
+    assert_eq!(
+        found(std::slice::from_ref(&sale), &both),
+        [(None, Some(30), MissingThere), (Some(1), Some(100), Matched)]
+    );
+    // Two refunds of which one differs: the equal ones find each other first.
+    let two = [sold.clone(), refunded.clone(), ours(3, Refund, 20)];
+    assert_eq!(
+        found(&[sale.clone(), line(2, Refund, 25), line(3, Refund, 30)], &two),
+        [(Some(1), Some(100), Matched), (Some(2), Some(20), DifferingAmount), (Some(3), Some(30), Matched)]
+    );
+    // The same line twice, and the same sale under another name.
+    let again = line(3, Sale, 100);
+    assert_eq!(
+        found(&[sale.clone(), sale.clone(), again], std::slice::from_ref(&sold)),
+        [(Some(1), Some(100), Matched), (Some(1), Some(100), Doubled), (Some(3), Some(100), Doubled)]
+    );
+    let in_dollars = Line { currency: "USD".to_owned(), ..sale.clone() };
+    assert_eq!(found(&[in_dollars], std::slice::from_ref(&sold)), [(Some(1), Some(100), ForeignCurrency)]);
+    // A payment of nobody, and what the provider alone knows of a payment of ours.
+    let payout = line(2, Payout, 97);
+    assert_eq!(
+        found(&[sale.clone(), payout.clone()], &[]),
+        [(Some(1), None, MissingHere), (Some(2), None, MissingHere)]
+    );
+    assert_eq!(
+        found(&[sale, payout], std::slice::from_ref(&sold)),
+        [(Some(1), Some(100), Matched), (Some(2), None, Matched)]
+    );
+    let hours = |hours: u64| Duration::from_secs(hours * 3600);
+    for (at, expected) in [
+        (NOW, vec![(None, Some(100), MissingThere)]),
+        (NOW + hours(3), vec![(None, Some(100), OnTheEdge)]),
+        (NOW - hours(5), vec![(None, Some(100), OnTheEdge)]),
+        (NOW + hours(6), vec![]),
+    ] {
+        assert_eq!(found(&[], &[Moved { at, ..sold.clone() }]), expected);
+    }
+}
+
+/// What is posted of a line: movement, debit, seller, amount.
+fn posted(
+    line: &Line,
+    difference: i64,
+    charge: Option<&Charge>,
+) -> Vec<(String, String, Option<SellerId>, i64)> {
+    let books = Books {
+        client_id: id(1),
+        merchant_id: id(2),
+        provider_type: ProviderType::Sandbox,
+        currency: Currency::BRL,
+    };
+    let borne = [(None, if line.kind.moves_a_charge() { difference } else { line.amount })];
+    let made = entries(books, Settled { line, provider_id: id(3), borne: &borne }, charge);
+    assert_eq!(made, entries(books, Settled { line, provider_id: id(3), borne: &borne }, charge));
+    let row = |entry: &Entry| {
+        let (movement, debit) = (entry.movement.word().to_owned(), entry.debit.word().to_owned());
+        (movement, debit, entry.seller_id, entry.amount.minor_units())
+    };
+    made.iter().map(row).collect()
+}
+
+fn row(movement: &str, debit: &str, amount: i64) -> (String, String, Option<SellerId>, i64) {
+    (movement.to_owned(), debit.to_owned(), None, amount)
+}
+
+#[test]
+fn a_line_posts_what_the_provider_alone_knows() {
+    let sale = Line { fee: 3, ..line(1, Kind::Sale, 100) };
+    assert_eq!(posted(&sale, 0, None), [row("provider_fee", "provider_fee", 3)]);
+    assert_eq!(posted(&line(1, Kind::Sale, 100), 0, None), []);
+    let short =
+        [row("settlement_difference", "settlement_difference", 7), row("provider_fee", "provider_fee", 3)];
+    assert_eq!(posted(&sale, 7, None), short);
+    // More than the records say, a fee that is given back, and what a refund takes from a payout.
+    let more = [row("settlement_difference", "provider_receivable", 7)];
+    assert_eq!(posted(&line(1, Kind::Sale, 107), -7, None), more);
+    assert_eq!(posted(&line(1, Kind::Fee, -5), 0, None), [row("provider_fee", "provider_receivable", 5)]);
+    assert_eq!(posted(&line(1, Kind::Payout, 97), 0, None), [row("payout", "payout", 97)]);
+    assert_eq!(posted(&line(1, Kind::Payout, -30), 0, None), [row("payout", "provider_receivable", 30)]);
+    assert_eq!(posted(&line(1, Kind::Anticipation, 2), 0, None), [row("anticipation", "anticipation", 2)]);
+    for (line, judged) in [(line(1, Kind::Sale, 90), 10), (line(1, Kind::Refund, 90), -10)] {
+        let ours = vec![ours(1, line.kind, 100)];
+        assert_eq!(judge(vec![line], ours, None)[0].borne, [(None, judged)]);
+    }
+}
+
+/// A line with what these recipients have of it.
+fn divided(line: Line, parts: &[(&str, i64)]) -> Line {
+    let part =
+        |(recipient, amount): &(&str, i64)| LinePart { recipient: (*recipient).to_owned(), amount: *amount };
+    Line { parts: parts.iter().map(part).collect(), ..line }
+}
+
+#[test]
+fn parts_of_sellers_are_compared() {
+    use Kind::{Payout, Refund, Sale};
+    let seller = |n: u128, amount| MovedPart { seller_id: id(n), recipient: format!("re_{n}"), amount };
+    let sold = Moved { is_split: true, parts: vec![seller(5, 50), seller(6, 30)], ..ours(1, Sale, 100) };
+    let refunded = Moved { is_split: true, parts: vec![seller(5, 10)], ..ours(2, Refund, 10) };
+    let unknown = Moved { is_split: true, ..ours(1, Sale, 100) };
+    let alike = [("re_6", 30), ("re_5", 50)];
+    let (first, second): (Option<SellerId>, Option<SellerId>) = (Some(id(5)), Some(id(6)));
+    let table = [
+        (divided(line(1, Sale, 100), &alike), &sold, Verdict::Matched, vec![]),
+        // The file says nothing of parts, or the records do not.
+        (line(1, Sale, 100), &sold, Verdict::Matched, vec![]),
+        (divided(line(1, Sale, 100), &alike), &unknown, Verdict::Matched, vec![]),
+        // One has more than the records say and another less; one has nothing; somebody else has something.
+        (
+            divided(line(1, Sale, 100), &[("re_5", 55), ("re_6", 25)]),
+            &sold,
+            Verdict::DifferingParts,
+            vec![(first, -5), (second, 5)],
+        ),
+        (
+            divided(line(1, Sale, 100), &[("re_5", 50)]),
+            &sold,
+            Verdict::DifferingParts,
+            vec![(second, 30), (None, -30)],
+        ),
+        (
+            divided(line(1, Sale, 100), &[("re_5", 50), ("re_6", 30), ("re_7", 1)]),
+            &sold,
+            Verdict::DifferingParts,
+            vec![],
+        ),
+        (divided(line(1, Sale, 100), &alike), &ours(1, Sale, 100), Verdict::DifferingParts, vec![]),
+        (
+            divided(line(1, Sale, 90), &[("re_5", 40), ("re_6", 30)]),
+            &sold,
+            Verdict::DifferingAmount,
+            vec![(first, 10)],
+        ),
+        // A refund takes away: less of it is more for the seller.
+        (
+            divided(line(1, Refund, 10), &[("re_5", 4)]),
+            &refunded,
+            Verdict::DifferingParts,
+            vec![(first, -6), (None, 6)],
+        ),
+        (
+            divided(line(1, Payout, 97), &alike),
+            &sold,
+            Verdict::Matched,
+            vec![(second, 30), (first, 50), (None, 17)],
+        ),
+        (divided(line(1, Payout, 97), &[("re_7", 1)]), &sold, Verdict::Unassigned, vec![]),
+    ];
+    for (line, ours, verdict, borne) in table {
+        let judged = judge(vec![line.clone()], vec![ours.clone()], None);
+        assert_eq!((judged[0].verdict, &judged[0].borne), (verdict, &borne), "{line:?}");
+    }
+    // Of two equal refunds each finds its own.
+    let other = Moved { parts: vec![seller(6, 10)], ..refunded.clone() };
+    let lines =
+        [divided(line(1, Refund, 10), &[("re_6", 10)]), divided(line(2, Refund, 10), &[("re_5", 10)])];
+    let judged = judge(lines.to_vec(), vec![refunded, other], None);
+    assert!(judged.iter().all(|judged| judged.verdict == Verdict::Matched), "{judged:?}");
+}
+
+#[test]
+fn shares_come_from_the_ledger() {
+    let books = Books {
+        client_id: id(1),
+        merchant_id: id(2),
+        provider_type: ProviderType::Sandbox,
+        currency: Currency::BRL,
+    };
+    let entry = |version, ordinal, movement, seller: Option<u128>, amount| {
+        let source = Source { id: Uuid::nil(), version, ordinal };
+        let subject = if seller.is_some() { Subject::Seller } else { Subject::Merchant };
+        books.entry(source, NOW, movement, subject, seller.map(id), amount).unwrap()
+    };
+    let posted = [
+        entry(2, 0, Movement::Capture, None, 20),
+        entry(2, 1, Movement::Capture, Some(5), 50),
+        entry(2, 2, Movement::Capture, Some(6), 30),
+        entry(4, 0, Movement::Refund, None, 10),
+        // A cent that rounding moves from one part to another.
+        entry(6, 0, Movement::Refund, None, -1),
+        entry(6, 1, Movement::Refund, Some(5), 11),
+    ];
+    let moved = [
+        ours(1, Kind::Refund, 10),
+        ours(2, Kind::Sale, 100),
+        ours(3, Kind::Refund, 10),
+        ours(4, Kind::Refund, 10),
+        ours(5, Kind::Sale, 90),
+    ];
+    let found: Vec<Vec<(SellerId, i64)>> =
+        shares(&moved, &posted).into_iter().map(|parts| parts.into_iter().collect()).collect();
+    assert_eq!(found, [vec![], vec![(id(5), 50), (id(6), 30)], vec![(id(5), 11)], vec![], vec![]]);
+}
+
+/// Who bears how much of a fee of 10 when the first seller has 50 percent of 100 and the second 30.
+fn borne(first: Bears, second: Bears) -> Vec<(Option<SellerId>, i64)> {
+    let rule = |n: u128, percent: u8, bears: Bears| SplitRule {
+        id: id(0x70 + n),
+        seller_id: id(0x50 + n),
+        share: Share::Percentage(WholePercent::new(percent).unwrap()),
+        bears,
+    };
+    let rules = vec![rule(1, 50, first), rule(2, 30, second)];
+    let amount = Amount::new(100).unwrap();
+    let split = Some(Box::new(Split::new(rules, None)));
+    let charge = Charge { amount, original_amount: amount, split, ..charge() };
+    // What was refunded meanwhile changes nothing.
+    let refunded = Charge { amount: Amount::new(40).unwrap(), ..charge.clone() };
+    assert_eq!(charge.fee_borne(11), refunded.fee_borne(11));
+    charge.fee_borne(11)
+}
+
+#[test]
+fn sellers_bear_fees_as_their_shares_say() {
+    let none = Bears::default();
+    let processing = Bears { processing_fee: Some(true), ..none };
+    let entire = Bears { charge_entire_fee: Some(true), ..none };
+    let remainder = Bears { charge_remainder_fee: Some(true), ..none };
+    let both = Bears { charge_remainder_fee: Some(true), ..processing };
+    let (first, second) = (Some(id(0x51)), Some(id(0x52)));
+    let table = [
+        (none, none, vec![(None, 11)]),
+        (processing, none, vec![(first, 5), (None, 6)]),
+        (processing, processing, vec![(first, 5), (second, 3), (None, 3)]),
+        (processing, remainder, vec![(first, 5), (second, 6)]),
+        (both, processing, vec![(first, 8), (second, 3)]),
+        (none, remainder, vec![(second, 11)]),
+        (processing, entire, vec![(second, 11)]),
+        (entire, entire, vec![(first, 11)]),
+    ];
+    for (one, other, expected) in table {
+        assert_eq!(borne(one, other), expected, "{one:?} {other:?}");
+    }
+}
