@@ -18,6 +18,7 @@ mod recipients;
 mod reversals;
 pub(crate) mod rules;
 mod sellers;
+mod settlement;
 mod silence;
 mod transaction_log;
 
@@ -53,6 +54,7 @@ pub use overrides::overrides;
 pub use payment_page::{PAGES, PageLink};
 pub use rules::{CvvRule, REFUSED_AMOUNT_MINOR_UNITS};
 pub use sellers::{KnownSeller, SellerQuestion, SimulatedAnswer, SimulatedAsks, TestSeller};
+pub use settlement::{SettlementLine, SettlementPage};
 pub use transaction_log::{
     Analysed, AnalysisEntry, Answered, AuthenticatedAt, AuthenticationEntry, CardTrace, Decision, Deed,
     Entry, Filter, Holding, Holdings, Order, Record, SellerEntry, Stored, TestCard, TransactionLog,

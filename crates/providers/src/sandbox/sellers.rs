@@ -163,12 +163,17 @@ impl KnownSeller {
             LinkStatus::Blocked => "blocked",
         };
         Standing {
-            external_id: Some(format!("sandbox_seller_{}", key.simple())),
+            external_id: Some(recipient_of(key)),
             external_status: external_status.to_owned(),
             external_status_reason: reason,
             status,
         }
     }
+}
+
+/// The simulator's id of a seller.
+pub(super) fn recipient_of(registration: Uuid) -> String {
+    format!("sandbox_seller_{}", registration.simple())
 }
 
 impl Sandbox {

@@ -154,7 +154,7 @@ impl Entry {
     }
 
     /// The call, if it was approved.
-    pub(super) fn approved(&self) -> Option<&Answered> {
+    pub(in crate::sandbox) fn approved(&self) -> Option<&Answered> {
         self.answered().filter(|answered| matches!(answered.finding, Finding::Approved(_)))
     }
 }
