@@ -23,6 +23,7 @@ use crate::row::Row;
 use crate::sealed::Sealed;
 use crate::store::only;
 use crate::transaction_requests::{self, StoredRequest};
+use crate::value::Json;
 use crate::{Store, StoreError, args, ledger, sql};
 
 macro_rules! columns {
@@ -87,6 +88,8 @@ sql! {
     /// Changes nothing, and only while the charge stands at a version.
     CHARGE_STANDS_STILL = "
         UPDATE charges SET version = :version WHERE id = :id AND client_id = :client_id AND version = :version";
+    /// These charges of a client.
+    CHARGES_OF = concat!("SELECT ", columns!(), " FROM charges WHERE client_id = :client_id AND id IN EACH_UUID(:ids)");
     /// The account of a charge; for operators, who name only the charge.
     pub CLIENT_OF_CHARGE = "SELECT client_id FROM charges WHERE id = :id";
     /// Counts a client's charges from their rows, to compare with the counters.
@@ -219,6 +222,16 @@ pub async fn after(
 pub fn stand_still(batch: &mut Batch, charge: &Charge) {
     let Charge { id, client_id, version, .. } = *charge;
     batch.guard(&CHARGE_STANDS_STILL, args! { id, client_id, version });
+}
+
+/// Those of these charges that the client has.
+pub async fn find_many(
+    store: &Store,
+    client_id: ClientId,
+    ids: &[ChargeId],
+) -> Result<Vec<StoredCharge>, StoreError> {
+    let ids = Json::list(Some(ids), ToString::to_string);
+    store.rows(&CHARGES_OF, args! { client_id, ids }).await?.iter().map(from_row).collect()
 }
 
 /// One charge of a client with its requests, oldest first.

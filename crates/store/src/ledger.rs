@@ -8,10 +8,11 @@ mod fold;
 mod list;
 
 use regente_domain::currency::Currency;
-use regente_domain::id::{ClientId, MerchantId, SellerId};
+use regente_domain::id::{ChargeId, ClientId, MerchantId, SellerId};
 use regente_domain::ledger::{Account, Entry, Movement, OfSeller, Purpose, Source};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 pub(crate) use self::balances::{ADD_TO_BALANCE, Halves, with_account, with_sums};
@@ -43,6 +44,29 @@ sql! {
     ENTRIES_OF_SOURCES = concat!("SELECT ", columns!(), " FROM ledger_entries
         WHERE client_id = :client_id AND source_id IN EACH_UUID(:sources)
         ORDER BY source_id, version, ordinal");
+    /// Charges that have moved in a time, oldest first. What settlement files have posted has no version.
+    CHARGES_MOVED = "
+        SELECT DISTINCT source_id FROM ledger_entries
+        WHERE client_id = :client_id AND at >= :from AND at < :to AND source_id > :after AND source_id < :before
+          AND version > 0
+        ORDER BY source_id LIMIT :limit";
+}
+
+/// The oldest charges after `after` and before `before` that have moved in a time.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn charges_moved(
+    store: &Store,
+    client_id: ClientId,
+    from: Timestamp,
+    to: Timestamp,
+    after: ChargeId,
+    before: ChargeId,
+    limit: i64,
+) -> Result<Vec<ChargeId>, StoreError> {
+    let args = args! { client_id, from, to, after, before, limit };
+    store.rows(&CHARGES_MOVED, args).await?.iter().map(|row| row.get("source_id")).collect()
 }
 
 /// Posts entries in the batch of what they record.

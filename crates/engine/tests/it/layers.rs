@@ -129,6 +129,7 @@ const SERVER: &[&str] = &[
     "admin::ledger",
     "admin::customers",
     "admin::provider_check",
+    "admin::settlement",
     "admin::answer",
     "admin::webhooks",
     "admin::command",

@@ -13,6 +13,7 @@ use super::clients::{ClientRow, KeyRow};
 use super::customers::ErasedPerson;
 use super::doctor::Report;
 use super::ledger::{LedgerReport, Statement};
+use super::settlement::SettlementAnswer;
 use super::unknowns::UnknownRow;
 use crate::api::charges::explanation::ExplanationView;
 
@@ -118,6 +119,11 @@ pub enum Answer {
     ListeningEnded {
         /// Its id.
         listener_id: WebhookId,
+    },
+    /// The answer about a settlement file.
+    Settlement {
+        /// What was found or done.
+        settlement: SettlementAnswer,
     },
     /// Where the API is served.
     Address {

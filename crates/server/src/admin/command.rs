@@ -8,6 +8,7 @@ use regente_engine::ledger::Repair;
 use serde::{Deserialize, Serialize};
 
 use super::ledger::StatementOf;
+use super::settlement::SettlementCommand;
 use super::webhooks::WebhooksCommand;
 
 /// A command of an operator.
@@ -91,6 +92,8 @@ pub enum Command {
     },
     /// Something about webhooks.
     Webhooks(WebhooksCommand),
+    /// Something about a settlement file.
+    Settlement(SettlementCommand),
     /// Tell where the API is served.
     Address,
     /// Examine the deployment.
@@ -120,6 +123,21 @@ pub enum ExistingFile {
 }
 
 impl Command {
+    /// Whether one of an operator's commands consists of many of these, so that they are not logged: what a listener asks
+    /// continually, and the pages and batches of an import.
+    pub const fn is_one_of_many(&self) -> bool {
+        matches!(
+            self,
+            Self::Webhooks(WebhooksCommand::Hear { .. })
+                | Self::Settlement(
+                    SettlementCommand::Moved { .. }
+                        | SettlementCommand::Find { .. }
+                        | SettlementCommand::Post { .. }
+                        | SettlementCommand::SandboxFile { .. }
+                )
+        )
+    }
+
     /// The command's name without its arguments.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -139,6 +157,7 @@ impl Command {
             Self::CustomersErase { .. } => "customers erase",
             Self::ProvidersCheck { .. } => "providers check",
             Self::Webhooks(command) => command.name(),
+            Self::Settlement(_) => "settle",
             Self::Address => "health",
             Self::Doctor => "doctor",
             Self::Backup { .. } => "backup",

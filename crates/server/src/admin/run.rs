@@ -15,7 +15,7 @@ use super::answer::Answer;
 use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
-use super::{backup, clients, customers, ledger, provider_check, unknowns, webhooks};
+use super::{backup, clients, customers, ledger, provider_check, settlement, unknowns, webhooks};
 use crate::access;
 use crate::api::charges::explanation;
 use crate::app::App;
@@ -64,6 +64,9 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
             Ok(Answer::ProviderChecked(provider_check::check(app, provider_id, wait_max).await?))
         }
         Command::Webhooks(command) => webhooks::run(app, command).await,
+        Command::Settlement(command) => {
+            Ok(Answer::Settlement { settlement: settlement::run(app, command).await? })
+        }
         Command::Address => Ok(Answer::Address { url: config.local_url(config.listen_address()?) }),
         Command::Doctor => {
             let (store, clock, chance) = (&app.store, &app.clock, &app.chance);

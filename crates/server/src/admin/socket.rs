@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::routing::post;
 use axum::{Json, Router};
@@ -18,7 +18,6 @@ use tokio::net::UnixListener;
 use super::answer::Answer;
 use super::command::Command;
 use super::run::run;
-use super::webhooks::WebhooksCommand;
 use crate::app::App;
 use crate::config::Config;
 
@@ -28,6 +27,8 @@ pub const SOCKET_NAME: &str = "admin.sock";
 const WORKSHOP_NAME: &str = ".admin";
 /// How long a command may take; the doctor counts every charge.
 const COMMAND_TIME_MAX: Duration = Duration::from_secs(30 * 60);
+/// The largest command: lines of a settlement file, each with the parts of a hundred sellers.
+const COMMAND_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Why a command did not reach the server, or was refused.
 #[derive(Debug, thiserror::Error)]
@@ -68,7 +69,10 @@ impl AdminSocket {
     pub fn open(folder: &Path, app: App, config: Config) -> io::Result<Self> {
         let path = folder.join(SOCKET_NAME);
         let listener = bind_privately(folder, &path)?;
-        let router = Router::new().route("/command", post(answer)).with_state((app, Arc::new(config)));
+        let router = Router::new()
+            .route("/command", post(answer))
+            .layer(DefaultBodyLimit::max(COMMAND_BYTES_MAX))
+            .with_state((app, Arc::new(config)));
         let listener = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
                 tracing::error!(%error, "the socket for commands failed");
@@ -102,8 +106,7 @@ async fn answer(
     State((app, config)): State<(App, Arc<Config>)>,
     Json(command): Json<Command>,
 ) -> Result<Json<Answer>, (StatusCode, Json<Refusal>)> {
-    // A listener sends this command continually.
-    if !matches!(command, Command::Webhooks(WebhooksCommand::Hear { .. })) {
+    if !command.is_one_of_many() {
         tracing::info!(command = command.name(), "an operator's command");
     }
     let result = run(&app, &config, command).await;

@@ -52,6 +52,8 @@ pub(super) fn answer(answer: &Answer) -> String {
         ),
         Answer::Heard { events } => format!("{} events\n", events.len()),
         Answer::ListeningEnded { listener_id } => format!("{listener_id} listens no more.\n"),
+        // Its own command has printed the report.
+        Answer::Settlement { .. } => String::new(),
         Answer::Address { url } => format!("{url}\n"),
         Answer::Doctor(found) => report(found),
         Answer::BackedUp(backup) => backed_up(backup),

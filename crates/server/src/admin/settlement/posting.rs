@@ -1,0 +1,99 @@
+//! Posts lines of settlement files to the ledger.
+
+use std::collections::{BTreeMap, HashMap};
+
+use regente_domain::charge::Charge;
+use regente_domain::currency::Currency;
+use regente_domain::id::{ChargeId, ClientId};
+use regente_domain::ledger::{Books, Entry};
+use regente_domain::settlement::{Line, Settled, entries, source_of};
+use regente_store::{Batch, Commit, charges, ledger};
+use uuid::Uuid;
+
+use super::{Posted, Posting, Registered};
+use crate::admin::error::CommandError;
+use crate::app::App;
+
+/// How often lines are posted that somebody else may post at the same time.
+const TRIES_MAX: usize = 4;
+
+pub(super) async fn post(app: &App, postings: Vec<Posting>) -> Result<Posted, CommandError> {
+    let mut by_client: BTreeMap<ClientId, Vec<Posting>> = BTreeMap::new();
+    for posting in postings {
+        by_client.entry(posting.registered.client_id).or_default().push(posting);
+    }
+    let mut posted = Posted::default();
+    for (client_id, postings) in by_client {
+        post_of(app, client_id, &postings, &mut posted).await?;
+    }
+    Ok(posted)
+}
+
+/// Posts lines of one account in one batch. A line has all of its entries or none, so what was posted before is left out.
+async fn post_of(
+    app: &App,
+    client_id: ClientId,
+    postings: &[Posting],
+    posted: &mut Posted,
+) -> Result<(), CommandError> {
+    let split: Vec<ChargeId> = postings.iter().filter_map(|posting| posting.split_charge).collect();
+    let charges = match split.is_empty() {
+        true => Vec::new(),
+        false => charges::find_many(&app.store, client_id, &split).await?,
+    };
+    let charges: HashMap<ChargeId, Charge> =
+        charges.into_iter().map(|stored| (stored.charge.id, stored.charge)).collect();
+    let wanted: Vec<(&Line, Vec<Entry>)> =
+        postings.iter().map(|posting| (&posting.line, entries_of(posting, &charges))).collect();
+    let sources: Vec<Uuid> =
+        postings.iter().map(|posting| source_of(posting.registered.provider_id, &posting.line)).collect();
+    for _ in 0..TRIES_MAX {
+        let mut there: HashMap<Uuid, Vec<Entry>> = HashMap::new();
+        for entry in ledger::of_sources(&app.store, client_id, &sources).await? {
+            there.entry(entry.source.id).or_default().push(entry);
+        }
+        let mut batch = Batch::new(client_id);
+        let mut now = Posted::default();
+        for ((line, entries), source) in wanted.iter().zip(&sources) {
+            match there.get(source) {
+                Some(known) if known == entries => now.known += 1,
+                Some(_) => now.otherwise.push(line.row),
+                None if entries.is_empty() => {}
+                None => {
+                    ledger::post(&mut batch, entries);
+                    now.posted += 1;
+                    now.entries += entries.len() as u64;
+                }
+            }
+        }
+        let commit = match batch.is_empty() {
+            true => Commit::Applied,
+            false => {
+                let _admission = app.store.admit_waiting().await?;
+                app.store.apply(batch).await?
+            }
+        };
+        match commit {
+            Commit::Applied => {
+                posted.posted += now.posted;
+                posted.entries += now.entries;
+                posted.known += now.known;
+                posted.otherwise.extend(now.otherwise);
+                return Ok(());
+            }
+            // Somebody else has posted one of the lines; the next look shows it.
+            Commit::Refused(_) => {}
+            Commit::Unknown => return Err(CommandError::Unknown),
+        }
+    }
+    Err(CommandError::Argument("somebody else imports the same file; run it again afterwards".to_owned()))
+}
+
+fn entries_of(posting: &Posting, charges: &HashMap<ChargeId, Charge>) -> Vec<Entry> {
+    let Posting { line, registered, provider_type, split_charge, borne } = posting;
+    let Some(currency) = Currency::parse(&line.currency) else { return Vec::new() };
+    let Registered { client_id, merchant_id, provider_id } = *registered;
+    let books = Books { client_id, merchant_id, provider_type: *provider_type, currency };
+    let charge = split_charge.and_then(|id| charges.get(&id));
+    entries(books, Settled { line, provider_id, borne }, charge)
+}
