@@ -9,6 +9,7 @@ mod lists;
 mod operate;
 mod run;
 mod sandbox_provider;
+mod settle;
 mod webhooks;
 
 use std::ffi::OsString;
@@ -169,6 +170,9 @@ enum Task {
     /// Webhooks: their keys, what they missed, and what happens right now
     #[command(subcommand)]
     Webhooks(webhooks::WebhooksTask),
+    /// Settlement files of providers: compare them with the records, and post what they say to the ledger
+    #[command(subcommand)]
+    Settle(settle::SettleTask),
     /// Print the OpenAPI document of this release
     Openapi,
 }
@@ -415,6 +419,7 @@ impl Task {
             Self::Ledger(task) => ledger::run(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),
+            Self::Settle(task) => settle::run(&sources.load_plain()?, task),
             Self::Openapi => operate::openapi(),
             Self::Vault(VaultTask::Rotate { kek, output }) => {
                 operate::rotate(&sources.load_plain()?, kek, output)

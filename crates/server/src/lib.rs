@@ -15,4 +15,5 @@ pub mod human_check;
 pub mod metrics;
 pub mod sandbox_provider;
 pub mod serve;
+pub mod settlement;
 pub mod telemetry;

@@ -137,6 +137,7 @@ const SERVER: &[&str] = &[
     "admin::socket",
     "admin",
     "sandbox_provider",
+    "settlement",
     "cli",
 ];
 

