@@ -149,7 +149,7 @@ async fn kill(
     let caller = Caller::of(&service, &account, merchants, Vec::new());
     client_log.repeat_the_rest(&caller).await?;
     wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
-    let verdict = verdict::examine(&caller, &simulator, &client_log).await?;
+    let verdict = verdict::examine(&caller, &service, &simulator, &client_log).await?;
     println!("{name}, {} kills in {} s, seed {seed}\n{verdict}", options.rounds, started.elapsed().as_secs());
     service.doctor()
 }

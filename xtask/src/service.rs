@@ -192,6 +192,17 @@ impl Service {
         println!("{}", String::from_utf8_lossy(&output.stdout));
         if output.status.success() { Ok(()) } else { Err("the doctor has found something".into()) }
     }
+
+    /// Imports the simulator's settlement file of a day; the report as JSON.
+    pub(crate) fn settle(&self, simulator: &Simulator, day: &str) -> Outcome<Value> {
+        let books = simulator.books();
+        let mut command = self.place.regente(&["settle", "sandbox-file", "--day", day, "--books"]);
+        let written = command.arg(&books).output()?;
+        let file = books.with_extension("csv");
+        std::fs::write(&file, written.stdout)?;
+        let mut command = self.place.regente(&["settle", "import", "--provider", "SANDBOX", "--json"]);
+        Ok(serde_json::from_slice(&command.arg(&file).output()?.stdout)?)
+    }
 }
 
 fn signed(request: reqwest::RequestBuilder, account: &Account) -> reqwest::RequestBuilder {
@@ -236,11 +247,15 @@ fn is_ready(port: u16) -> bool {
     ask().unwrap_or(false)
 }
 
+fn books_in(folder: &tempfile::TempDir) -> PathBuf {
+    folder.path().join("books.db")
+}
+
 /// A running simulator.
 pub(crate) struct Simulator {
     process: Process,
     _port: ReservedPort,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     /// Where it listens.
     pub(crate) url: String,
 }
@@ -253,7 +268,7 @@ impl Simulator {
     /// Starts a simulator with a transaction log in its own folder.
     pub(crate) async fn start(binary: &Path, seed: u64) -> Outcome<Self> {
         let folder = tempfile::tempdir()?;
-        let books = folder.path().join("books.db");
+        let books = books_in(&folder);
         Self::start_with(binary, seed, folder, &books).await
     }
 
@@ -274,7 +289,7 @@ impl Simulator {
                 .env("REGENTE_LOG__LEVEL", "error")
                 .stdout(Stdio::null()),
         )?;
-        let simulator = Self { process, _port: port, _folder: folder, url: format!("http://{address}") };
+        let simulator = Self { process, _port: port, folder, url: format!("http://{address}") };
         for _ in 0..SIMULATOR_START_TRIES_MAX {
             if simulator.get("/v1/faults").await.is_ok() {
                 return Ok(simulator);
@@ -282,6 +297,11 @@ impl Simulator {
             tokio::time::sleep(SIMULATOR_START_WAIT).await;
         }
         Err("the simulator did not start".into())
+    }
+
+    /// The file of its transaction log, if it has one.
+    pub(crate) fn books(&self) -> PathBuf {
+        books_in(&self.folder)
     }
 
     /// The process.

@@ -1,6 +1,6 @@
 //! Compares Regente's charges and ledger with the simulator's transaction log and with the clients' answers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 use serde_json::Value;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::clients::{Caller, ClientLog, Finding};
 use super::sessions::{self, Examined};
 use crate::Outcome;
-use crate::service::Simulator;
+use crate::service::{Service, Simulator};
 
 /// Charges on a page of the list.
 const PAGE: usize = 100;
@@ -43,6 +43,7 @@ pub(super) struct Balance {
 /// Every difference.
 pub(super) async fn examine(
     caller: &Caller,
+    service: &Service,
     simulator: &Simulator,
     client_log: &ClientLog,
 ) -> Outcome<Verdict> {
@@ -94,6 +95,7 @@ pub(super) async fn examine(
     let sessions = sessions::examine(async |path| caller.get(&path).await, &charges).await?;
     differences.extend(sessions.differences.iter().cloned());
     differences.extend(unkept_promises(caller, client_log, &charges).await);
+    differences.extend(unsettled(service, simulator, &charges)?);
     if !differences.is_empty() {
         let shown = differences.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("\n");
         return Err(Finding(format!("{} differences:\n{shown}", differences.len())).into());
@@ -108,6 +110,30 @@ pub(super) async fn examine(
         reserved,
         sessions,
     })
+}
+
+/// What the simulator's settlement files of all days say otherwise than the records, and what it owes by the ledger after
+/// they are posted.
+fn unsettled(
+    service: &Service,
+    simulator: &Simulator,
+    charges: &HashMap<String, Value>,
+) -> Outcome<Vec<String>> {
+    let day = |charge: &Value| charge["createdAt"].as_str().and_then(|at| at.get(..10)).map(str::to_owned);
+    let days: BTreeSet<String> = charges.values().filter_map(day).collect();
+    let mut unsettled = Vec::new();
+    let mut owed = Value::Null;
+    for day in days {
+        let report = service.settle(simulator, &day)?;
+        let findings = report["findings"].as_array().into_iter().flatten();
+        unsettled.extend(findings.map(|found| format!("the settlement file of {day}: {found}")));
+        owed = report["owed"].clone();
+    }
+    let is_open = |(_, owed): &(&String, &Value)| owed.as_i64() != Some(0);
+    let open = owed.as_object().into_iter().flatten().filter(is_open);
+    unsettled
+        .extend(open.map(|(currency, owed)| format!("the simulator owes {currency} {owed} by the ledger")));
+    Ok(unsettled)
 }
 
 /// Finds acknowledged operations that are missing or answered differently now.
