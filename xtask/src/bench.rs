@@ -25,6 +25,7 @@ mod report;
 mod requests;
 mod seeded;
 mod sessions;
+mod settlement;
 mod slow_provider;
 mod splits;
 pub(crate) mod stripe_loopback;
@@ -132,6 +133,8 @@ pub(crate) enum Scenario {
     Splits,
     /// Deliveries of events while some endpoints hang, and two nodes that share them
     Webhooks,
+    /// The import of a settlement file with a million lines: time and memory
+    Settlement,
     /// Where a charge's time goes: by thread, by function, and the pages that it writes
     Profile,
     /// Two binaries in turns: charges a second, what a charge costs, memory of a charge in flight
@@ -140,7 +143,7 @@ pub(crate) enum Scenario {
 
 impl Scenario {
     /// All scenarios in order; without `compare`, which needs a second binary.
-    const ALL: [Self; 14] = [
+    const ALL: [Self; 15] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -154,6 +157,7 @@ impl Scenario {
         Self::Adapters,
         Self::Splits,
         Self::Webhooks,
+        Self::Settlement,
         Self::Profile,
     ];
 
@@ -173,6 +177,7 @@ impl Scenario {
             Self::Adapters => "adapters",
             Self::Splits => "splits",
             Self::Webhooks => "webhooks",
+            Self::Settlement => "settlement",
             Self::Profile => "profile",
             Self::Compare => "compare",
         }
@@ -194,6 +199,7 @@ impl Scenario {
             Self::Adapters => "A real adapter, and the simulator",
             Self::Splits => "Charges with sellers, and without",
             Self::Webhooks => "Webhook deliveries",
+            Self::Settlement => "Settlement files",
             Self::Profile => "Where a charge's time goes",
             Self::Compare => "Two binaries in turns",
         }
@@ -214,6 +220,7 @@ impl Scenario {
             Self::Adapters => adapters::measure(bench).await,
             Self::Splits => splits::measure(bench).await,
             Self::Webhooks => webhooks::measure(bench).await,
+            Self::Settlement => settlement::measure(bench).await,
             Self::Profile => profile::measure(bench).await,
             Self::Compare => compare::measure(bench).await,
         }

@@ -17,8 +17,10 @@ use regente::api::router::router;
 use regente::app::App;
 use regente::bootstrap::{self, Migrations, Missing};
 use regente::config::{Loaded, Sources};
+use regente::settlement::SandboxFile;
 use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
+use regente_domain::time::Timestamp;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
 use regente_store::{Batch, Commit, CounterDelta, counters};
@@ -30,6 +32,8 @@ use crate::Outcome;
 
 /// Accounts created at once.
 const MAKING_MAX: usize = 64;
+/// Entries of the simulator's transaction log that are read at once.
+const LOG_ENTRIES_AT_ONCE: usize = 1_000;
 /// A job with more to do is due again after this time.
 const SOON: Duration = Duration::from_secs(1);
 
@@ -229,6 +233,23 @@ impl Inside {
         counters::fold(&mut batch, &unfolded);
         self.apply(batch).await?;
         Ok(unfolded.len())
+    }
+
+    /// Writes the settlement file of all that the simulator of this process has done.
+    pub(crate) async fn write_settlement_file(&self, file: std::fs::File) -> Outcome {
+        let log = self.app.simulator_log.as_ref().ok_or("no simulator in this process")?;
+        let mut file = SandboxFile::new(file).map_err(|error| error.to_string())?;
+        let (from, to) = (Timestamp::EPOCH, self.app.clock.deployment() + SOON);
+        let mut after = None;
+        loop {
+            let page = log.settlement(from, to, after, LOG_ENTRIES_AT_ONCE).await?;
+            file.write(&page.lines).map_err(|error| error.to_string())?;
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
+            }
+        }
+        file.finish().map_err(|error| error.to_string().into())
     }
 
     async fn apply(&self, batch: Batch) -> Outcome {
