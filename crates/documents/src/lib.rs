@@ -1,4 +1,4 @@
-//! The documents of a charge as files, and the logos on pages: values in, bytes out. No I/O, and no rule about money: what
+//! The documents of a charge as files, the logos on pages, and what uploaded files are: values in, bytes out. No I/O, and no rule about money: what
 //! is owed, due or written in a code comes from the domain.
 #![allow(clippy::float_arithmetic, reason = "positions on paper, never money")]
 
@@ -9,6 +9,7 @@ mod mark;
 mod page;
 pub mod qr;
 pub mod slip;
+pub mod upload;
 
 pub use mark::Mark;
 

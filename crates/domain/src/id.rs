@@ -52,6 +52,10 @@ pub mod of {
         SessionEntry,
         /// Who receives a part of charges.
         Seller,
+        /// A file that shows who a seller is.
+        SellerDocument,
+        /// A review of the registration of a seller.
+        RegistrationReview,
         /// The setup of an authentication of a cardholder.
         AuthenticationSetup,
         /// The share of a seller in a charge or session.
@@ -105,6 +109,10 @@ pub type SessionId = Id<of::Session>;
 pub type SellerId = Id<of::Seller>;
 /// Id of a vendor.
 pub type VendorId = Id<of::Vendor>;
+/// Id of a file that shows who a seller is.
+pub type SellerDocumentId = Id<of::SellerDocument>;
+/// Id of a review of the registration of a seller.
+pub type RegistrationReviewId = Id<of::RegistrationReview>;
 /// Id of the setup of an authentication.
 pub type AuthenticationSetupId = Id<of::AuthenticationSetup>;
 /// Id of settings for payment links.

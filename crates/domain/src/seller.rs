@@ -1,7 +1,9 @@
 //! Sellers: who receives a part of charges (`docs/interface/sellers.md`). A seller stands at each provider of its merchant
-//! that splits payments; the status of the whole follows from these links. [`data`] is what is personal.
+//! that splits payments; the status of the whole follows from these links. [`data`] is what is personal, [`document`] the files
+//! that show who it is.
 
 pub mod data;
+pub mod document;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

@@ -59,6 +59,8 @@ pub enum Kind {
     RegisterSeller,
     /// Registers the sellers of a merchant at a provider that was added.
     LinkSellers,
+    /// Deletes a file of a seller once nobody needs it.
+    EndSellerDocument,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -70,7 +72,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 22] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 23] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -93,6 +95,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 22] = [
     (Kind::OpenLedger,        "open_ledger",        Queue::Housekeeping, Recurs::No),
     (Kind::RegisterSeller,    "register_seller",    Queue::Sellers,      Recurs::No),
     (Kind::LinkSellers,       "link_sellers",       Queue::Housekeeping, Recurs::No),
+    (Kind::EndSellerDocument, "end_seller_document", Queue::Housekeeping, Recurs::No),
 ];
 
 const _: () = {

@@ -1,12 +1,16 @@
 //! Registers sellers at providers that split payments: what a provider is asked about a seller, and what it answers.
 
+use std::fmt;
+
 use regente_domain::provider_type::ProviderType;
 use regente_domain::seller::Standing;
 use regente_domain::seller::data::SellerData;
+use regente_domain::seller::document::{DocumentKind, FileFormat};
 use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 use uuid::Uuid;
+use zeroize::Zeroizing;
 
 use crate::provider::Providers;
 use crate::request::{Credentials, Mode, NotificationAddress};
@@ -43,8 +47,29 @@ pub enum SellerAsks {
     Register(Box<SellerData>),
     /// To take over its data, which have changed.
     Update(Box<SellerData>),
+    /// To take over a file that shows who it is. Offered again, a file has the same id.
+    File(SellerFile),
     /// How it stands.
     Status,
+}
+
+/// A file that shows who a seller is.
+pub struct SellerFile {
+    /// Its id.
+    pub id: Uuid,
+    /// What it shows.
+    pub kind: DocumentKind,
+    /// Its format.
+    pub format: FileFormat,
+    /// Its content.
+    pub bytes: Zeroizing<Vec<u8>>,
+}
+
+/// Omits the content.
+impl fmt::Debug for SellerFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SellerFile({}, {} bytes)", self.id, self.bytes.len())
+    }
 }
 
 /// What a provider answers about a seller.

@@ -29,7 +29,7 @@ pub mod request_id;
 pub mod router;
 pub mod schema;
 mod scripts;
-pub mod sellers;
+mod sellers;
 pub mod sessions;
 pub mod settings;
 pub mod split_rules;

@@ -67,6 +67,7 @@ pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;
 pub mod sealed;
+pub mod seller_documents;
 pub mod sellers;
 pub mod sessions;
 pub mod settings;

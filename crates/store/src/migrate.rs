@@ -108,6 +108,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 23, name: "0023_sellers", text: include_str!("../migrations/0023_sellers.sql") },
     Migration { version: 24, name: "0024_ledger", text: include_str!("../migrations/0024_ledger.sql") },
     Migration { version: 25, name: "0025_vendors", text: include_str!("../migrations/0025_vendors.sql") },
+    Migration {
+        version: 26,
+        name: "0026_seller_documents",
+        text: include_str!("../migrations/0026_seller_documents.sql"),
+    },
 ];
 
 /// The table of applied migrations.

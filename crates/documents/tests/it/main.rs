@@ -5,3 +5,4 @@ mod judges;
 mod logo;
 mod qr;
 mod slip;
+mod upload;

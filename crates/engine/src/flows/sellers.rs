@@ -1,6 +1,7 @@
-//! Sellers: creates, changes and deletes them. [`registration`] tells their providers, after the batch of the change or in a
+//! Sellers: creates, changes and deletes them, with their files ([`documents`]). [`registration`] tells their providers, after the batch of the change or in a
 //! job; what a provider answers is written with the event of the status that follows.
 
+pub mod documents;
 mod record;
 pub mod registration;
 
@@ -10,12 +11,13 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, MerchantId, ProviderId, SellerId};
 use regente_domain::seller::data::{Marks, SellerData};
+use regente_domain::seller::document::SellerDocument;
 use regente_domain::seller::{Link, ReasonType, Seller, Switch};
 use regente_domain::time::Timestamp;
 use regente_store::merchants::{self, MerchantWithProviders};
 use regente_store::providers::Provider;
 use regente_store::sellers::{self as rows, StoredSeller};
-use regente_store::{Batch, Commit, events};
+use regente_store::{Batch, Commit, events, seller_documents};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -100,7 +102,7 @@ pub async fn plan_creation(
     (caller, request_id): (&Caller, &RequestId),
     batch: &mut Batch,
     merchant: &MerchantWithProviders,
-    data: SellerData,
+    (data, documents): (SellerData, &[SellerDocument]),
     registers: Registers,
 ) -> Result<Record, Error> {
     let now = app.clock.of(caller.client_id);
@@ -131,6 +133,7 @@ pub async fn plan_creation(
     let stored = record.private.stored(app, record.seller.clone()).await?;
     must_be_only(app, &stored).await?;
     rows::insert(batch, &stored)?;
+    documents::attach(app, batch, &record.seller, documents);
     audit::record(app, batch, caller, request_id, "seller.created", id.uuid());
     announce(app, batch, &record.seller, None, &caller.actor())?;
     enqueue(app, batch, &record.seller, registers.job_at(now));
@@ -148,6 +151,8 @@ pub struct Change {
     pub reason_type: Option<Option<ReasonType>>,
     /// All its data, after the change.
     pub data: Option<SellerData>,
+    /// Files that it is given.
+    pub documents: Vec<SellerDocument>,
 }
 
 /// The seller after a change, at the next version; `None` when nothing changes.
@@ -170,7 +175,7 @@ fn changed(app: &App, before: &Record, change: &Change) -> Option<Record> {
         after.seller.bears = data.bears();
         after.seller.data_version += 1;
     }
-    if after == *before {
+    if after == *before && change.documents.is_empty() {
         return None;
     }
     after.seller.version += 1;
@@ -195,11 +200,12 @@ pub async fn change(
     let stored = after.private.stored(app, seller.clone()).await?;
     must_be_only(app, &stored).await?;
     rows::update(&mut batch, &stored)?;
+    documents::attach(app, &mut batch, seller, &change.documents);
     audit::record(app, &mut batch, caller, request_id, "seller.updated", seller.id.uuid());
     if seller.status() != before.seller.status() {
         announce(app, &mut batch, seller, None, &caller.actor())?;
     }
-    if seller.data_version != before.seller.data_version {
+    if seller.data_version != before.seller.data_version || !change.documents.is_empty() {
         enqueue(app, &mut batch, seller, registers.job_at(now));
     }
     let _admission = app.store.admit(caller.client_id)?;
@@ -210,7 +216,7 @@ pub async fn change(
     })
 }
 
-/// Deletes a seller and erases its data; whether that is known to be done.
+/// Deletes a seller and erases its data and files; whether that is known to be done.
 pub async fn delete(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
@@ -218,6 +224,7 @@ pub async fn delete(
 ) -> Result<Commit, Error> {
     let mut batch = Batch::new(caller.client_id);
     rows::delete(&mut batch, seller, later_of(app.clock.of(caller.client_id), seller.updated_at));
+    seller_documents::delete_of(&mut batch, seller.id);
     audit::record(app, &mut batch, caller, request_id, "seller.deleted", seller.id.uuid());
     let _admission = app.store.admit(caller.client_id)?;
     Ok(app.store.apply(batch).await?)

@@ -36,6 +36,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::OpenLedger => ledger::open(app).await,
         Kind::RegisterSeller => sellers::register(app, job).await,
         Kind::LinkSellers => sellers::link(app, job).await,
+        Kind::EndSellerDocument => sellers::end_document(app, job).await,
     }
 }
 

@@ -1,10 +1,12 @@
-//! The jobs of sellers: register one at a provider and look after it, and register all at a provider that was added.
+//! The jobs of sellers: register one at a provider and look after it, register all at a provider that was added, and delete
+//! files that nobody needs any more.
 
 use regente_domain::id::ProviderId;
 use regente_store::jobs::Job;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::flows::sellers::documents;
 use crate::flows::sellers::registration::{self, Rest};
 use crate::queue::Ended;
 use crate::queue::sellers::About;
@@ -27,4 +29,15 @@ pub(super) async fn link(app: &App, job: &Job) -> Result<Ended, Error> {
     };
     registration::link_all(app, job.client_id, merchant_id, provider_id).await?;
     Ok(Ended::Finished)
+}
+
+/// Deletes the file of the job, unless somebody still needs it.
+pub(super) async fn end_document(app: &App, job: &Job) -> Result<Ended, Error> {
+    let Ok(id) = job.key.parse() else {
+        return Ok(Ended::GiveUp { why: format!("{} names no file", job.key) });
+    };
+    Ok(match documents::end(app, job.client_id, id).await? {
+        Some(at) => Ended::Again { at },
+        None => Ended::Finished,
+    })
 }

@@ -1,6 +1,7 @@
-//! The jobs of sellers: one for each seller and provider, for as long as the seller exists.
+//! The jobs of sellers: one for each seller and provider, for as long as the seller exists, and one for each file that comes
+//! to its end.
 
-use regente_domain::id::{MerchantId, ProviderId, SellerId};
+use regente_domain::id::{MerchantId, ProviderId, SellerDocumentId, SellerId};
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
 
@@ -35,4 +36,9 @@ pub fn link(app: &App, batch: &mut Batch, merchant_id: MerchantId, provider_id: 
     let now = app.clock.of(batch.client_id());
     let payload = merchant_id.to_string();
     super::enqueue(app, batch, Kind::LinkSellers, &provider_id.to_string(), &payload, now);
+}
+
+/// Enqueues the job that deletes a file.
+pub fn end_document(app: &App, batch: &mut Batch, id: SellerDocumentId, run_at: Timestamp) {
+    super::enqueue(app, batch, Kind::EndSellerDocument, &id.to_string(), super::NO_PAYLOAD, run_at);
 }

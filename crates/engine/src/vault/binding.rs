@@ -28,6 +28,8 @@ pub enum Purpose {
     PurchaseData,
     /// `sellers.private`, by the id of the seller.
     SellerData,
+    /// `seller_documents.file`, by the id of the file.
+    SellerDocument,
     /// `webhooks.private_key`, by the id of the webhook.
     WebhookKey,
     /// `webhooks.next_private_key`, by the id of the webhook.
@@ -56,6 +58,7 @@ impl Purpose {
             Self::ChargeData => "charge_data",
             Self::PurchaseData => "purchase_data",
             Self::SellerData => "seller_data",
+            Self::SellerDocument => "seller_document",
             Self::WebhookKey => "webhook_key",
             Self::NextWebhookKey => "next_webhook_key",
             Self::AnswerBody => "answer_body",

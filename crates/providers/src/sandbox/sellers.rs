@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use regente_domain::seller::data::SellerData;
+use regente_domain::seller::document::{DocumentKind, FileFormat};
 use regente_domain::seller::{LinkStatus, Standing};
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -76,6 +77,15 @@ pub enum SimulatedAsks {
         /// What becomes of it.
         seller: TestSeller,
     },
+    /// To take over a file. The simulator is not given its content.
+    File {
+        /// What it shows.
+        kind: DocumentKind,
+        /// Its format.
+        format: FileFormat,
+        /// How large it is.
+        bytes: u64,
+    },
     /// How it stands.
     Status,
 }
@@ -117,6 +127,11 @@ impl From<SellerCall> for SellerQuestion {
         let asks = match &call.asks {
             SellerAsks::Register(data) => SimulatedAsks::Register { seller: TestSeller::of(data) },
             SellerAsks::Update(data) => SimulatedAsks::Update { seller: TestSeller::of(data) },
+            SellerAsks::File(file) => SimulatedAsks::File {
+                kind: file.kind,
+                format: file.format,
+                bytes: u64::try_from(file.bytes.len()).unwrap_or(u64::MAX),
+            },
             SellerAsks::Status => SimulatedAsks::Status,
         };
         Self { key: call.key, at: call.at, options: call.options, notify, asks }
@@ -202,7 +217,7 @@ impl Sandbox {
                     .map(Some),
                 found => found,
             },
-            SimulatedAsks::Status => log.seller(key).await,
+            SimulatedAsks::File { .. } | SimulatedAsks::Status => log.seller(key).await,
         };
         if let Some(recipient) = question.notify.clone() {
             self.recipients.remember(key, Notified::without_faults(recipient));

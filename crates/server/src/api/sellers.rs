@@ -1,6 +1,7 @@
 //! `/v1/sellers`: who receives parts of charges (`docs/interface/sellers.md`). The engine registers them at the providers of
 //! their merchant.
 
+pub mod documents;
 mod request;
 mod schema;
 
@@ -18,6 +19,7 @@ use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::events::seller::{Providers, view};
 use regente_engine::flows::customers::check_digits;
+use regente_engine::flows::sellers::documents::to_attach;
 use regente_engine::flows::sellers::{self as flow, Change, Record, Registers, registration};
 use regente_engine::idempotency::Planned;
 use regente_engine::vault::Lookup;
@@ -35,7 +37,7 @@ use super::query::{Parameters, Query, SortOrder};
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use request::{Asked, AskedChange, merged, read_change, read_data, read_new};
+use request::{AskedChange, merged, read_change, read_data, read_new};
 pub use schema::SellerNewsSchema;
 use schema::{DeleteSellerBody, ListedSellerSchema, NewSellerBody, SellerChangesBody, SellerSchema};
 
@@ -71,14 +73,16 @@ pub async fn create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let (asked, data) = body.read(read_new)?;
-    check(&app, &caller, &asked, &data).await?;
+    check(&app, &caller, &data).await?;
     let merchant_id = asked.merchant_id.ok_or_else(|| Error::internal("a new seller without a merchant"))?;
     let registers = asked.registers;
     let plan = || async {
         let merchant = flow::merchant(&app, caller.client_id, merchant_id).await?;
+        let documents = to_attach(&app, caller.client_id, &asked.document_ids, None).await?;
         let mut batch = Batch::new(caller.client_id);
         let by = (&caller, &request_id);
-        let record = flow::plan_creation(&app, by, &mut batch, &merchant, data.clone(), registers).await?;
+        let given = (data.clone(), documents.as_slice());
+        let record = flow::plan_creation(&app, by, &mut batch, &merchant, given, registers).await?;
         Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body: view_of(&record) })
     };
     let then = |planned: Answer| async {
@@ -118,7 +122,7 @@ fn view_of(record: &Record) -> Value {
 }
 
 /// Checks what the fields alone do not tell.
-async fn check(app: &App, caller: &Caller, asked: &Asked, data: &SellerData) -> Result<(), ApiError> {
+async fn check(app: &App, caller: &Caller, data: &SellerData) -> Result<(), ApiError> {
     let account = &data.bank_account;
     if account.bank.is_none() && account.ispb.is_none() {
         return Err(ApiError::BankIdentifierRequired);
@@ -126,9 +130,6 @@ async fn check(app: &App, caller: &Caller, asked: &Asked, data: &SellerData) -> 
     check_digits(app, caller.client_id, &data.owner.document, "owner.document").await?;
     if let Some(business) = &data.business {
         check_digits(app, caller.client_id, &business.document, "business.document").await?;
-    }
-    if !asked.document_ids.is_empty() {
-        return Err(unknown("documentIds[0]").into());
     }
     if data.plan_id.is_some() {
         return Err(unknown("planId").into());
@@ -285,17 +286,21 @@ pub async fn update(
         let stored = serde_json::to_value(&before.private.data).map_err(Error::internal)?;
         let stored = stored.as_object().cloned().unwrap_or_default();
         let data = Body::of(merged(stored, body.members()))?.read(read_data)?;
-        check(&app, &caller, &change.asked, &data).await?;
+        check(&app, &caller, &data).await?;
         let registers = change.asked.registers;
+        let ids = &change.asked.document_ids;
+        let documents = to_attach(&app, caller.client_id, ids, Some(&before.seller)).await?;
         let change = Change {
             switch: change.switch,
             status_reason: change.status_reason,
             reason_type: change.reason_type,
             data: Some(data),
+            documents,
         };
         let by = (&caller, &request_id);
         let Some(after) = flow::change(&app, by, &before, &change, registers).await? else { continue };
-        let is_told = after.seller.data_version == before.seller.data_version;
+        let is_told =
+            after.seller.data_version == before.seller.data_version && change.documents.is_empty();
         let record = match registers {
             Registers::Now if !is_told => settled(&app, &caller, id).await.unwrap_or(after),
             Registers::Now | Registers::InBackground => after,

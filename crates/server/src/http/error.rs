@@ -47,6 +47,15 @@ pub enum ApiError {
     },
     /// A bank account names its bank in neither way (`docs/interface/sellers.md#bank-account`).
     BankIdentifierRequired,
+    /// A file is larger than its field takes.
+    FileTooLarge {
+        /// The field.
+        field: &'static str,
+        /// Its limit, in bytes.
+        bytes_max: usize,
+    },
+    /// The request is understood and breaks a rule of its record, which one sentence names.
+    RuleBroken(&'static str),
     /// The key exceeds its rate.
     TooManyRequests {
         /// The time until the next request is accepted.
@@ -79,6 +88,14 @@ impl ApiError {
                 Answer::new(StatusCode::BAD_REQUEST, Type::BadRequest, "Bad Request Exception")
                     .details(vec![BANK_IDENTIFIER_RULE.to_owned()])
                     .with(|error| error.key = Some(BANK_IDENTIFIER_REQUIRED))
+            }
+            Self::FileTooLarge { field, bytes_max } => {
+                Answer::new(StatusCode::PAYLOAD_TOO_LARGE, Type::BadRequest, "Payload Too Large")
+                    .details(vec![format!("{field} must not be larger than {bytes_max} bytes")])
+            }
+            Self::RuleBroken(rule) => {
+                Answer::new(StatusCode::BAD_REQUEST, Type::BadRequest, "Bad Request Exception")
+                    .details(vec![rule.to_owned()])
             }
             Self::TooManyRequests { retry_after } => {
                 Answer::new(StatusCode::TOO_MANY_REQUESTS, Type::ApiError, "Too many requests")
@@ -290,6 +307,8 @@ impl fmt::Display for ApiError {
             Self::MalformedBody(_) => "malformed body",
             Self::TooLarge { .. } => "body too large",
             Self::BankIdentifierRequired => BANK_IDENTIFIER_REQUIRED,
+            Self::FileTooLarge { .. } => "file too large",
+            Self::RuleBroken(rule) => rule,
             Self::TooManyRequests { .. } => "too many requests",
             Self::Engine(error) => return error.fmt(f),
         })

@@ -10,6 +10,7 @@ use axum::extract::Request;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::future::Either;
+use regente_domain::seller::document::FILE_BYTES_MAX;
 use regente_engine::error::Error;
 use tower_http::catch_panic::{CatchPanicLayer, ResponseForPanic};
 
@@ -22,6 +23,10 @@ use super::{Answered, MonotonicClock};
 
 /// The most bytes of a JSON body (`docs/interface/conventions.md#limits`).
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// The paths that take files, whose bodies may be larger.
+const UPLOADS: [&str; 1] = ["/v1/sellers/documents"];
+/// The most bytes of their bodies: a file with the form around it.
+const UPLOAD_BYTES_MAX: usize = FILE_BYTES_MAX + 16 * 1024;
 /// The longest time from the headers to the last byte of the body.
 pub const BODY_READ_TIME_MAX: Duration = Duration::from_secs(30);
 /// The `Retry-After` of a request whose body finds the budget spent.
@@ -49,6 +54,10 @@ pub(crate) fn limit_body<Next: Future<Output = Answered>>(
     mut request: Request,
     next: impl FnOnce(Request) -> Next,
 ) -> impl Future<Output = Answered> {
+    let mut limits = limits;
+    if UPLOADS.contains(&request.uri().path()) {
+        limits.bytes_max = UPLOAD_BYTES_MAX;
+    }
     let bytes_max = limits.bytes_max;
     let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     if announced.and_then(|length| length.parse().ok()).is_some_and(|length: u64| length > bytes_max as u64) {

@@ -98,6 +98,10 @@ sql! {
     PAGE_SELLERS = page!("sellers", "id", "client_id", "private", "NULL");
     /// Seals the data of a seller again.
     RESEAL_SELLER = reseal!("sellers", "id", "client_id", "private");
+    /// Files of sellers.
+    PAGE_SELLER_DOCUMENTS = page!("seller_documents", "id", "client_id", "file", "NULL");
+    /// Seals the file of a seller again.
+    RESEAL_SELLER_DOCUMENT = reseal!("seller_documents", "id", "client_id", "file");
     /// Private keys of webhooks.
     PAGE_WEBHOOKS = page!("webhooks", "id", "client_id", "private_key", "next_private_key");
     /// Seals the private keys of a webhook again. The second exists during a rotation.
@@ -114,6 +118,9 @@ sql! {
     /// Seals the body of a notification again.
     RESEAL_PROVIDER_NOTIFICATION = reseal!("provider_notifications", "id", "client_id", "body");
 }
+
+/// Files that a page reads at once.
+const FILES_OF_PAGE: u32 = 8;
 
 /// A table with sealed columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,6 +143,8 @@ pub enum SealedTable {
     Purchases,
     /// `sellers.private`.
     Sellers,
+    /// `seller_documents.file`.
+    SellerDocuments,
     /// `webhooks.private_key` and `webhooks.next_private_key`.
     Webhooks,
     /// `idempotency.body`.
@@ -156,10 +165,29 @@ impl SealedTable {
         Self::Charges,
         Self::Purchases,
         Self::Sellers,
+        Self::SellerDocuments,
         Self::Webhooks,
         Self::Answers,
         Self::ProviderNotifications,
     ];
+
+    /// How many of `rows_max` rows a page has: few of a table whose rows are files of megabytes.
+    fn rows_of_page(self, rows_max: u32) -> u32 {
+        match self {
+            Self::SellerDocuments => rows_max.min(FILES_OF_PAGE),
+            Self::Clients
+            | Self::Providers
+            | Self::Customers
+            | Self::CustomerAliases
+            | Self::Cards
+            | Self::Charges
+            | Self::Purchases
+            | Self::Sellers
+            | Self::Webhooks
+            | Self::Answers
+            | Self::ProviderNotifications => rows_max,
+        }
+    }
 
     const fn statements(self) -> (&'static Sql, &'static Sql) {
         match self {
@@ -172,6 +200,7 @@ impl SealedTable {
             Self::Charges => (&PAGE_CHARGES, &RESEAL_CHARGE),
             Self::Purchases => (&PAGE_PURCHASES, &RESEAL_PURCHASE),
             Self::Sellers => (&PAGE_SELLERS, &RESEAL_SELLER),
+            Self::SellerDocuments => (&PAGE_SELLER_DOCUMENTS, &RESEAL_SELLER_DOCUMENT),
             Self::Webhooks => (&PAGE_WEBHOOKS, &RESEAL_WEBHOOK),
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
             Self::ProviderNotifications => (&PAGE_PROVIDER_NOTIFICATIONS, &RESEAL_PROVIDER_NOTIFICATION),
@@ -222,6 +251,7 @@ pub async fn page(
 ) -> Result<(Vec<SealedRow>, Option<Position>), StoreError> {
     let table = position.table;
     let (page, _) = table.statements();
+    let rows_max = table.rows_of_page(rows_max);
     let args = args! {
         current_key_id,
         after_key: position.key,
@@ -269,6 +299,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         | SealedTable::Charges
         | SealedTable::Purchases
         | SealedTable::Sellers
+        | SealedTable::SellerDocuments
         | SealedTable::Answers
         | SealedTable::ProviderNotifications => args.with("row_key", before.key),
     };

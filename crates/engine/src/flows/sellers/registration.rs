@@ -8,6 +8,7 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, Id, MerchantId, ProviderId};
 use regente_domain::provider_type::ProviderType;
+use regente_domain::seller::document::Takes;
 use regente_domain::seller::{Link, LinkStatus, Seller, Standing};
 use regente_domain::time::Timestamp;
 use regente_providers::request::NotificationAddress;
@@ -17,6 +18,7 @@ use regente_store::sellers as rows;
 use regente_store::{Batch, Commit};
 use tokio::time::timeout;
 
+use super::documents;
 use super::{REGISTERS_WITHIN, Record, announce, new_uuid, takes_sellers};
 use crate::app::App;
 use crate::error::Error;
@@ -77,15 +79,57 @@ pub async fn look(app: &App, client_id: ClientId, about: About) -> Result<Rest, 
     };
     let asked = ask(app, &record, link, &provider).await?;
     let Some(standing) = asked.standing else {
-        let (now, changed_at) = (app.clock.of(client_id), record.seller.updated_at);
-        let (shortest, longest) = SILENCE_WAITS;
-        return Ok(Rest::Until(now + now.since(changed_at).clamp(shortest, longest)));
+        return Ok(Rest::Until(after_silence(&record.seller, app.clock.of(client_id))));
     };
-    let _admission = app.store.admit_waiting().await?;
+    let admission = app.store.admit_waiting().await?;
     let Some(seller) = write(app, client_id, about, &standing, asked.told).await? else {
         return Ok(Rest::Gone);
     };
-    Ok(Rest::Until(next_look(&seller, about.provider_id, app.clock.of(client_id))))
+    drop(admission);
+    let is_offered = match seller.link(about.provider_id).filter(|link| link.external_id.is_some()) {
+        Some(link) => offer_files(app, &seller, link, &provider).await?,
+        None => Offered::All,
+    };
+    let now = app.clock.of(client_id);
+    Ok(Rest::Until(match is_offered {
+        Offered::All => next_look(&seller, about.provider_id, now),
+        Offered::Some => after_silence(&seller, now),
+    }))
+}
+
+/// When a provider is asked again that did not answer.
+fn after_silence(seller: &Seller, now: Timestamp) -> Timestamp {
+    let (shortest, longest) = SILENCE_WAITS;
+    now + now.since(seller.updated_at).clamp(shortest, longest)
+}
+
+/// Whether a provider has answered about every file of a seller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Offered {
+    /// It has.
+    All,
+    /// It did not answer: some are left.
+    Some,
+}
+
+/// Offers a provider the files of a seller that it has not been offered, one after the other.
+async fn offer_files(app: &App, seller: &Seller, link: &Link, provider: &Provider) -> Result<Offered, Error> {
+    for document in documents::to_offer(app, seller, provider.id).await? {
+        let Some(file) = documents::open(app, &document).await? else { continue };
+        let call = call(app, seller, link, provider, SellerAsks::File(file)).await?;
+        let takes = match app.providers.ask_about_seller(call).await {
+            SellerAnswer::Stands(_) => Takes::File,
+            SellerAnswer::NotSupported => Takes::Nothing,
+            SellerAnswer::Unknown | SellerAnswer::Unanswered => return Ok(Offered::Some),
+        };
+        match documents::note_offer(app, &document, provider.id, takes).await? {
+            Commit::Applied => {}
+            // Another provider has answered meanwhile, or the seller is gone. It may be offered again: a provider knows it
+            // by its id.
+            Commit::Refused(_) | Commit::Unknown => return Ok(Offered::Some),
+        }
+    }
+    Ok(Offered::All)
 }
 
 /// What a provider has said.
@@ -103,19 +147,7 @@ async fn ask(app: &App, record: &Record, link: &Link, provider: &Provider) -> Re
         (Some(_), false) => (SellerAsks::Update(data()), Some(version)),
         (Some(_), true) => (SellerAsks::Status, None),
     };
-    let service = app.settings.base_url.clone();
-    let call = SellerCall {
-        key: link.key,
-        seller_id: record.seller.id.uuid(),
-        notify: service.map(|service| NotificationAddress { service, provider_id: provider.id.uuid() }),
-        at: app.clock.of(record.seller.client_id),
-        provider_type: provider.provider_type,
-        credentials: attempt::credentials(app, provider).await?,
-        options: provider.options.clone().unwrap_or_default(),
-        mode: app.settings.mode,
-        external_id: link.external_id.clone(),
-        asks,
-    };
+    let call = call(app, &record.seller, link, provider, asks).await?;
     Ok(match app.providers.ask_about_seller(call).await {
         SellerAnswer::Stands(standing) => Asked { standing: Some(standing), told },
         SellerAnswer::NotSupported => {
@@ -123,6 +155,28 @@ async fn ask(app: &App, record: &Record, link: &Link, provider: &Provider) -> Re
         }
         SellerAnswer::Unknown => Asked { standing: Some(unknown()), told: None },
         SellerAnswer::Unanswered => Asked { standing: None, told: None },
+    })
+}
+
+async fn call(
+    app: &App,
+    seller: &Seller,
+    link: &Link,
+    provider: &Provider,
+    asks: SellerAsks,
+) -> Result<SellerCall, Error> {
+    let service = app.settings.base_url.clone();
+    Ok(SellerCall {
+        key: link.key,
+        seller_id: seller.id.uuid(),
+        notify: service.map(|service| NotificationAddress { service, provider_id: provider.id.uuid() }),
+        at: app.clock.of(seller.client_id),
+        provider_type: provider.provider_type,
+        credentials: attempt::credentials(app, provider).await?,
+        options: provider.options.clone().unwrap_or_default(),
+        mode: app.settings.mode,
+        external_id: link.external_id.clone(),
+        asks,
     })
 }
 

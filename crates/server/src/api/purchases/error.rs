@@ -169,6 +169,8 @@ fn of_general(error: ApiError) -> Response {
         | ApiError::MethodNotAllowed
         | ApiError::TooLarge { .. }
         | ApiError::BankIdentifierRequired
+        | ApiError::FileTooLarge { .. }
+        | ApiError::RuleBroken(_)
         | ApiError::TooManyRequests { .. } => error.into_response(),
         ApiError::MalformedBody(sentence) => refused(BodyCode::InvalidRequest, vec![sentence]),
         ApiError::Engine(error) => of_engine(error),

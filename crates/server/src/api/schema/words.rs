@@ -67,6 +67,10 @@ closed_lists! {
     SellerLinkStatus = listed(seller::LinkStatus::WORDS);
     /// The kind of the reason why the status of a seller was set by hand.
     SellerReasonType = listed(seller::ReasonType::WORDS);
+    /// What a file shows of a seller.
+    SellerFileType = listed(seller::document::DocumentKind::WORDS);
+    /// Where such a file stands.
+    SellerFileStatus = listed(seller::document::DocumentStatus::WORDS);
     /// Who holds a bank account.
     SellerHolderType = listed(seller::data::HolderType::WORDS);
     /// The kind of a bank account.

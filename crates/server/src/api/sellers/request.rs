@@ -1,7 +1,7 @@
 //! Reads sellers. A change is merged into what is stored, field by field, and then read like a new seller.
 
 use regente_domain::customer::Document;
-use regente_domain::id::MerchantId;
+use regente_domain::id::{MerchantId, SellerDocumentId};
 use regente_domain::mcc::Mcc;
 use regente_domain::seller::data::{
     AccountType, Address, BankAccount, Business, HolderType, MetadataEntry, Owner, SellerData,
@@ -10,8 +10,8 @@ use regente_domain::seller::data::{
 use regente_domain::seller::{ReasonType, SellerStatus, Switch};
 use regente_domain::text::chars_max;
 use regente_engine::flows::sellers::Registers;
+use regente_engine::flows::sellers::documents::OF_SELLER_MAX;
 use serde_json::{Map, Number, Value};
-use uuid::Uuid;
 
 use super::super::customers::read_document;
 use super::super::fields::{Field, Fields};
@@ -20,8 +20,6 @@ use super::super::fields::{Field, Fields};
 const ENTRIES_MAX: usize = 100;
 /// The most bytes of the value of a free entry.
 const VALUE_BYTES_MAX: usize = 4096;
-/// The most documents that are attached at once.
-const DOCUMENTS_MAX: usize = 20;
 /// The largest number, in hundredths, that callers send as an amount.
 const HUNDREDTHS_MAX: i64 = 100_000_000_000_000;
 /// Digits of a COMPE code and of an ISPB.
@@ -38,7 +36,7 @@ pub(super) struct Asked {
     /// Who waits for the providers.
     pub(super) registers: Registers,
     /// Uploaded documents to attach.
-    pub(super) document_ids: Vec<Uuid>,
+    pub(super) document_ids: Vec<SellerDocumentId>,
 }
 
 /// Reads a new seller.
@@ -54,7 +52,7 @@ fn read_asked(fields: &Fields<'_>) -> Option<Asked> {
         Some(true) => Registers::InBackground,
         Some(false) | None => Registers::Now,
     };
-    let document_ids = fields.optional("documentIds").array(0..=DOCUMENTS_MAX, |item| item.uuid());
+    let document_ids = fields.optional("documentIds").array(0..=OF_SELLER_MAX, |item| item.id());
     Some(Asked { merchant_id: None, registers, document_ids: document_ids.unwrap_or_default() })
 }
 
