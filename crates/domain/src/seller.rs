@@ -4,6 +4,7 @@
 
 pub mod data;
 pub mod document;
+pub mod review;
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -11,6 +12,7 @@ use uuid::Uuid;
 use crate::charge::words::words;
 use crate::id::{ClientId, MerchantId, ProviderId, SellerId};
 use crate::provider_type::ProviderType;
+use crate::seller::review::Demand;
 use crate::split::Bears;
 use crate::time::Timestamp;
 use crate::webhook::EventName;
@@ -83,6 +85,9 @@ pub struct Link {
     pub external_status_reason: Option<String>,
     /// Where the seller stands there.
     pub status: LinkStatus,
+    /// While a review holds the seller blocked there: how it would stand without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<LinkStatus>,
     /// The version of the seller's data that the provider has; 0 for none.
     pub told: i64,
     /// When the link was made.
@@ -104,6 +109,12 @@ pub struct Standing {
     pub external_status_reason: Option<String>,
     /// What that means here.
     pub status: LinkStatus,
+    /// What the provider asks the seller to confirm.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demand: Option<Box<Demand>>,
+    /// What it has asked until then it does not ask any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withdrawn_at: Option<Timestamp>,
 }
 
 /// A seller without its personal data: what splits, routing and events read.
@@ -183,8 +194,44 @@ impl Seller {
             }
             link.external_status = Some(standing.external_status.clone());
             link.external_status_reason.clone_from(&standing.external_status_reason);
-            link.status = standing.status;
+            match &mut link.held {
+                Some(without) => *without = standing.status,
+                None => link.status = standing.status,
+            }
             link.told = told.map_or(link.told, |told| link.told.max(told));
+            if *link != before {
+                link.updated_at = now;
+            }
+        }
+        after
+    }
+
+    /// The seller, blocked at a provider until its reviews there are approved.
+    #[must_use]
+    pub fn held(&self, provider_id: ProviderId, now: Timestamp) -> Self {
+        self.relinked(provider_id, now, |link| {
+            if link.held.is_none() {
+                link.held = Some(link.status);
+                link.status = LinkStatus::Blocked;
+            }
+        })
+    }
+
+    /// The seller, no longer blocked at a provider by a review.
+    #[must_use]
+    pub fn released(&self, provider_id: ProviderId, now: Timestamp) -> Self {
+        self.relinked(provider_id, now, |link| {
+            if let Some(without) = link.held.take() {
+                link.status = without;
+            }
+        })
+    }
+
+    fn relinked(&self, provider_id: ProviderId, now: Timestamp, change: impl Fn(&mut Link)) -> Self {
+        let mut after = self.clone();
+        for link in after.links.iter_mut().filter(|link| link.provider_id == provider_id) {
+            let before = link.clone();
+            change(link);
             if *link != before {
                 link.updated_at = now;
             }
@@ -209,6 +256,7 @@ impl Link {
             external_status: None,
             external_status_reason: None,
             status: LinkStatus::Pending,
+            held: None,
             told: 0,
             created_at: now,
             updated_at: now,

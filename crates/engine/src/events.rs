@@ -3,6 +3,7 @@
 pub mod card;
 pub mod instructions;
 pub mod purchase;
+pub mod registration_review;
 pub mod seller;
 pub mod session;
 pub mod split;

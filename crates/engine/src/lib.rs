@@ -27,6 +27,7 @@ pub mod metrics;
 pub mod outbound;
 pub mod queue;
 pub mod return_address;
+pub mod review_links;
 pub mod scrub;
 pub mod settings;
 pub mod spans;

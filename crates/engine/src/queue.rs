@@ -61,6 +61,8 @@ pub enum Kind {
     LinkSellers,
     /// Deletes a file of a seller once nobody needs it.
     EndSellerDocument,
+    /// Reminds a seller of a review, passes its answer on, or ends its time.
+    RegistrationReview,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -72,7 +74,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 23] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 24] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -96,6 +98,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 23] = [
     (Kind::RegisterSeller,    "register_seller",    Queue::Sellers,      Recurs::No),
     (Kind::LinkSellers,       "link_sellers",       Queue::Housekeeping, Recurs::No),
     (Kind::EndSellerDocument, "end_seller_document", Queue::Housekeeping, Recurs::No),
+    (Kind::RegistrationReview, "registration_review", Queue::Sellers, Recurs::No),
 ];
 
 const _: () = {

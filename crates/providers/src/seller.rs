@@ -6,6 +6,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::seller::Standing;
 use regente_domain::seller::data::SellerData;
 use regente_domain::seller::document::{DocumentKind, FileFormat};
+use regente_domain::seller::review::Verdict;
 use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
 use tokio::time::timeout;
@@ -49,8 +50,29 @@ pub enum SellerAsks {
     Update(Box<SellerData>),
     /// To take over a file that shows who it is. Offered again, a file has the same id.
     File(SellerFile),
+    /// To judge what it has answered to a review.
+    Review(Box<ReviewAnswer>),
     /// How it stands.
     Status,
+}
+
+/// What a seller has answered to a review.
+pub struct ReviewAnswer {
+    /// The provider's key of the review.
+    pub key: Uuid,
+    /// Which answer of the review it is, from 1.
+    pub attempt: u32,
+    /// When it was given.
+    pub submitted_at: Timestamp,
+    /// The values, by the names of the fields.
+    pub values: Map<String, Value>,
+}
+
+/// Omits the values.
+impl fmt::Debug for ReviewAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ReviewAnswer({}, {} values)", self.key, self.values.len())
+    }
 }
 
 /// A file that shows who a seller is.
@@ -77,6 +99,8 @@ impl fmt::Debug for SellerFile {
 pub enum SellerAnswer {
     /// How it stands there.
     Stands(Standing),
+    /// What it says about an answer.
+    Reviewed(Verdict),
     /// The provider does not know it.
     Unknown,
     /// There is no answer; the question may have had an effect.

@@ -50,6 +50,10 @@ pub enum Staged {
         /// Where the seller stands from now on.
         status: LinkStatus,
     },
+    /// The provider asks the seller whose registration has this key to confirm it.
+    ReviewOpened,
+    /// The provider asks that seller no more for what it has asked.
+    ReviewWithdrawn,
     /// The payer disputes what was taken. If he does already, nothing happens.
     DisputeOpened,
     /// The open dispute is decided for the merchant.

@@ -66,6 +66,7 @@ pub mod newest;
 pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;
+pub mod registration_reviews;
 pub mod sealed;
 pub mod seller_documents;
 pub mod sellers;

@@ -113,6 +113,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0026_seller_documents",
         text: include_str!("../migrations/0026_seller_documents.sql"),
     },
+    Migration {
+        version: 27,
+        name: "0027_registration_reviews",
+        text: include_str!("../migrations/0027_registration_reviews.sql"),
+    },
 ];
 
 /// The table of applied migrations.

@@ -4,6 +4,7 @@
 pub mod documents;
 mod record;
 pub mod registration;
+pub mod reviews;
 
 use std::time::Duration;
 
@@ -62,6 +63,17 @@ impl Record {
     pub async fn open(app: &App, stored: StoredSeller) -> Result<Self, Error> {
         let private = Private::open(app, &stored.seller, &stored.private).await?;
         Ok(Self { seller: stored.seller, private })
+    }
+
+    /// Takes over changed data.
+    fn take(&mut self, data: SellerData, now: Timestamp, new_id: impl FnMut() -> Uuid) {
+        if data == self.private.data {
+            return;
+        }
+        self.private.marks = self.private.marks.of(Some(&self.private.data), &data, now, new_id);
+        self.seller.bears = data.bears();
+        self.seller.data_version += 1;
+        self.private.data = data;
     }
 }
 
@@ -169,11 +181,7 @@ fn changed(app: &App, before: &Record, change: &Change) -> Option<Record> {
         after.seller.reason_type = kind;
     }
     if let Some(data) = change.data.as_ref().filter(|data| **data != before.private.data) {
-        let marks = &before.private.marks;
-        after.private.marks = marks.of(Some(&before.private.data), data, now, || new_uuid(app, now));
-        after.private.data = data.clone();
-        after.seller.bears = data.bears();
-        after.seller.data_version += 1;
+        after.take(data.clone(), now, || new_uuid(app, now));
     }
     if after == *before && change.documents.is_empty() {
         return None;
@@ -225,6 +233,7 @@ pub async fn delete(
     let mut batch = Batch::new(caller.client_id);
     rows::delete(&mut batch, seller, later_of(app.clock.of(caller.client_id), seller.updated_at));
     seller_documents::delete_of(&mut batch, seller.id);
+    reviews::cancel_all(app, &mut batch, seller, &caller.actor()).await?;
     audit::record(app, &mut batch, caller, request_id, "seller.deleted", seller.id.uuid());
     let _admission = app.store.admit(caller.client_id)?;
     Ok(app.store.apply(batch).await?)

@@ -37,6 +37,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::RegisterSeller => sellers::register(app, job).await,
         Kind::LinkSellers => sellers::link(app, job).await,
         Kind::EndSellerDocument => sellers::end_document(app, job).await,
+        Kind::RegistrationReview => sellers::review(app, job).await,
     }
 }
 

@@ -6,8 +6,8 @@ use regente_store::jobs::Job;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::flows::sellers::documents;
 use crate::flows::sellers::registration::{self, Rest};
+use crate::flows::sellers::{documents, reviews};
 use crate::queue::Ended;
 use crate::queue::sellers::About;
 
@@ -37,6 +37,17 @@ pub(super) async fn end_document(app: &App, job: &Job) -> Result<Ended, Error> {
         return Ok(Ended::GiveUp { why: format!("{} names no file", job.key) });
     };
     Ok(match documents::end(app, job.client_id, id).await? {
+        Some(at) => Ended::Again { at },
+        None => Ended::Finished,
+    })
+}
+
+/// Does what is due of the review of the job.
+pub(super) async fn review(app: &App, job: &Job) -> Result<Ended, Error> {
+    let Ok(id) = job.key.parse() else {
+        return Ok(Ended::GiveUp { why: format!("{} names no review", job.key) });
+    };
+    Ok(match reviews::look(app, job.client_id, id).await? {
         Some(at) => Ended::Again { at },
         None => Ended::Finished,
     })

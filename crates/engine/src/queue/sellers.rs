@@ -1,7 +1,7 @@
 //! The jobs of sellers: one for each seller and provider, for as long as the seller exists, and one for each file that comes
 //! to its end.
 
-use regente_domain::id::{MerchantId, ProviderId, SellerDocumentId, SellerId};
+use regente_domain::id::{MerchantId, ProviderId, RegistrationReviewId, SellerDocumentId, SellerId};
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
 
@@ -41,4 +41,9 @@ pub fn link(app: &App, batch: &mut Batch, merchant_id: MerchantId, provider_id: 
 /// Enqueues the job that deletes a file.
 pub fn end_document(app: &App, batch: &mut Batch, id: SellerDocumentId, run_at: Timestamp) {
     super::enqueue(app, batch, Kind::EndSellerDocument, &id.to_string(), super::NO_PAYLOAD, run_at);
+}
+
+/// Enqueues the job that looks at a review, or brings it forward.
+pub fn review(app: &App, batch: &mut Batch, id: RegistrationReviewId, run_at: Timestamp) {
+    super::enqueue(app, batch, Kind::RegistrationReview, &id.to_string(), super::NO_PAYLOAD, run_at);
 }

@@ -30,6 +30,8 @@ pub enum Purpose {
     SellerData,
     /// `seller_documents.file`, by the id of the file.
     SellerDocument,
+    /// `registration_reviews.answer`, by the id of the review.
+    RegistrationAnswer,
     /// `webhooks.private_key`, by the id of the webhook.
     WebhookKey,
     /// `webhooks.next_private_key`, by the id of the webhook.
@@ -59,6 +61,7 @@ impl Purpose {
             Self::PurchaseData => "purchase_data",
             Self::SellerData => "seller_data",
             Self::SellerDocument => "seller_document",
+            Self::RegistrationAnswer => "registration_answer",
             Self::WebhookKey => "webhook_key",
             Self::NextWebhookKey => "next_webhook_key",
             Self::AnswerBody => "answer_body",

@@ -9,7 +9,7 @@ use std::fmt;
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 use aws_lc_rs::hmac::{self, Context, HMAC_SHA256};
 use regente_domain::card::{CardNumber, Expiry};
-use regente_domain::id::{ChargeId, SessionId};
+use regente_domain::id::{ChargeId, RegistrationReviewId, SessionId};
 use uuid::Uuid;
 
 use super::half_of;
@@ -37,6 +37,7 @@ pub struct ClientKeys {
     document_link: hmac::Key,
     session: hmac::Key,
     human_check: hmac::Key,
+    review_link: hmac::Key,
 }
 
 impl ClientKeys {
@@ -53,6 +54,7 @@ impl ClientKeys {
             document_link: key(&secret, b"document link"),
             session: key(&secret, b"session key"),
             human_check: key(&secret, b"human check"),
+            review_link: key(&secret, b"registration review link"),
         }
     }
 
@@ -90,6 +92,11 @@ impl ClientKeys {
     /// What a link to the documents of a charge proves itself by, half of a hash.
     pub fn document_digest(&self, charge_id: ChargeId) -> Uuid {
         half_of(&hash_of(&self.document_link, &[charge_id.uuid().as_bytes()]))
+    }
+
+    /// What a link to the page of a review proves itself by, half of a hash: of one attempt to answer it.
+    pub fn review_digest(&self, review_id: RegistrationReviewId, attempt: u32) -> Uuid {
+        half_of(&hash_of(&self.review_link, &[review_id.uuid().as_bytes(), &attempt.to_be_bytes()]))
     }
 
     /// The key of a session (decision 22), in the form of a random UUID.

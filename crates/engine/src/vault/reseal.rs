@@ -256,6 +256,7 @@ const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
         SealedTable::Purchases => [Some(Purpose::PurchaseData), None],
         SealedTable::Sellers => [Some(Purpose::SellerData), None],
         SealedTable::SellerDocuments => [Some(Purpose::SellerDocument), None],
+        SealedTable::RegistrationAnswers => [Some(Purpose::RegistrationAnswer), None],
         SealedTable::Webhooks => [Some(Purpose::WebhookKey), Some(Purpose::NextWebhookKey)],
         SealedTable::Answers => [Some(Purpose::AnswerBody), None],
         SealedTable::ProviderNotifications => [Some(Purpose::ProviderNotification), None],

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::draws::Draws;
 use super::reversals::reversals;
 use super::rules::network_says;
+use super::sellers::Decided;
 use super::transaction_log::Recorded;
 use super::{Answered, Deed, Entry, Sandbox, TransactionLogError};
 use crate::outcome::{Approval, Finding, Instructions, Payment, Pending, ReversalKind};
@@ -41,7 +42,9 @@ impl Sandbox {
             Staged::Refusal => self.told(key, self.refuse(key, at)).await,
             Staged::Withdrawal => self.told(key, self.withdraw(key, at)).await,
             Staged::TakenBack => self.told(key, self.take_back(key, at)).await,
-            Staged::Seller { status } => self.decide_about_seller(key, at, status).await,
+            Staged::Seller { status } => self.decide_about_seller(key, at, Decided::Standing(status)).await,
+            Staged::ReviewOpened => self.decide_about_seller(key, at, Decided::Asks).await,
+            Staged::ReviewWithdrawn => self.decide_about_seller(key, at, Decided::AsksNoMore).await,
             Staged::Refund => {
                 let done = Draws::new(self.seed, None, key).approval();
                 self.told(key, self.report_void(key, at, Finding::Approved(done))).await

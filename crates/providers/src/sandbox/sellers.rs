@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use regente_domain::seller::data::SellerData;
 use regente_domain::seller::document::{DocumentKind, FileFormat};
+use regente_domain::seller::review::fields::{BY_DEFAULT, Field};
+use regente_domain::seller::review::{Demand, Rejection, Verdict};
 use regente_domain::seller::{LinkStatus, Standing};
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -23,6 +25,62 @@ use crate::staged::StageRefusal;
 
 /// How long the check of a seller takes that is accepted later.
 const CHECK_TAKES: Duration = Duration::from_secs(60 * 60);
+
+/// The option that lets the simulator ask for a review every so many days.
+const REVIEW_EVERY_DAYS: &str = "sandboxReviewEveryDays";
+/// The most days between two.
+const DAYS_MAX: u64 = 3650;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long such a review is open.
+const REVIEW_OPEN_FOR: Duration = DAY.saturating_mul(30);
+/// How much further time an answer gets that is refused with some.
+const FURTHER_TIME: Duration = DAY.saturating_mul(7);
+
+/// The texts of an answer with what becomes of it; any other is accepted at once.
+const ANSWERS: [(&str, TestVerdict); 3] = [
+    ("REFUSED", TestVerdict::Refused),
+    ("REFUSED ONCE", TestVerdict::RefusedWithTime),
+    ("CHECKED", TestVerdict::AcceptedLater),
+];
+
+/// What becomes of an answer to a review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TestVerdict {
+    /// It is accepted at once.
+    Accepted,
+    /// It is accepted an hour later.
+    AcceptedLater,
+    /// It is refused.
+    Refused,
+    /// It is refused, and the seller gets a week for another.
+    RefusedWithTime,
+}
+
+impl TestVerdict {
+    fn of(values: &Map<String, Value>) -> Self {
+        let texts = values.values().filter_map(Value::as_str);
+        let mut known = texts.filter_map(|text| ANSWERS.iter().find(|(known, _)| *known == text));
+        known.next().map_or(Self::Accepted, |(_, verdict)| *verdict)
+    }
+
+    fn at(self, submitted_at: Timestamp, at: Timestamp) -> Verdict {
+        let refused = |deadline_at| Verdict::Refused {
+            rejections: vec![Rejection {
+                field: BY_DEFAULT[0].to_owned(),
+                message: "could not be confirmed".to_owned(),
+            }],
+            deadline_at,
+        };
+        match self {
+            Self::Accepted => Verdict::Accepted,
+            Self::AcceptedLater if at.since(submitted_at) < CHECK_TAKES => Verdict::Pending,
+            Self::AcceptedLater => Verdict::Accepted,
+            Self::Refused => refused(None),
+            Self::RefusedWithTime => refused(Some(submitted_at + FURTHER_TIME)),
+        }
+    }
+}
 
 /// The account numbers with what becomes of their sellers; any other is accepted at once.
 const ACCOUNTS: [(&str, TestSeller); 4] = [
@@ -86,6 +144,13 @@ pub enum SimulatedAsks {
         /// How large it is.
         bytes: u64,
     },
+    /// To judge an answer. The simulator is not given the answer itself.
+    Review {
+        /// What becomes of it.
+        verdict: TestVerdict,
+        /// When it was given.
+        submitted_at: Timestamp,
+    },
     /// How it stands.
     Status,
 }
@@ -96,6 +161,8 @@ pub enum SimulatedAsks {
 pub enum SimulatedAnswer {
     /// How it stands.
     Stands(Standing),
+    /// What it says about an answer.
+    Reviewed(Verdict),
     /// There is no such seller.
     Unknown,
     /// There is no answer to the question.
@@ -112,6 +179,7 @@ impl From<SimulatedAnswer> for SellerAnswer {
     fn from(answer: SimulatedAnswer) -> Self {
         match answer {
             SimulatedAnswer::Stands(standing) => Self::Stands(standing),
+            SimulatedAnswer::Reviewed(verdict) => Self::Reviewed(verdict),
             SimulatedAnswer::Unknown => Self::Unknown,
             SimulatedAnswer::Unanswered => Self::Unanswered,
         }
@@ -131,6 +199,10 @@ impl From<SellerCall> for SellerQuestion {
                 kind: file.kind,
                 format: file.format,
                 bytes: u64::try_from(file.bytes.len()).unwrap_or(u64::MAX),
+            },
+            SellerAsks::Review(answer) => SimulatedAsks::Review {
+                verdict: TestVerdict::of(&answer.values),
+                submitted_at: answer.submitted_at,
             },
             SellerAsks::Status => SimulatedAsks::Status,
         };
@@ -152,11 +224,58 @@ pub struct KnownSeller {
     since: Timestamp,
     /// What was staged, and when.
     staged: Option<(LinkStatus, Timestamp)>,
+    /// When a review was staged.
+    #[serde(default)]
+    asked_at: Option<Timestamp>,
+    /// When it was staged that the simulator asks no more for what it has asked.
+    #[serde(default)]
+    withdrawn_at: Option<Timestamp>,
+}
+
+/// What is staged of a seller.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Decided {
+    /// Where it stands.
+    Standing(LinkStatus),
+    /// A review.
+    Asks,
+    /// That it is asked no more.
+    AsksNoMore,
 }
 
 impl KnownSeller {
     fn new(seller: TestSeller, since: Timestamp) -> Self {
-        Self { seller, since, staged: None }
+        Self { seller, since, staged: None, asked_at: None, withdrawn_at: None }
+    }
+
+    /// The seller with other data.
+    fn again(self, seller: TestSeller, since: Timestamp) -> Self {
+        Self { seller, since, staged: None, ..self }
+    }
+
+    /// The review that the simulator asks for by then: the later of the staged one and the one by the option of the provider.
+    fn demand(&self, key: Uuid, options: &Map<String, Value>, at: Timestamp) -> Option<Demand> {
+        let begun = [self.asked_at.map(|begun| (begun, begun.as_millis())), self.by_schedule(options, at)];
+        let is_asked = |begun: Timestamp| {
+            self.withdrawn_at.is_none_or(|withdrawn| withdrawn < begun) && begun + REVIEW_OPEN_FOR > at
+        };
+        let (begun, name) = begun.into_iter().flatten().filter(|(begun, _)| is_asked(*begun)).max()?;
+        Some(Demand {
+            key: Uuid::new_v5(&key, &name.to_be_bytes()),
+            reason: Some("periodic_update".to_owned()),
+            fields: BY_DEFAULT.map(|name| Field { name: name.to_owned(), required: true }).to_vec(),
+            deadline_at: begun + REVIEW_OPEN_FOR,
+        })
+    }
+
+    /// When the last review by the option was due, and which it is.
+    fn by_schedule(&self, options: &Map<String, Value>, at: Timestamp) -> Option<(Timestamp, i64)> {
+        let days = options.get(REVIEW_EVERY_DAYS)?.as_u64().filter(|days| (1..=DAYS_MAX).contains(days))?;
+        let every = DAY.saturating_mul(u32::try_from(days).ok()?);
+        let round = u32::try_from(at.since(self.since).as_millis() / every.as_millis())
+            .ok()
+            .filter(|round| *round > 0)?;
+        Some((self.since + every.saturating_mul(round), i64::from(round)))
     }
 
     pub(super) fn standing(&self, key: Uuid, at: Timestamp) -> Standing {
@@ -182,6 +301,8 @@ impl KnownSeller {
             external_status: external_status.to_owned(),
             external_status_reason: reason,
             status,
+            demand: None,
+            withdrawn_at: self.withdrawn_at,
         }
     }
 }
@@ -212,18 +333,31 @@ impl Sandbox {
             }
             SimulatedAsks::Update { seller } => match log.seller(key).await {
                 Ok(Some(entry)) if entry.known.seller != seller => log
-                    .change_seller(SellerEntry { key, known: KnownSeller::new(seller, at) })
+                    .change_seller(SellerEntry { key, known: entry.known.again(seller, at) })
                     .await
                     .map(Some),
                 found => found,
             },
-            SimulatedAsks::File { .. } | SimulatedAsks::Status => log.seller(key).await,
+            SimulatedAsks::File { .. } | SimulatedAsks::Review { .. } | SimulatedAsks::Status => {
+                log.seller(key).await
+            }
         };
         if let Some(recipient) = question.notify.clone() {
             self.recipients.remember(key, Notified::without_faults(recipient));
         }
         match found {
-            Ok(Some(entry)) => Delivery::Whole(SimulatedAnswer::Stands(entry.known.standing(key, at))),
+            Ok(Some(entry)) => Delivery::Whole(match asks {
+                SimulatedAsks::Review { verdict, submitted_at } => {
+                    SimulatedAnswer::Reviewed(verdict.at(submitted_at, at))
+                }
+                SimulatedAsks::Register { .. }
+                | SimulatedAsks::Update { .. }
+                | SimulatedAsks::File { .. }
+                | SimulatedAsks::Status => SimulatedAnswer::Stands(Standing {
+                    demand: entry.known.demand(key, &question.options, at).map(Box::new),
+                    ..entry.known.standing(key, at)
+                }),
+            }),
             Ok(None) => Delivery::Whole(SimulatedAnswer::Unknown),
             Err(error) => seller_log_failed(&error),
         }
@@ -234,12 +368,16 @@ impl Sandbox {
         &self,
         key: Uuid,
         at: Timestamp,
-        status: LinkStatus,
+        decided: Decided,
     ) -> Result<(), StageRefusal> {
         let log = self.transaction_log();
         let found = log.seller(key).await.map_err(|_| StageRefusal::Unanswered)?;
         let SellerEntry { known, .. } = found.ok_or(StageRefusal::NothingWaits)?;
-        let known = KnownSeller { staged: Some((status, at)), ..known };
+        let known = match decided {
+            Decided::Standing(status) => KnownSeller { staged: Some((status, at)), ..known },
+            Decided::Asks => KnownSeller { asked_at: Some(at), ..known },
+            Decided::AsksNoMore => KnownSeller { withdrawn_at: Some(at), ..known },
+        };
         let entry = log.change_seller(SellerEntry { key, known }).await;
         let standing = entry.map_err(|_| StageRefusal::Unanswered)?.known.standing(key, at);
         if let Some(Notified { recipient, plans }) = self.recipients.of(key) {

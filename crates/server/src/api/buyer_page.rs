@@ -1,9 +1,10 @@
-//! What the simulator's pages for buyers have in common: plain HTML that works without scripts and loads nothing, in the
+//! What the pages of the simulator for buyers and that of reviews have in common: plain HTML that works without scripts and loads nothing, in the
 //! language of the browser.
 
 use axum::body::Body as HttpBody;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
+use jiff::civil::Date;
 
 use crate::http::html::{escape, policy_source};
 
@@ -48,7 +49,10 @@ pub(super) enum FramedBy {
 const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:2rem auto;padding:0 1rem;color:#111;\
 background:#fff}dt{font-weight:600}dd{margin:0 0 .75rem}button{font:inherit;padding:.6rem 1.2rem;margin:0 .75rem .75rem 0;\
 border:2px solid #111;border-radius:.4rem;background:#fff;color:#111}button.go{background:#111;color:#fff}\
-button:focus-visible,a:focus-visible{outline:3px solid #06c;outline-offset:2px}";
+input:not([type=checkbox]),select{font:inherit;width:100%;box-sizing:border-box;padding:.6rem;border:1px solid #767676;\
+border-radius:.4rem;background:#fff;color:#111}[aria-invalid]{border-color:#b00020}\
+[role=alert]{border-left:4px solid #b00020;padding-left:1rem}\
+:is(button,a,input,select):focus-visible{outline:3px solid #06c;outline-offset:2px}";
 
 impl Language {
     /// The first language of the browser that the pages have; Portuguese otherwise.
@@ -69,6 +73,14 @@ impl Language {
             Self::Portuguese => "pt-BR",
             Self::English => "en",
             Self::Spanish => "es",
+        }
+    }
+
+    /// A day in the usual order.
+    pub(super) fn day(self, day: Date) -> String {
+        match self {
+            Self::Portuguese | Self::Spanish => day.strftime("%d/%m/%Y").to_string(),
+            Self::English => day.strftime("%Y-%m-%d").to_string(),
         }
     }
 }

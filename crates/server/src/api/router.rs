@@ -13,8 +13,8 @@ use super::merchants::platform_fee;
 use super::request_id::Boundary;
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
-    ledger, merchants, notifications, openapi, payment_page, providers, purchases, scripts, sellers,
-    sessions, settings, tokens, vendors, webhooks,
+    ledger, merchants, notifications, openapi, payment_page, providers, purchases, review_page, scripts,
+    sellers, sessions, settings, tokens, vendors, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -81,6 +81,13 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Needs(Scope::Sellers), routes!(sellers::documents::create)))
         .merge(behind(ListOf(Scope::Sellers), routes!(sellers::documents::list)))
         .merge(behind(Needs(Scope::Sellers), routes!(sellers::documents::read, sellers::documents::delete)))
+        .merge(behind(ListOf(Scope::Sellers), routes!(sellers::reviews::list)))
+        .merge(behind(
+            Needs(Scope::Sellers),
+            routes!(sellers::reviews::open, sellers::reviews::list_of_seller),
+        ))
+        .merge(behind(Needs(Scope::Sellers), routes!(sellers::reviews::read)))
+        .merge(behind(Needs(Scope::Sellers), routes!(sellers::reviews::answer)))
         .merge(behind(Needs(Scope::Sellers), routes!(sellers::read, sellers::update, sellers::delete)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::create, webhooks::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::read, webhooks::update, webhooks::delete)))
@@ -124,6 +131,7 @@ pub fn router_with(app: App, pages: Router<App>) -> Router {
         .merge(openapi::pages(document))
         .merge(challenge::for_browsers())
         .merge(payment_page::for_browsers())
+        .merge(review_page::for_browsers())
         .merge(hosted_fields::for_browsers())
         .merge(checkout::for_browsers(&app))
         .merge(scripts::for_browsers(&[

@@ -3,6 +3,7 @@
 
 pub mod documents;
 mod request;
+pub mod reviews;
 mod schema;
 
 use axum::extract::State;
@@ -299,8 +300,7 @@ pub async fn update(
         };
         let by = (&caller, &request_id);
         let Some(after) = flow::change(&app, by, &before, &change, registers).await? else { continue };
-        let is_told =
-            after.seller.data_version == before.seller.data_version && change.documents.is_empty();
+        let is_told = after.seller.data_version == before.seller.data_version && change.documents.is_empty();
         let record = match registers {
             Registers::Now if !is_told => settled(&app, &caller, id).await.unwrap_or(after),
             Registers::Now | Registers::InBackground => after,

@@ -25,6 +25,8 @@ use super::{Answered, MonotonicClock};
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// The paths that take files, whose bodies may be larger.
 const UPLOADS: [&str; 1] = ["/v1/sellers/documents"];
+/// The pages whose forms take a file. They read a body for whoever has a link that we made.
+const PAGES_WITH_UPLOADS: &str = "/registration-reviews/";
 /// The most bytes of their bodies: a file with the form around it.
 const UPLOAD_BYTES_MAX: usize = FILE_BYTES_MAX + 16 * 1024;
 /// The longest time from the headers to the last byte of the body.
@@ -55,7 +57,8 @@ pub(crate) fn limit_body<Next: Future<Output = Answered>>(
     next: impl FnOnce(Request) -> Next,
 ) -> impl Future<Output = Answered> {
     let mut limits = limits;
-    if UPLOADS.contains(&request.uri().path()) {
+    let path = request.uri().path();
+    if UPLOADS.contains(&path) || path.starts_with(PAGES_WITH_UPLOADS) {
         limits.bytes_max = UPLOAD_BYTES_MAX;
     }
     let bytes_max = limits.bytes_max;

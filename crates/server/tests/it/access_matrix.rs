@@ -86,6 +86,15 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("PATCH /v1/providers/{id}", Scope("providers")),
     ("POST /v1/sellers", Scope("sellers")),
     ("GET /v1/sellers", Everything),
+    ("POST /v1/sellers/documents", Scope("sellers")),
+    ("GET /v1/sellers/documents", Everything),
+    ("GET /v1/sellers/documents/{documentId}", Scope("sellers")),
+    ("DELETE /v1/sellers/documents/{documentId}", Scope("sellers")),
+    ("GET /v1/sellers/registration-reviews", Everything),
+    ("GET /v1/sellers/{sellerId}/registration-reviews", Scope("sellers")),
+    ("POST /v1/sellers/{sellerId}/registration-reviews", Scope("sellers")),
+    ("GET /v1/sellers/{sellerId}/registration-reviews/{id}", Scope("sellers")),
+    ("POST /v1/sellers/{sellerId}/registration-reviews/{id}/answer", Scope("sellers")),
     ("GET /v1/sellers/{id}", Scope("sellers")),
     ("PATCH /v1/sellers/{id}", Scope("sellers")),
     ("DELETE /v1/sellers/{id}", Scope("sellers")),
@@ -260,8 +269,7 @@ async fn a_client_token_may_call_what_its_scopes_open_and_nothing_else(app: Test
         may.extend(own.as_ref().map(|token| (token, true)));
         for (token, may) in may {
             let call = records.call(operation).await;
-            let path = call.path(operation);
-            let reply = app.call(token, operation.method.clone(), &path, &[], call.body.as_ref()).await;
+            let reply = call.send(&app, token, operation, &[]).await;
             let body = String::from_utf8_lossy(&reply.bytes);
             if may {
                 assert!(

@@ -2,7 +2,7 @@
 //! (`tests/browsers/buyer.mjs`); a payer pays or refuses at the page of his wallet (`tests/browsers/payer.mjs`);
 //! a shop takes cards in the fields of the browser library (`tests/browsers/fields.mjs`), also with
 //! the library that others have published (`tests/browsers/judge.mjs`); a newcomer buys in the demo shop
-//! (`tests/browsers/demo.mjs`).
+//! (`tests/browsers/demo.mjs`), and a seller confirms its registration (`tests/browsers/seller.mjs`).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -88,6 +88,23 @@ async fn a_payer_pays_or_refuses_at_a_page_in_a_browser() {
         assert_eq!(told["charge"]["status"], status, "{decision}: {told:#}");
         assert_eq!(told["complaints"], serde_json::json!([]), "{decision}: the browser has no complaint");
         assert_eq!(told["outside"], serde_json::json!([]), "{decision}: the page loads nothing");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_seller_confirms_its_registration_in_a_browser() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path(), &[]).await;
+    let pictures = folder("target/pictures/reviews");
+    let told = drive("seller.mjs", &server, &[("PICTURES", &*pictures.to_string_lossy())]).await;
+    assert_eq!(told.len(), 3, "in three languages: {told:#?}");
+    for told in told {
+        assert_eq!(told["status"], "approved", "{told:#}");
+        assert_eq!(told["phone"], "21977777777");
+        assert_eq!(told["birthdate"], "1990-02-28T00:00:00.000Z");
+        assert_eq!(told["complaints"], serde_json::json!([]), "the browser has no complaint");
+        assert_eq!(told["outside"], serde_json::json!([]), "the page loads nothing");
+        assert_eq!(told["serious"], serde_json::json!([]), "axe finds nothing serious");
     }
 }
 

@@ -169,7 +169,8 @@ async fn every_example_succeeds(app: TestApp) {
             let needed = if headers.is_empty() { operation.headers(&key) } else { headers.to_vec() };
             app.call(&app.client, operation.method.clone(), &path, &needed, body).await
         };
-        let reply = send(&[], call.body.as_ref()).await;
+        let key = fresh_key();
+        let reply = call.send(&app, &app.client, operation, &operation.headers(&key)).await;
         assert!(
             reply.status.is_success(),
             "{name}: {} {}",

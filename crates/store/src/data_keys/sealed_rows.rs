@@ -102,6 +102,10 @@ sql! {
     PAGE_SELLER_DOCUMENTS = page!("seller_documents", "id", "client_id", "file", "NULL");
     /// Seals the file of a seller again.
     RESEAL_SELLER_DOCUMENT = reseal!("seller_documents", "id", "client_id", "file");
+    /// Answers of sellers to reviews.
+    PAGE_REGISTRATION_ANSWERS = page!("registration_reviews", "id", "client_id", "answer", "NULL");
+    /// Seals such an answer again.
+    RESEAL_REGISTRATION_ANSWER = reseal!("registration_reviews", "id", "client_id", "answer");
     /// Private keys of webhooks.
     PAGE_WEBHOOKS = page!("webhooks", "id", "client_id", "private_key", "next_private_key");
     /// Seals the private keys of a webhook again. The second exists during a rotation.
@@ -145,6 +149,8 @@ pub enum SealedTable {
     Sellers,
     /// `seller_documents.file`.
     SellerDocuments,
+    /// `registration_reviews.answer`.
+    RegistrationAnswers,
     /// `webhooks.private_key` and `webhooks.next_private_key`.
     Webhooks,
     /// `idempotency.body`.
@@ -155,7 +161,7 @@ pub enum SealedTable {
 
 impl SealedTable {
     /// Every table, in the order of the walk.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
@@ -166,6 +172,7 @@ impl SealedTable {
         Self::Purchases,
         Self::Sellers,
         Self::SellerDocuments,
+        Self::RegistrationAnswers,
         Self::Webhooks,
         Self::Answers,
         Self::ProviderNotifications,
@@ -183,6 +190,7 @@ impl SealedTable {
             | Self::Charges
             | Self::Purchases
             | Self::Sellers
+            | Self::RegistrationAnswers
             | Self::Webhooks
             | Self::Answers
             | Self::ProviderNotifications => rows_max,
@@ -201,6 +209,7 @@ impl SealedTable {
             Self::Purchases => (&PAGE_PURCHASES, &RESEAL_PURCHASE),
             Self::Sellers => (&PAGE_SELLERS, &RESEAL_SELLER),
             Self::SellerDocuments => (&PAGE_SELLER_DOCUMENTS, &RESEAL_SELLER_DOCUMENT),
+            Self::RegistrationAnswers => (&PAGE_REGISTRATION_ANSWERS, &RESEAL_REGISTRATION_ANSWER),
             Self::Webhooks => (&PAGE_WEBHOOKS, &RESEAL_WEBHOOK),
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
             Self::ProviderNotifications => (&PAGE_PROVIDER_NOTIFICATIONS, &RESEAL_PROVIDER_NOTIFICATION),
@@ -300,6 +309,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         | SealedTable::Purchases
         | SealedTable::Sellers
         | SealedTable::SellerDocuments
+        | SealedTable::RegistrationAnswers
         | SealedTable::Answers
         | SealedTable::ProviderNotifications => args.with("row_key", before.key),
     };

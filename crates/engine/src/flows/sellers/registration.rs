@@ -18,8 +18,8 @@ use regente_store::sellers as rows;
 use regente_store::{Batch, Commit};
 use tokio::time::timeout;
 
-use super::documents;
 use super::{REGISTERS_WITHIN, Record, announce, new_uuid, takes_sellers};
+use super::{documents, reviews};
 use crate::app::App;
 use crate::error::Error;
 use crate::flows::attempt;
@@ -86,6 +86,12 @@ pub async fn look(app: &App, client_id: ClientId, about: About) -> Result<Rest, 
         return Ok(Rest::Gone);
     };
     drop(admission);
+    if let Some(until) = standing.withdrawn_at {
+        reviews::withdraw(app, client_id, about, until).await?;
+    }
+    if let Some(demand) = standing.demand {
+        reviews::open_demanded(app, &seller, about.provider_id, *demand).await?;
+    }
     let is_offered = match seller.link(about.provider_id).filter(|link| link.external_id.is_some()) {
         Some(link) => offer_files(app, &seller, link, &provider).await?,
         None => Offered::All,
@@ -120,7 +126,9 @@ async fn offer_files(app: &App, seller: &Seller, link: &Link, provider: &Provide
         let takes = match app.providers.ask_about_seller(call).await {
             SellerAnswer::Stands(_) => Takes::File,
             SellerAnswer::NotSupported => Takes::Nothing,
-            SellerAnswer::Unknown | SellerAnswer::Unanswered => return Ok(Offered::Some),
+            SellerAnswer::Unknown | SellerAnswer::Unanswered | SellerAnswer::Reviewed(_) => {
+                return Ok(Offered::Some);
+            }
         };
         match documents::note_offer(app, &document, provider.id, takes).await? {
             Commit::Applied => {}
@@ -154,11 +162,11 @@ async fn ask(app: &App, record: &Record, link: &Link, provider: &Provider) -> Re
             Asked { standing: Some(not_supported(provider.provider_type)), told: Some(version) }
         }
         SellerAnswer::Unknown => Asked { standing: Some(unknown()), told: None },
-        SellerAnswer::Unanswered => Asked { standing: None, told: None },
+        SellerAnswer::Unanswered | SellerAnswer::Reviewed(_) => Asked { standing: None, told: None },
     })
 }
 
-async fn call(
+pub(super) async fn call(
     app: &App,
     seller: &Seller,
     link: &Link,
@@ -189,6 +197,8 @@ fn not_supported(provider_type: ProviderType) -> Standing {
             provider_type.shown()
         )),
         status: LinkStatus::Inactive,
+        demand: None,
+        withdrawn_at: None,
     }
 }
 
@@ -198,6 +208,8 @@ fn unknown() -> Standing {
         external_status: "unknown".to_owned(),
         external_status_reason: Some("the provider does not know the seller".to_owned()),
         status: LinkStatus::Inactive,
+        demand: None,
+        withdrawn_at: None,
     }
 }
 

@@ -1,6 +1,5 @@
-//! Amounts and days as the languages of the page write them.
+//! Amounts as the languages of the page write them.
 
-use jiff::civil::Date;
 use regente_domain::currency::Currency;
 
 use crate::api::buyer_page::Language;
@@ -29,14 +28,6 @@ pub(super) fn amount(minor_units: i64, currency: Currency, language: Language) -
             let width = usize::from(currency.exponent());
             format!("{sign}{space}{whole}{point}{:0width$}", minor_units % unit)
         }
-    }
-}
-
-/// A day in the usual order.
-pub(super) fn day(day: Date, language: Language) -> String {
-    match language {
-        Language::Portuguese | Language::Spanish => day.strftime("%d/%m/%Y").to_string(),
-        Language::English => day.strftime("%Y-%m-%d").to_string(),
     }
 }
 

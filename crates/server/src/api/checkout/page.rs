@@ -94,7 +94,7 @@ impl PayPage<'_> {
     }
 
     fn day(&self, day: &jiff::civil::Date) -> String {
-        money::day(*day, self.language)
+        self.language.day(*day)
     }
 }
 

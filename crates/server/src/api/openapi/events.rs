@@ -17,6 +17,7 @@ use crate::api::purchases::view::PurchaseSchema;
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
 use crate::api::sellers::SellerNewsSchema;
+use crate::api::sellers::reviews::ReviewNewsSchema;
 use crate::api::sessions::view::SessionSchema;
 
 /// The section `webhooks`.
@@ -30,7 +31,7 @@ fn entry(name: &str, event: Option<EventName>) -> PathItem {
         Some(Family::Transaction) => ("A charge has changed.", TransactionEvent::name()),
         Some(Family::Purchase) => ("A purchase has ended.", PurchaseEvent::name()),
         Some(Family::Seller) => {
-            ("A seller has come into a status. This release announces no reviews.", SellerEvent::name())
+            ("A seller has come into a status, or a review of it has changed.", SellerEvent::name())
         }
         Some(Family::Subscription) => {
             ("A subscription has changed. Not sent by this release.", SubscriptionEvent::name())
@@ -100,14 +101,24 @@ envelopes! {
     TransactionEvent of words::TransactionEventWord: TransactionSnapshot;
     /// A purchase has ended.
     PurchaseEvent of words::PurchaseEventWord: PurchaseSchema;
-    /// A seller has come into a status. This release announces no reviews.
-    SellerEvent of words::SellerEventWord: SellerNewsSchema;
+    /// A seller has come into a status, or a review of its registration has changed.
+    SellerEvent of words::SellerEventWord: SellerEventSchema;
     /// A subscription has changed. Not sent by this release.
     SubscriptionEvent of words::SubscriptionEventWord: Object;
     /// A session has changed.
     SessionEvent of words::SessionEventWord: SessionSchema;
     /// A test event.
     TestEvent of words::TestEventWord: Object;
+}
+
+/// What an event of a seller tells: of the seller, or of a review.
+#[derive(ToSchema)]
+#[schema(as = SellerEventContent)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
+enum SellerEventSchema {
+    Status(Box<SellerNewsSchema>),
+    Review(Box<ReviewNewsSchema>),
 }
 
 /// A charge as events show it.

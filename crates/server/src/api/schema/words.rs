@@ -71,6 +71,10 @@ closed_lists! {
     SellerFileType = listed(seller::document::DocumentKind::WORDS);
     /// Where such a file stands.
     SellerFileStatus = listed(seller::document::DocumentStatus::WORDS);
+    /// Where a review of a registration stands.
+    RegistrationReviewStatus = listed(seller::review::ReviewStatus::WORDS);
+    /// What the value of a field of a review is.
+    RegistrationReviewFieldType = listed(seller::review::fields::FieldType::WORDS);
     /// Who holds a bank account.
     SellerHolderType = listed(seller::data::HolderType::WORDS);
     /// The kind of a bank account.

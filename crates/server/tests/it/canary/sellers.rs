@@ -13,13 +13,15 @@ use super::places::{Disk, Log};
 use crate::charges::single_merchant;
 use crate::harness::TestApp;
 use crate::platform_fees::kept::keep;
+use crate::sellers::documents::{DOCUMENTS, selfie};
 use crate::sellers::{SELLERS, changed, company_body, made, path, read};
+use crate::settings::forms::png;
 use crate::splits::divided;
 use crate::webhooks::deliveries::webhook;
 use crate::webhooks::receiver::Receiver;
 
 /// What must be nowhere.
-const PERSONAL: [&str; 9] = [
+const PERSONAL: [&str; 11] = [
     "Hermengarda Jurubeba",
     "hermengarda",
     "15350946056",
@@ -29,6 +31,8 @@ const PERSONAL: [&str; 9] = [
     "loja-jurubeba",
     "8812345678",
     "anota-segredo",
+    "retrato-secreto",
+    "Beco da Tanajura",
 ];
 
 #[tokio::test]
@@ -72,6 +76,18 @@ async fn no_seller_rests_anywhere(database: TestDatabase) {
     let mut wrong = body.clone();
     wrong["owner"]["birthdate"] = json!("never");
     app.post(SELLERS, &wrong).await.expect(400);
+    // A file, and what the seller answers to a review.
+    let picture = [png().bytes.as_slice(), b"retrato-secreto"].concat();
+    let file = app.send(selfie(&picture).request_to(&app.client, Method::POST, DOCUMENTS)).await.expect(201);
+    changed(&app, &seller, &json!({ "documentIds": [file["id"]] })).await;
+    let reviews = format!("{}/registration-reviews", path(&seller));
+    let review = app.post(&reviews, &json!({ "fields": ["owner.address.street"] })).await.expect(201);
+    let answer = json!({
+        "data": { "owner.address.street": "Beco da Tanajura" }, "collectedAt": app.clock.deployment(),
+        "declaration": true,
+    });
+    let place = format!("{reviews}/{}/answer", review["id"].as_str().unwrap());
+    app.post(&place, &answer).await.expect(200);
     app.later(Duration::from_secs(2 * 24 * 60 * 60)).await;
 
     let mut places = vec![("the tables".to_owned(), disk.values()), ("the log".to_owned(), log.raw.bytes())];
@@ -85,10 +101,19 @@ async fn no_seller_rests_anywhere(database: TestDatabase) {
         }
     }
     assert_eq!(read(&app, &seller).await["owner"]["name"], "Hermengarda Jurubeba");
-    let news: Vec<_> = receiver.received().iter().map(|got| got.json()["data"]["seller"].clone()).collect();
+    let (of_reviews, news): (Vec<_>, Vec<_>) =
+        receiver.events().into_iter().zip(receiver.received()).partition(|(name, _)| name.contains("review"));
+    let news: Vec<_> = news.iter().map(|(_, got)| got.json()["data"]["seller"].clone()).collect();
     let of_sellers = news.iter().filter(|seller| !seller.is_null());
     let mut named = of_sellers.map(|seller| seller["owner"]["name"].is_string()).peekable();
     assert!(named.peek().is_some() && named.all(|is_named| is_named));
+    assert!(!of_reviews.is_empty());
+    for (name, got) in of_reviews {
+        let told = got.json().to_string();
+        for personal in PERSONAL {
+            assert!(!told.contains(personal), "{personal} is in {name}");
+        }
+    }
 
     let merchant = json!({ "merchantId": merchant });
     app.call(&app.client, Method::DELETE, &path(&seller), &[], Some(&merchant)).await.expect(204);

@@ -46,6 +46,12 @@ impl Operation {
         self.path.matches('{').count()
     }
 
+    /// Whether its body is a form with a file and nothing else.
+    pub fn takes_a_file_alone(&self) -> bool {
+        let content = self.value.pointer("/requestBody/content").and_then(Value::as_object);
+        content.is_some_and(|content| content.keys().eq(["multipart/form-data"]))
+    }
+
     /// The required headers of a request, with `key` as its idempotency key.
     pub fn headers<'k>(&self, key: &'k str) -> Vec<(&'static str, &'k str)> {
         let parameters = self.value["parameters"].as_array().into_iter().flatten();

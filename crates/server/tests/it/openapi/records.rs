@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use super::document::{Document, Operation};
 use crate::charges::boleto::boleto_body;
 use crate::charges::pix::{described, payer, pix_body};
-use crate::harness::{APPROVED, Client, TestApp, sandbox, token_body};
+use crate::harness::{APPROVED, Client, Reply, TestApp, sandbox, token_body};
+use crate::sellers::documents::{DOCUMENTS, selfie};
 use crate::sellers::seller_body;
 use crate::settings::forms::{Form, png};
 
@@ -29,6 +30,21 @@ pub struct Call {
 impl Call {
     fn of(id: &str) -> Self {
         Self { ids: vec![id.to_owned()], body: None }
+    }
+
+    /// Sends it with a key of an account.
+    pub async fn send(
+        &self,
+        app: &TestApp,
+        key: &Client,
+        operation: &Operation,
+        headers: &[(&str, &str)],
+    ) -> Reply {
+        let (method, path) = (operation.method.clone(), self.path(operation));
+        if operation.takes_a_file_alone() {
+            return app.send(selfie(&png().bytes).request_to(key, method, &path)).await;
+        }
+        app.call(key, method, &path, headers, self.body.as_ref()).await
     }
 
     fn with(mut self, body: Value) -> Self {
@@ -60,6 +76,8 @@ impl Records<'_> {
             }
             "GET /v1/cards" | "GET /v1/customers" | "GET /v1/charges" | "GET /v1/merchants"
             | "GET /v1/sessions" | "GET /v1/sellers" => none,
+            "GET /v1/sellers/documents" | "GET /v1/sellers/registration-reviews" => none,
+            "POST /v1/sellers/documents" => none,
             "GET /v1/ledger/accounts" | "GET /v1/ledger/balances" | "GET /v1/ledger/entries" => none,
             "GET /health/live" | "GET /health/ready" => none,
             "GET /qr/{file}" => Call::of(&format!("{}.png", self.link(pix_body).await)),
@@ -134,6 +152,22 @@ impl Records<'_> {
                 body["paymentSource"]["tokenId"] = self.token(APPROVED).await.into();
                 Call::of(&self.session().await).with(body)
             }
+            "GET /v1/sellers/documents/{documentId}" | "DELETE /v1/sellers/documents/{documentId}" => {
+                let sent = selfie(&png().bytes).request_to(self.client, Method::POST, DOCUMENTS);
+                Call::of(&text(&self.app.send(sent).await.expect(201)["id"]))
+            }
+            "GET /v1/sellers/{sellerId}/registration-reviews" => Call::of(&text(&self.seller().await["id"])),
+            "POST /v1/sellers/{sellerId}/registration-reviews" => {
+                Call::of(&text(&self.seller().await["id"])).with(example())
+            }
+            "GET /v1/sellers/{sellerId}/registration-reviews/{id}" => {
+                Call { ids: self.review().await, body: None }
+            }
+            "POST /v1/sellers/{sellerId}/registration-reviews/{id}/answer" => {
+                let ids = self.review().await;
+                let now = json!(self.app.clock.of(self.client.id.parse().unwrap()));
+                Call { ids, body: Some(put(example(), "collectedAt", now)) }
+            }
             "POST /v1/sellers" => none.with(put(example(), "merchantId", self.merchant().await)),
             "GET /v1/sellers/{id}" => Call::of(&text(&self.seller().await["id"])),
             "PATCH /v1/sellers/{id}" => Call::of(&text(&self.seller().await["id"])).with(example()),
@@ -197,6 +231,14 @@ impl Records<'_> {
     pub async fn merchant_with_seller(&self) -> (String, Value) {
         let seller = self.seller().await;
         (text(&seller["merchantId"]), seller["id"].clone())
+    }
+
+    /// The ids of a seller and of its review, which asks for what the example of an answer has.
+    async fn review(&self) -> Vec<String> {
+        let seller = text(&self.seller().await["id"]);
+        let body = json!({ "fields": ["owner.phoneNumber"] });
+        let review = self.make(&format!("/v1/sellers/{seller}/registration-reviews"), &body).await;
+        vec![seller, text(&review["id"])]
     }
 
     pub async fn seller(&self) -> Value {

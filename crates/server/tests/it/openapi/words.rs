@@ -17,6 +17,9 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::purchase::{Action, Milestone, PurchaseStatus};
 use regente_domain::scope::Scope;
 use regente_domain::seller::data::{AccountType, HolderType, TransferInterval};
+use regente_domain::seller::document::{DocumentKind, DocumentStatus};
+use regente_domain::seller::review::ReviewStatus;
+use regente_domain::seller::review::fields::FieldType;
 use regente_domain::seller::{LinkStatus, ReasonType, SellerStatus};
 use regente_domain::webhook::{DeliveryStatus, EventName, Failure, Version};
 use serde_json::{Value, json};
@@ -62,6 +65,10 @@ fn lists() -> BTreeMap<&'static str, Words> {
         ("RequestStatus", of(RequestStatus::WORDS)),
         ("RequestType", of(RequestType::WORDS).into_iter().chain(["pending"]).collect()),
         ("ScopeWord", with("*", Scope::ALL.map(Scope::word).to_vec())),
+        ("RegistrationReviewFieldType", of(FieldType::WORDS)),
+        ("RegistrationReviewStatus", of(ReviewStatus::WORDS)),
+        ("SellerFileStatus", of(DocumentStatus::WORDS)),
+        ("SellerFileType", of(DocumentKind::WORDS)),
         ("SellerAccountType", of(AccountType::WORDS)),
         ("SellerHolderType", of(HolderType::WORDS)),
         ("SellerLinkStatus", of(LinkStatus::WORDS)),

@@ -36,8 +36,13 @@ pub(super) async fn links(app: &TestApp, seller: &Value) -> Vec<Link> {
 
 /// The provider decides about a seller.
 async fn decides(app: &TestApp, seller: &Value, status: LinkStatus) {
+    staged(app, seller, Staged::Seller { status }).await;
+}
+
+/// Something about the seller happens at its provider.
+pub(super) async fn staged(app: &TestApp, seller: &Value, what: Staged) {
     let key = links(app, seller).await[0].key;
-    let event = StagedEvent { key, at: app.clock.deployment(), what: Staged::Seller { status } };
+    let event = StagedEvent { key, at: app.clock.deployment(), what };
     app.app.providers.stage(ProviderType::Sandbox, event).await.unwrap();
 }
 

@@ -60,6 +60,8 @@ impl Sequence {
             Staged::Refund | Staged::RefundRefusal => matches!(stored.request.outcome, Outcome::Accepted(_)),
             // They are drawn apart, and no seller takes part.
             Staged::Seller { .. }
+            | Staged::ReviewOpened
+            | Staged::ReviewWithdrawn
             | Staged::DisputeOpened
             | Staged::DisputeWon
             | Staged::DisputeLost
@@ -76,6 +78,8 @@ impl Sequence {
             | Staged::Refund
             | Staged::RefundRefusal
             | Staged::Seller { .. }
+            | Staged::ReviewOpened
+            | Staged::ReviewWithdrawn
             | Staged::DisputeOpened
             | Staged::DisputeWon
             | Staged::DisputeLost

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use crate::harness::{Client, Reply, TestApp};
 
 /// A form under way.
+#[derive(Clone, Debug)]
 pub struct Form(Vec<u8>);
 
 /// A logo with its format.
@@ -63,6 +64,11 @@ impl Form {
         )
     }
 
+    /// With a file in the field of this name, which says nothing true about it.
+    pub fn with_upload(self, name: &str, file: &str, bytes: &[u8]) -> Self {
+        self.with(&format!("name=\"{name}\"; filename=\"{file}\"\r\nContent-Type: image/gif\r\n\r\n"), bytes)
+    }
+
     fn with(mut self, head: &str, bytes: &[u8]) -> Self {
         self.0.extend_from_slice(format!("------x\r\nContent-Disposition: form-data; {head}").as_bytes());
         self.0.extend_from_slice(bytes);
@@ -72,6 +78,16 @@ impl Form {
 
     pub fn bytes(&self) -> Vec<u8> {
         [self.0.as_slice(), b"------x--\r\n"].concat()
+    }
+
+    pub fn request_to(&self, client: &Client, method: Method, path: &str) -> Request<Body> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("X-Client-Id", &client.id)
+            .header("X-Api-Key", &client.key)
+            .header("Content-Type", Self::KIND);
+        request.body(Body::from(self.bytes())).unwrap()
     }
 
     pub fn request(&self, client: &Client, method: Method, merchant: Option<&str>) -> Request<Body> {

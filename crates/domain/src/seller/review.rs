@@ -1,0 +1,277 @@
+//! Reviews of registrations: a provider asks a seller to confirm who it is, until a deadline
+//! (`docs/interface/registration-reviews.md`). What the seller answers is not here: it is personal.
+
+pub mod fields;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use self::fields::Field;
+use crate::charge::words::words;
+use crate::id::{ClientId, MerchantId, ProviderId, RegistrationReviewId, SellerId};
+use crate::provider_type::ProviderType;
+use crate::time::Timestamp;
+use crate::webhook::EventName;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long before the deadline a seller is reminded.
+const REMINDERS: [Duration; 3] = [DAY.saturating_mul(7), DAY.saturating_mul(3), DAY];
+
+words! {
+    /// `status` of a review.
+    ReviewStatus {
+        /// The seller has not answered.
+        Open = "open",
+        /// The provider checks the answer.
+        Submitted = "submitted",
+        /// The provider has taken it.
+        Approved = "approved",
+        /// The provider has refused it, and has given no further time.
+        Rejected = "rejected",
+        /// The deadline has passed: the seller is blocked.
+        Expired = "expired",
+        /// It is no longer asked for.
+        Canceled = "canceled",
+    }
+}
+
+/// What a provider asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Demand {
+    /// The provider's key of the review: under one key there is one review.
+    pub key: Uuid,
+    /// Why it asks.
+    pub reason: Option<String>,
+    /// What the seller is asked for.
+    pub fields: Vec<Field>,
+    /// The last moment for the answer.
+    pub deadline_at: Timestamp,
+}
+
+/// What a provider says about an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It takes the answer.
+    Accepted,
+    /// It checks the answer.
+    Pending,
+    /// It refuses the answer.
+    Refused {
+        /// What is wrong.
+        rejections: Vec<Rejection>,
+        /// Until when the seller may answer again; `None` when it is given no further time.
+        deadline_at: Option<Timestamp>,
+    },
+}
+
+/// What is wrong with one field of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rejection {
+    /// The field.
+    pub field: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// An answer without its values: what is kept of it for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Answered {
+    /// When its sender has collected it, as he says; he has also declared that it comes from the seller.
+    pub collected_at: Timestamp,
+    /// When it arrived.
+    pub at: Timestamp,
+}
+
+/// A review.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Review {
+    /// Its id.
+    pub id: RegistrationReviewId,
+    /// The account.
+    pub client_id: ClientId,
+    /// The seller.
+    pub seller_id: SellerId,
+    /// The seller's merchant.
+    pub merchant_id: MerchantId,
+    /// The provider that asks.
+    pub provider_id: ProviderId,
+    /// Its type.
+    pub provider_type: ProviderType,
+    /// What it asks for.
+    pub demand: Demand,
+    /// Where it stands.
+    pub status: ReviewStatus,
+    /// 1, and one more with every answer that was refused with further time.
+    pub attempt: u32,
+    /// Of the reminders, how many are over.
+    pub reminded: usize,
+    /// Whether its seller is blocked at the provider until it is approved.
+    pub blocks: bool,
+    /// The last answer.
+    pub answered: Option<Answered>,
+    /// What was wrong with the last answer that was refused.
+    pub rejections: Vec<Rejection>,
+    /// When it was opened.
+    pub opened_at: Timestamp,
+    /// When it came to its end.
+    pub concluded_at: Option<Timestamp>,
+    /// Grows by one with each change; every write checks it.
+    pub version: i64,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+}
+
+/// A review after a change, and what is announced of it.
+pub type Change = (Review, EventName);
+
+impl Review {
+    /// A new review, from what a provider asks for.
+    pub fn open(
+        (id, client_id): (RegistrationReviewId, ClientId),
+        (seller_id, merchant_id): (SellerId, MerchantId),
+        (provider_id, provider_type): (ProviderId, ProviderType),
+        demand: Demand,
+    ) -> Change {
+        let opened_at = id.created_at();
+        let review = Self {
+            id,
+            client_id,
+            seller_id,
+            merchant_id,
+            provider_id,
+            provider_type,
+            reminded: over(demand.deadline_at, opened_at),
+            demand,
+            status: ReviewStatus::Open,
+            attempt: 1,
+            blocks: false,
+            answered: None,
+            rejections: Vec::new(),
+            opened_at,
+            concluded_at: None,
+            version: 1,
+            updated_at: opened_at,
+        };
+        (review, EventName::SellerRegistrationReviewOpened)
+    }
+
+    /// When time alone changes it: the next reminder, or the deadline. `None` when it waits for somebody, or for nobody.
+    pub fn due_at(&self) -> Option<Timestamp> {
+        match self.status {
+            ReviewStatus::Open => Some(match REMINDERS.get(self.reminded) {
+                Some(before) => self.demand.deadline_at - *before,
+                None => self.demand.deadline_at,
+            }),
+            ReviewStatus::Rejected => Some(self.demand.deadline_at),
+            ReviewStatus::Submitted
+            | ReviewStatus::Approved
+            | ReviewStatus::Expired
+            | ReviewStatus::Canceled => None,
+        }
+    }
+
+    /// What time has made of it by `now`; `None` when nothing is due.
+    #[must_use]
+    pub fn passed(&self, now: Timestamp) -> Option<Change> {
+        if self.due_at().is_none_or(|due| due > now) {
+            return None;
+        }
+        if self.demand.deadline_at <= now {
+            let mut after = self.next(ReviewStatus::Expired, now);
+            after.blocks = true;
+            return Some((after, EventName::SellerRegistrationReviewExpired));
+        }
+        // Of several that were missed, the seller gets the last.
+        let mut after = self.next(self.status, now);
+        after.reminded = over(self.demand.deadline_at, now);
+        Some((after, EventName::SellerRegistrationReviewReminder))
+    }
+
+    /// Whether the seller may answer.
+    pub fn takes_an_answer(&self) -> bool {
+        match self.status {
+            ReviewStatus::Open | ReviewStatus::Expired => true,
+            ReviewStatus::Submitted
+            | ReviewStatus::Approved
+            | ReviewStatus::Rejected
+            | ReviewStatus::Canceled => false,
+        }
+    }
+
+    /// The seller has answered; `None` when it may not. The answer stops the clock.
+    #[must_use]
+    pub fn submitted(&self, collected_at: Timestamp, now: Timestamp) -> Option<Change> {
+        if !self.takes_an_answer() {
+            return None;
+        }
+        let mut after = self.next(ReviewStatus::Submitted, now);
+        after.answered = Some(Answered { collected_at, at: now });
+        after.rejections = Vec::new();
+        Some((after, EventName::SellerRegistrationReviewSubmitted))
+    }
+
+    /// The provider has judged the answer; `None` when it still checks it, or has none to judge.
+    #[must_use]
+    pub fn judged(&self, verdict: &Verdict, now: Timestamp) -> Option<Change> {
+        match (self.status, verdict) {
+            (ReviewStatus::Submitted, Verdict::Accepted) => {
+                let mut after = self.next(ReviewStatus::Approved, now);
+                after.blocks = false;
+                after.concluded_at = Some(now);
+                Some((after, EventName::SellerRegistrationReviewApproved))
+            }
+            (ReviewStatus::Submitted, Verdict::Refused { rejections, deadline_at }) => {
+                let mut after = match deadline_at.filter(|deadline| *deadline > now) {
+                    Some(deadline) => {
+                        let mut after = self.next(ReviewStatus::Open, now);
+                        after.attempt += 1;
+                        after.demand.deadline_at = deadline;
+                        after.reminded = over(deadline, now);
+                        after
+                    }
+                    None => self.next(ReviewStatus::Rejected, now),
+                };
+                after.rejections.clone_from(rejections);
+                Some((after, EventName::SellerRegistrationReviewRejected))
+            }
+            (ReviewStatus::Submitted, Verdict::Pending)
+            | (
+                ReviewStatus::Open
+                | ReviewStatus::Approved
+                | ReviewStatus::Rejected
+                | ReviewStatus::Expired
+                | ReviewStatus::Canceled,
+                Verdict::Accepted | Verdict::Pending | Verdict::Refused { .. },
+            ) => None,
+        }
+    }
+
+    /// The review is not asked for any more; `None` when it has come to its end.
+    #[must_use]
+    pub fn canceled(&self, now: Timestamp) -> Option<Change> {
+        match self.status {
+            ReviewStatus::Open | ReviewStatus::Submitted | ReviewStatus::Rejected | ReviewStatus::Expired => {
+                let mut after = self.next(ReviewStatus::Canceled, now);
+                after.blocks = false;
+                after.concluded_at = Some(now);
+                Some((after, EventName::SellerRegistrationReviewCanceled))
+            }
+            ReviewStatus::Approved | ReviewStatus::Canceled => None,
+        }
+    }
+
+    fn next(&self, status: ReviewStatus, now: Timestamp) -> Self {
+        Self { status, version: self.version + 1, updated_at: now.max(self.updated_at), ..self.clone() }
+    }
+}
+
+/// How many reminders before this deadline are over by `now`.
+fn over(deadline_at: Timestamp, now: Timestamp) -> usize {
+    REMINDERS.iter().filter(|before| deadline_at - **before <= now).count()
+}

@@ -1,0 +1,57 @@
+//! A registration review as answers and events show it (`docs/interface/registration-reviews.md#record`): what is asked for,
+//! and never what the seller has answered or what is known of it.
+
+use regente_domain::seller::Seller;
+use regente_domain::seller::review::Review;
+use regente_domain::seller::review::fields::{Field, Known};
+use serde_json::{Value, json};
+
+/// A review. `link` is the address of the page at which the seller answers; only in answers.
+pub fn view(review: &Review, link: Option<&str>) -> Value {
+    let mut view = json!({
+        "id": review.id,
+        "sellerId": review.seller_id,
+        "merchantId": review.merchant_id,
+        "clientId": review.client_id,
+        "providerType": review.provider_type,
+        "status": review.status,
+        "reason": review.demand.reason,
+        "deadlineAt": review.demand.deadline_at,
+        "fields": review.demand.fields.iter().map(field).collect::<Vec<_>>(),
+        "attempt": review.attempt,
+        "openedAt": review.opened_at,
+        "submittedAt": review.answered.map(|answered| answered.at),
+        "concludedAt": review.concluded_at,
+        "rejections": review.rejections,
+        "createdAt": review.id.created_at(),
+        "updatedAt": review.updated_at,
+    });
+    if let Some(link) = link {
+        view["answerLink"] = json!(link);
+    }
+    view
+}
+
+fn field(field: &Field) -> Value {
+    let known = Known::parse(&field.name);
+    let mut view = json!({
+        "name": field.name,
+        "type": known.map(|known| known.kind),
+        "format": known.and_then(Known::format),
+        "enum": known.and_then(Known::words),
+        "required": field.required,
+        "label": known.map_or(field.name.as_str(), |known| known.labels[0]),
+    });
+    if let Some(kind) = known.and_then(Known::document_kind) {
+        view["documentType"] = json!(kind);
+    }
+    view
+}
+
+/// `data` of an event: the whole review, and of the seller where it stands.
+pub fn news(review: &Review, seller: &Seller) -> Value {
+    json!({
+        "registrationReview": view(review, None),
+        "seller": { "id": seller.id, "merchantId": seller.merchant_id, "status": seller.status() },
+    })
+}

@@ -1,0 +1,408 @@
+//! Reviews of registrations: opens them, takes answers, passes these on to the provider, and blocks a seller that does not
+//! answer in time (`docs/interface/registration-reviews.md`).
+
+use std::time::Duration;
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::later_of;
+use regente_domain::id::{ClientId, ProviderId, RegistrationReviewId, SellerId};
+use regente_domain::seller::Seller;
+use regente_domain::seller::document::{Place, SellerDocument};
+use regente_domain::seller::review::fields::{Known, applied};
+use regente_domain::seller::review::{Change, Demand, Review, ReviewStatus, Verdict};
+use regente_domain::time::Timestamp;
+use regente_domain::webhook::EventName;
+use regente_providers::seller::{ReviewAnswer, SellerAnswer, SellerAsks};
+use regente_store::registration_reviews::{self as rows, AnswerChange};
+use regente_store::{Batch, Commit, events, providers, sellers};
+use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use super::{Record, documents, registration};
+use crate::app::App;
+use crate::error::Error;
+use crate::events::registration_review::news;
+use crate::queue;
+use crate::queue::sellers::About;
+use crate::vault::{Binding, Purpose};
+
+/// The author of what time and providers decide.
+const REVIEW: Actor = Actor::Job("registration_review");
+/// How long a review stays open unless the provider says otherwise.
+pub const OPEN_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// The shortest and the longest wait for a provider's judgement: as long again as it has taken so far.
+const JUDGED_WITHIN: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60 * 60));
+/// How often a lost race is decided again.
+const RACES_MAX: usize = 8;
+
+/// A review of a seller of an account.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub async fn find(
+    app: &App,
+    client_id: ClientId,
+    seller_id: SellerId,
+    id: RegistrationReviewId,
+) -> Result<Review, Error> {
+    let found = rows::find(&app.store, client_id, id).await?.map(|(review, _)| review);
+    found.filter(|review| review.seller_id == seller_id).ok_or(Error::NotFound)
+}
+
+/// Adds a review to the batch, with its event and its job.
+///
+/// # Errors
+/// [`Error::Internal`] when it cannot be written.
+pub fn plan_opening(
+    app: &App,
+    batch: &mut Batch,
+    seller: &Seller,
+    provider_id: ProviderId,
+    demand: Demand,
+) -> Result<Option<Review>, Error> {
+    let Some(link) = seller.link(provider_id) else { return Ok(None) };
+    let id = app.chance.id(app.clock.of(seller.client_id));
+    let (of, provider) = ((seller.id, seller.merchant_id), (provider_id, link.provider_type));
+    let change = Review::open((id, seller.client_id), of, provider, demand);
+    rows::insert(batch, &change.0, app.vault.sealer().key_id())?;
+    after(app, batch, &change, seller, &REVIEW)?;
+    Ok(Some(change.0))
+}
+
+/// Opens what a provider asks for, once for each of its demands.
+pub(super) async fn open_demanded(
+    app: &App,
+    seller: &Seller,
+    provider_id: ProviderId,
+    demand: Demand,
+) -> Result<(), Error> {
+    if rows::is_known(&app.store, seller.client_id, demand.key).await? {
+        return Ok(());
+    }
+    let mut batch = Batch::new(seller.client_id);
+    plan_opening(app, &mut batch, seller, provider_id, demand)?;
+    let _admission = app.store.admit_waiting().await?;
+    match app.store.apply(batch).await? {
+        // Refused, it was opened meanwhile; unknown, the next look opens it.
+        Commit::Applied | Commit::Refused(_) | Commit::Unknown => Ok(()),
+    }
+}
+
+/// Cancels what a provider has asked a seller until then, and asks no more.
+pub(super) async fn withdraw(
+    app: &App,
+    client_id: ClientId,
+    about: About,
+    until: Timestamp,
+) -> Result<(), Error> {
+    for review in rows::live_of(&app.store, client_id, about.seller_id).await? {
+        if review.provider_id != about.provider_id || review.opened_at > until {
+            continue;
+        }
+        let Some(stored) = sellers::find(&app.store, client_id, about.seller_id).await? else {
+            return Ok(());
+        };
+        let record = Record::open(app, stored).await?;
+        let now = later_of(app.clock.of(client_id), review.updated_at);
+        let Some(change) = review.canceled(now) else { continue };
+        match apply(app, &record, &change, &Map::new(), now).await? {
+            Commit::Applied => {}
+            // Another change came first, or the commit is unknown: the job of the registration looks again.
+            Commit::Refused(_) | Commit::Unknown => return Err(Error::unavailable()),
+        }
+    }
+    Ok(())
+}
+
+/// What follows each change of a review, in its batch: its event, and the job of what is due next.
+fn after(app: &App, batch: &mut Batch, change: &Change, seller: &Seller, actor: &Actor) -> Result<(), Error> {
+    let (review, name) = change;
+    announce(app, batch, review, *name, seller, actor)?;
+    let now = app.clock.of(review.client_id);
+    let due = match review.status {
+        ReviewStatus::Submitted => Some(now),
+        ReviewStatus::Open
+        | ReviewStatus::Approved
+        | ReviewStatus::Rejected
+        | ReviewStatus::Expired
+        | ReviewStatus::Canceled => review.due_at(),
+    };
+    if let Some(due) = due {
+        queue::sellers::review(app, batch, review.id, due);
+    }
+    Ok(())
+}
+
+fn announce(
+    app: &App,
+    batch: &mut Batch,
+    review: &Review,
+    name: EventName,
+    seller: &Seller,
+    actor: &Actor,
+) -> Result<(), Error> {
+    let snapshot = serde_json::to_string(&news(review, seller)).map_err(Error::internal)?;
+    let event = events::NewEvent {
+        id: app.chance.id(app.clock.of(review.client_id)),
+        object_id: review.id.uuid(),
+        version: review.version,
+        ordinal: 0,
+        name,
+        snapshot: &snapshot,
+        actor,
+    };
+    events::announce(batch, event);
+    Ok(())
+}
+
+/// What a seller answers.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The values, by the names of the fields; they have been checked.
+    pub data: Map<String, Value>,
+    /// When they were collected.
+    pub collected_at: Timestamp,
+}
+
+/// Adds an answer to the batch. The files that it names become the seller's.
+///
+/// # Errors
+/// [`Error::Conflict`] when the review takes none, [`Error::Impossible`] names a file that cannot be used or a value that does
+/// not fit the seller.
+pub async fn plan_answer(
+    app: &App,
+    batch: &mut Batch,
+    review: &Review,
+    given: &Given,
+    actor: &Actor,
+) -> Result<Review, Error> {
+    let client_id = review.client_id;
+    let now = later_of(app.clock.of(client_id), review.updated_at);
+    let change = review.submitted(given.collected_at, now).ok_or_else(wrong_state)?;
+    let record = super::find(app, client_id, review.seller_id).await?;
+    if applied(&record.private.data, &given.data).is_none() {
+        return Err(refused("data does not fit the seller".to_owned()));
+    }
+    let files = files_of(app, &record.seller, &given.data).await?;
+    documents::attach(app, batch, &record.seller, &files);
+    let bytes = serde_json::to_vec(&given.data).map(Zeroizing::new).map_err(Error::internal)?;
+    let sealed = app.vault.seal(binding(review), &bytes);
+    rows::advance(batch, &change.0, AnswerChange::Given(sealed))?;
+    after(app, batch, &change, &record.seller, actor)?;
+    Ok(change.0)
+}
+
+/// Refuses a review that takes no answer, as it stands.
+///
+/// # Errors
+/// [`Error::Conflict`].
+pub fn must_take_an_answer(review: &Review) -> Result<(), Error> {
+    if review.takes_an_answer() { Ok(()) } else { Err(wrong_state()) }
+}
+
+fn wrong_state() -> Error {
+    Error::conflict(vec!["registration_review_invalid_state".to_owned()])
+}
+
+fn refused(detail: String) -> Error {
+    Error::Impossible { message: "the answer does not fit".into(), details: vec![detail] }
+}
+
+/// The files that an answer brings, of the kinds that are asked for.
+async fn files_of(
+    app: &App,
+    seller: &Seller,
+    data: &Map<String, Value>,
+) -> Result<Vec<SellerDocument>, Error> {
+    let mut files = Vec::new();
+    for (name, value) in data {
+        let Some(kind) = Known::parse(name).and_then(Known::document_kind) else { continue };
+        let Some(id) = value.as_str().and_then(|id| id.parse().ok()) else { continue };
+        let found = documents::find(app, seller.client_id, id).await;
+        match found {
+            Ok(document) if document.kind == kind && document.place == Place::Uploaded => {
+                files.push(document)
+            }
+            Ok(_) | Err(Error::NotFound) => return Err(refused(format!("data.{name} was not found"))),
+            Err(error) => return Err(error),
+        }
+    }
+    if !files.is_empty() {
+        documents::must_have_room(app, seller, files.len(), "data").await?;
+    }
+    Ok(files)
+}
+
+/// Does what is due of a review; answers when to look again, if ever.
+pub async fn look(
+    app: &App,
+    client_id: ClientId,
+    id: RegistrationReviewId,
+) -> Result<Option<Timestamp>, Error> {
+    for _ in 0..RACES_MAX {
+        let Some((review, sealed)) = rows::find(&app.store, client_id, id).await? else { return Ok(None) };
+        let now = later_of(app.clock.of(client_id), review.updated_at);
+        let Some(stored) = sellers::find(&app.store, client_id, review.seller_id).await? else {
+            return Ok(None);
+        };
+        let record = Record::open(app, stored).await?;
+        let provider = providers::find_live(&app.store, client_id, review.provider_id).await?;
+        let (change, values) = if provider.is_none() {
+            // Nobody asks any more.
+            (review.canceled(now), Map::new())
+        } else if review.status == ReviewStatus::Submitted {
+            let Some(sealed) = sealed else {
+                return Err(Error::internal("a submitted review without an answer"));
+            };
+            let bytes = app.vault.open(binding(&review), &sealed).await?;
+            let values: Map<String, Value> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
+            let verdict = ask(app, &record, &review, &values).await?;
+            (verdict.and_then(|verdict| review.judged(&verdict, now)), values)
+        } else {
+            (review.passed(now), Map::new())
+        };
+        let Some(change) = change else {
+            return Ok(match (review.status, review.answered) {
+                (ReviewStatus::Submitted, Some(answered)) => {
+                    let (shortest, longest) = JUDGED_WITHIN;
+                    Some(now + now.since(answered.at).clamp(shortest, longest))
+                }
+                (
+                    ReviewStatus::Open
+                    | ReviewStatus::Submitted
+                    | ReviewStatus::Approved
+                    | ReviewStatus::Rejected
+                    | ReviewStatus::Expired
+                    | ReviewStatus::Canceled,
+                    _,
+                ) => review.due_at(),
+            });
+        };
+        if apply(app, &record, &change, &values, now).await? == Commit::Applied {
+            let due = change.0.due_at();
+            return Ok(due.map(|due| due.max(now)));
+        }
+    }
+    Err(Error::busy())
+}
+
+async fn ask(
+    app: &App,
+    record: &Record,
+    review: &Review,
+    values: &Map<String, Value>,
+) -> Result<Option<Verdict>, Error> {
+    let seller = &record.seller;
+    let provider = providers::find_live(&app.store, review.client_id, review.provider_id).await?;
+    let (Some(provider), Some(link)) = (provider, seller.link(review.provider_id)) else { return Ok(None) };
+    let submitted_at = review.answered.map_or(review.opened_at, |answered| answered.at);
+    let answer = ReviewAnswer {
+        key: review.demand.key,
+        attempt: review.attempt,
+        submitted_at,
+        values: values.clone(),
+    };
+    let call = registration::call(app, seller, link, &provider, SellerAsks::Review(Box::new(answer))).await?;
+    Ok(match app.providers.ask_about_seller(call).await {
+        SellerAnswer::Reviewed(verdict) => Some(verdict),
+        // Whoever asks for reviews judges answers.
+        SellerAnswer::Stands(_)
+        | SellerAnswer::Unknown
+        | SellerAnswer::Unanswered
+        | SellerAnswer::NotSupported => None,
+    })
+}
+
+/// Writes a change of a review, with what it changes of its seller.
+async fn apply(
+    app: &App,
+    before: &Record,
+    change: &Change,
+    values: &Map<String, Value>,
+    now: Timestamp,
+) -> Result<Commit, Error> {
+    let (review, _) = change;
+    let mut batch = Batch::new(review.client_id);
+    let answer = match review.status {
+        ReviewStatus::Submitted => AnswerChange::Stays,
+        ReviewStatus::Open
+        | ReviewStatus::Approved
+        | ReviewStatus::Rejected
+        | ReviewStatus::Expired
+        | ReviewStatus::Canceled => AnswerChange::Erased,
+    };
+    rows::advance(&mut batch, review, answer)?;
+    let mut record = before.clone();
+    match review.status {
+        ReviewStatus::Expired => record.seller = record.seller.held(review.provider_id, now),
+        ReviewStatus::Approved | ReviewStatus::Canceled => {
+            if !is_held_otherwise(app, review).await? {
+                record.seller = record.seller.released(review.provider_id, now);
+            }
+        }
+        ReviewStatus::Open | ReviewStatus::Submitted | ReviewStatus::Rejected => {}
+    }
+    match review.status {
+        ReviewStatus::Approved => {
+            match applied(&before.private.data, values) {
+                Some(data) => record.take(data, now, || super::new_uuid(app, now)),
+                // It fitted when it was given.
+                None => {
+                    tracing::warn!(review = %review.id, "the seller has changed: the answer does not fit any more")
+                }
+            }
+        }
+        ReviewStatus::Open
+        | ReviewStatus::Submitted
+        | ReviewStatus::Rejected
+        | ReviewStatus::Expired
+        | ReviewStatus::Canceled => {}
+    }
+    // A review that expires changes the seller also where another one blocks it already: that one, if it ends at the same
+    // moment, reads the seller anew and does not release it.
+    if record != *before || review.status == ReviewStatus::Expired {
+        record.seller.version += 1;
+        record.seller.updated_at = later_of(now, before.seller.updated_at);
+        let stored = record.private.stored(app, record.seller.clone()).await?;
+        sellers::update(&mut batch, &stored)?;
+        if record.seller.data_version != before.seller.data_version {
+            super::enqueue(app, &mut batch, &record.seller, now);
+        }
+        if record.seller.status() != before.seller.status() {
+            let link = record.seller.link(review.provider_id);
+            super::announce(app, &mut batch, &record.seller, link, &REVIEW)?;
+        }
+    }
+    after(app, &mut batch, change, &record.seller, &REVIEW)?;
+    let _admission = app.store.admit_waiting().await?;
+    Ok(app.store.apply(batch).await?)
+}
+
+/// Whether another review holds the seller blocked at the provider.
+async fn is_held_otherwise(app: &App, review: &Review) -> Result<bool, Error> {
+    let live = rows::live_of(&app.store, review.client_id, review.seller_id).await?;
+    Ok(live
+        .iter()
+        .any(|other| other.id != review.id && other.provider_id == review.provider_id && other.blocks))
+}
+
+/// Cancels the reviews of a seller that is deleted, in the batch of its deletion.
+pub(super) async fn cancel_all(
+    app: &App,
+    batch: &mut Batch,
+    seller: &Seller,
+    actor: &Actor,
+) -> Result<(), Error> {
+    let now = app.clock.of(seller.client_id);
+    for review in rows::live_of(&app.store, seller.client_id, seller.id).await? {
+        if let Some(change) = review.canceled(later_of(now, review.updated_at)) {
+            rows::advance(batch, &change.0, AnswerChange::Erased)?;
+            after(app, batch, &change, seller, actor)?;
+        }
+    }
+    Ok(())
+}
+
+fn binding(review: &Review) -> Binding {
+    Binding::new(Purpose::RegistrationAnswer, review.client_id, review.id.uuid())
+}

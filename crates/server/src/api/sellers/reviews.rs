@@ -1,0 +1,325 @@
+//! Reviews of the registrations of sellers (`docs/interface/registration-reviews.md`). The page at which a seller answers
+//! itself is `api/review_page.rs`.
+
+mod schema;
+
+use std::ops::RangeInclusive;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use regente_domain::id::{RegistrationReviewId, SellerId};
+use regente_domain::problems::Problems;
+use regente_domain::provider_type::ProviderType;
+use regente_domain::seller::review::fields::{BY_DEFAULT, Field as ReviewField, Known, check};
+use regente_domain::seller::review::{Demand, Review, ReviewStatus};
+use regente_domain::time::Timestamp;
+use regente_engine::audit;
+use regente_engine::caller::{Caller, RequestId};
+use regente_engine::error::Error;
+use regente_engine::events::registration_review::view;
+use regente_engine::flows::sellers as sellers_flow;
+use regente_engine::flows::sellers::reviews::{self as flow, Given};
+use regente_engine::idempotency::Planned;
+use regente_engine::review_links;
+use regente_providers::request::Mode;
+use regente_store::Batch;
+use regente_store::customers::{Order, Slice};
+use regente_store::registration_reviews::{self as rows, ReviewFilter};
+use serde_json::{Map, Value};
+use utoipa::IntoParams;
+
+use self::schema::{AnswerBody, NewReviewBody, ReviewSchema};
+use super::super::fields::{Body, Fields};
+use super::super::idempotency::commit_once;
+use super::super::page::{Page, PageRequest};
+use super::super::path::{Path, path_id};
+use super::super::query::{Parameters, Query, SortOrder};
+use super::super::schema::words;
+use super::LIMIT_DEFAULT;
+use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+
+pub use self::schema::ReviewNewsSchema;
+
+/// How many fields a review asks for.
+const FIELDS: RangeInclusive<usize> = 1..=40;
+/// The most bytes of the values of an answer.
+const ANSWER_BYTES_MAX: usize = 64 * 1024;
+
+/// Opens a review by hand, as a provider does; only in the sandbox.
+#[utoipa::path(
+    post, path = "/v1/sellers/{sellerId}/registration-reviews", operation_id = "openRegistrationReview",
+    tag = "Registration reviews",
+    params(("sellerId" = Uuid, Path, description = "The seller."),
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        pattern = "^[!-~]([ -~]*[!-~])?$",
+        description = "The same key and body give the same answer again for 24 hours")),
+    request_body(content = NewReviewBody, content_type = "application/json"),
+    responses(
+        (status = 201, description = "The review.", body = ReviewSchema),
+        (status = 404, description = "There is no such seller, or this is production.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn open(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path(seller_id): Path<String>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    if app.settings.mode == Mode::Production {
+        return Err(Error::NotFound.into());
+    }
+    let seller_id: SellerId = path_id(&seller_id)?;
+    let now = app.clock.of(caller.client_id);
+    let route = format!("POST /v1/sellers/{seller_id}/registration-reviews");
+    // Read here: what was answered before its deadline passed is answered again.
+    let plan = || async {
+        let (fields, deadline_at) = body.read(|fields| read_demand(fields, now))?;
+        let seller = sellers_flow::find(&app, caller.client_id, seller_id).await?.seller;
+        let simulator = seller.links.iter().find(|link| link.provider_type == ProviderType::Sandbox);
+        let Some(simulator) = simulator else {
+            return Err(Error::impossible("the seller is not registered at the simulator"));
+        };
+        let demand = Demand {
+            key: app.chance.id::<()>(now).uuid(),
+            reason: Some("periodic_update".to_owned()),
+            fields,
+            deadline_at,
+        };
+        let mut batch = Batch::new(caller.client_id);
+        let review = flow::plan_opening(&app, &mut batch, &seller, simulator.provider_id, demand)?;
+        let review = review.ok_or_else(|| Error::internal("a link that is gone"))?;
+        audit::record(&app, &mut batch, &caller, &request_id, "registration_review.opened", review.id.uuid());
+        Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body: shown(&app, &review).await? })
+    };
+    commit_once(&app, &caller, &headers, &route, &body, plan).await
+}
+
+fn read_demand(fields: &Fields<'_>, now: Timestamp) -> Option<(Vec<ReviewField>, Timestamp)> {
+    let asked = fields
+        .optional("fields")
+        .array(FIELDS, |item| item.text_as("must be a field that reviews ask for", Known::parse));
+    let asked = asked.map(|asked| asked.into_iter().map(|known| known.name).collect::<Vec<_>>());
+    let mut names: Vec<&str> = Vec::new();
+    for name in asked.unwrap_or_else(|| BY_DEFAULT.to_vec()) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let deadline_at = fields.optional("deadlineAt").timestamp().unwrap_or(now + flow::OPEN_FOR);
+    if deadline_at <= now {
+        fields.problem("deadlineAt", "must be in the future");
+    }
+    let field = |name: &str| ReviewField { name: name.to_owned(), required: true };
+    Some((names.into_iter().map(field).collect(), deadline_at))
+}
+
+/// A review with the address of its page.
+async fn shown(app: &App, review: &Review) -> Result<Value, Error> {
+    let link = review_links::address(app, review).await?;
+    Ok(view(review, link.as_deref()))
+}
+
+/// What a list of reviews is filtered by.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(
+    dead_code,
+    reason = "describes the query for the OpenAPI document; the query itself is read leniently"
+)]
+pub struct ReviewListQuery {
+    /// From 1.
+    #[param(minimum = 1, default = 1)]
+    page: Option<u32>,
+    /// Entries on a page.
+    #[param(minimum = 1, maximum = 100, default = 10)]
+    limit: Option<u32>,
+    /// By time of opening, in upper or lower case; newest first by default.
+    #[param(value_type = Option<words::SortOrder>, default = "DESC")]
+    sort: Option<String>,
+    /// Ids of sellers, separated by commas.
+    #[param(rename = "sellerId")]
+    seller_id: Option<String>,
+    /// Ids of merchants, separated by commas.
+    #[param(rename = "merchantId")]
+    merchant_id: Option<String>,
+    /// Statuses; repeated, or separated by commas.
+    #[param(value_type = Option<Vec<words::RegistrationReviewStatus>>)]
+    status: Option<String>,
+    /// With deadlines before this moment.
+    #[param(rename = "deadline.lt")]
+    deadline_before: Option<String>,
+}
+
+struct Asked {
+    page: PageRequest,
+    sort: SortOrder,
+    filter: ReviewFilter,
+}
+
+impl Asked {
+    fn read(parameters: &Parameters<'_>) -> Self {
+        let sellers = parameters.ids("sellerId");
+        let merchants = parameters.ids("merchantId");
+        let statuses = parameters.one_of("status", ReviewStatus::WORDS);
+        Self {
+            page: parameters.page(LIMIT_DEFAULT),
+            sort: parameters.sort(),
+            filter: ReviewFilter {
+                sellers: Some(sellers).filter(|sellers| !sellers.is_empty()),
+                merchants: Some(merchants).filter(|merchants| !merchants.is_empty()),
+                statuses: Some(statuses).filter(|statuses| !statuses.is_empty()),
+                deadline_before: parameters.moment("deadline.lt"),
+            },
+        }
+    }
+}
+
+/// Lists the reviews of all sellers.
+#[utoipa::path(
+    get, path = "/v1/sellers/registration-reviews", operation_id = "listRegistrationReviews",
+    tag = "Registration reviews",
+    params(ReviewListQuery),
+    responses((status = 200, description = "A page of reviews.", body = Page<ReviewSchema>), CommonErrors),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    query: Query,
+) -> Result<Response, ApiError> {
+    let asked = query.read(Asked::read)?;
+    page_of(&app, &caller, asked).await
+}
+
+/// Lists the reviews of a seller.
+#[utoipa::path(
+    get, path = "/v1/sellers/{sellerId}/registration-reviews", operation_id = "listRegistrationReviewsOfSeller",
+    tag = "Registration reviews",
+    params(("sellerId" = Uuid, Path, description = "The seller."),
+        ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
+        ("limit" = Option<u32>, Query, description = "1 to 100, 10 by default.", minimum = 1, maximum = 100)),
+    responses(
+        (status = 200, description = "A page of reviews.", body = Page<ReviewSchema>),
+        (status = 404, description = "There is no such seller.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn list_of_seller(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(seller_id): Path<String>,
+    query: Query,
+) -> Result<Response, ApiError> {
+    let seller_id = path_id(&seller_id)?;
+    sellers_flow::find(&app, caller.client_id, seller_id).await?;
+    let mut asked = query.read(Asked::read)?;
+    asked.filter.sellers = Some(vec![seller_id]);
+    page_of(&app, &caller, asked).await
+}
+
+async fn page_of(app: &App, caller: &Caller, asked: Asked) -> Result<Response, ApiError> {
+    let Asked { page, sort, filter } = asked;
+    let order = match sort {
+        SortOrder::Ascending => Order::OldestFirst,
+        SortOrder::Descending => Order::NewestFirst,
+    };
+    let slice = Slice { order, limit: i64::from(page.limit), offset: page.offset() };
+    let total = rows::count(&app.store, caller.client_id, &filter).await?;
+    let mut items = Vec::new();
+    for review in rows::page(&app.store, caller.client_id, &filter, slice).await? {
+        items.push(shown(app, &review).await?);
+    }
+    Ok(Json(Page::new(page, items, total)).into_response())
+}
+
+/// Reads a review.
+#[utoipa::path(
+    get, path = "/v1/sellers/{sellerId}/registration-reviews/{id}", operation_id = "getRegistrationReview",
+    tag = "Registration reviews",
+    params(("sellerId" = Uuid, Path, description = "The seller."), ("id" = Uuid, Path, description = "The review.")),
+    responses(
+        (status = 200, description = "The review.", body = ReviewSchema),
+        (status = 404, description = "The seller has no such review.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn read(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path((seller_id, id)): Path<(String, String)>,
+) -> Result<Response, ApiError> {
+    let review = flow::find(&app, caller.client_id, path_id(&seller_id)?, path_id(&id)?).await?;
+    Ok(Json(shown(&app, &review).await?).into_response())
+}
+
+/// Delivers what the seller has answered.
+///
+/// Every required field must be there: what is known of the seller fills no gap.
+#[utoipa::path(
+    post, path = "/v1/sellers/{sellerId}/registration-reviews/{id}/answer", operation_id = "answerRegistrationReview",
+    tag = "Registration reviews",
+    params(("sellerId" = Uuid, Path, description = "The seller."), ("id" = Uuid, Path, description = "The review."),
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+        pattern = "^[!-~]([ -~]*[!-~])?$",
+        description = "The same key and body give the same answer again for 24 hours")),
+    request_body(content = AnswerBody, content_type = "application/json"),
+    responses(
+        (status = 200, description = "The review.", body = ReviewSchema),
+        (status = 404, description = "The seller has no such review.", body = ErrorEnvelope),
+        (status = 409, description = "The review takes no answer, as it stands, or the idempotency key is in use.",
+            body = ErrorEnvelope),
+        CommonErrors,
+    ),
+    security(("client_id" = [], "api_key" = [])),
+)]
+pub async fn answer(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Extension(request_id): Extension<RequestId>,
+    Path((seller_id, id)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let (seller_id, id): (SellerId, RegistrationReviewId) = (path_id(&seller_id)?, path_id(&id)?);
+    let route = format!("POST /v1/sellers/{seller_id}/registration-reviews/{id}/answer");
+    let plan = || async {
+        let review = flow::find(&app, caller.client_id, seller_id, id).await?;
+        flow::must_take_an_answer(&review)?;
+        let given = read_answer(&body, &review, app.clock.of(caller.client_id))?;
+        let mut batch = Batch::new(caller.client_id);
+        let after = flow::plan_answer(&app, &mut batch, &review, &given, &caller.actor()).await?;
+        audit::record(&app, &mut batch, &caller, &request_id, "registration_review.answered", id.uuid());
+        Ok(Planned { batch, status: StatusCode::OK.as_u16(), body: shown(&app, &after).await? })
+    };
+    commit_once(&app, &caller, &headers, &route, &body, plan).await
+}
+
+/// Reads an answer; the problems of the fields and of the values together.
+fn read_answer(body: &Body, review: &Review, now: Timestamp) -> Result<Given, Problems> {
+    body.read(|fields| {
+        let data: Option<Map<String, Value>> = fields.required("data").raw_object(ANSWER_BYTES_MAX);
+        if let Some(Err(problems)) = data.as_ref().map(|data| check(&review.demand.fields, data)) {
+            fields.problems(problems);
+        }
+        let collected_at = fields.required("collectedAt").timestamp();
+        if collected_at.is_some_and(|at| at < review.opened_at) {
+            fields.problem("collectedAt", "must not be before the review was opened");
+        }
+        if collected_at.is_some_and(|at| at > now) {
+            fields.problem("collectedAt", "must not be in the future");
+        }
+        if fields.required("declaration").boolean() == Some(false) {
+            fields.problem("declaration", "must be true");
+        }
+        Some(Given { data: data?, collected_at: collected_at? })
+    })
+}

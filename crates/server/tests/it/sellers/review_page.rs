@@ -1,0 +1,135 @@
+//! The page at which a seller answers a review itself.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use serde_json::json;
+
+use super::documents::DOCUMENTS;
+use super::reviews::{answered, now, opened};
+use super::{company_body, made, read};
+use crate::charges::{single_merchant, text};
+use crate::harness::{ADDRESS, Reply, TestApp, stories};
+use crate::settings::forms::{Form, png};
+
+stories! {
+    a_seller_answers_at_its_page,
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The page behind a link, as a browser gets it.
+async fn page(app: &TestApp, link: &str, language: &str, form: Option<&Form>) -> (u16, String, Reply) {
+    let uri = link.strip_prefix(ADDRESS).unwrap();
+    let request = Request::builder().uri(uri).header("Accept-Language", language);
+    let request = match form {
+        None => request.method(Method::GET).body(Body::empty()),
+        Some(form) => {
+            request.method(Method::POST).header("Content-Type", Form::KIND).body(Body::from(form.bytes()))
+        }
+    };
+    let reply = app.send(request.unwrap()).await;
+    (reply.status.as_u16(), String::from_utf8(reply.bytes.clone()).unwrap(), reply)
+}
+
+async fn a_seller_answers_at_its_page(app: TestApp) {
+    let app = app.reachable().await;
+    let seller = made(&app, &company_body(&single_merchant(&app).await)).await;
+    let fields = [
+        "owner.phoneNumber",
+        "owner.birthdate",
+        "owner.monthlyIncome",
+        "owner.isBusinessRepresentative",
+        "bankAccount.type",
+        "documents.SELFIE",
+    ];
+    let review = opened(&app, &seller, &fields, 10).await;
+    let link = text(&review["answerLink"]).to_owned();
+    for (language, title) in [
+        ("pt-BR", "Confirmação de cadastro"),
+        ("en", "Confirm your registration"),
+        ("es", "Confirmación de registro"),
+        ("de", "Confirmação de cadastro"),
+    ] {
+        let (status, html, reply) = page(&app, &link, language, None).await;
+        assert_eq!(status, 200);
+        assert!(html.contains(&format!("<h1>{title}</h1>")), "{html}");
+        for name in fields {
+            assert!(html.contains(&format!("<label for=\"{name}\">")), "{name} in {html}");
+        }
+        // Nothing that is known of the seller, and nothing from outside.
+        for known in ["Rita", "21988899909", "1995", "21000", "http:", "https:", "<script"] {
+            assert!(!html.contains(known), "{known} in {html}");
+        }
+        let policy = reply.header("content-security-policy").unwrap();
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{policy}"
+        );
+        assert_eq!(reply.header("cache-control"), Some("no-store"));
+        assert_eq!(reply.header("referrer-policy"), Some("no-referrer"));
+        assert_eq!(reply.header("x-content-type-options"), Some("nosniff"));
+    }
+    let sent =
+        |texts: &[(&str, &str)], file: &[u8]| Form::of(texts).with_upload("documents.SELFIE", "me.png", file);
+    let good = [
+        ("owner.phoneNumber", "21977777777"),
+        ("owner.birthdate", "1990-02-28"),
+        ("owner.monthlyIncome", "2100,50"),
+        ("owner.isBusinessRepresentative", "false"),
+        ("bankAccount.type", "conta_poupanca"),
+        ("declaration", "true"),
+        ("owner.name", "not asked for"),
+    ];
+    let (status, html, _) = page(&app, &link, "en", Some(&sent(&good[..5], &png().bytes))).await;
+    assert!(status == 400 && html.contains("Tick the declaration."), "{html}");
+    let wrong =
+        [("owner.phoneNumber", "<b>me</b>"), ("owner.monthlyIncome", "much"), ("declaration", "true")];
+    let (status, html, _) =
+        page(&app, &link, "en", Some(&sent(&wrong, b"MZ\x90\0\x03\0\0\0\x04\0\0\0"))).await;
+    assert_eq!(status, 400);
+    let faults =
+        ["Date of birth", "Monthly income", "Legal representative", "Kind of account", "Photo of the person"];
+    for fault in faults {
+        assert!(html.contains(&format!("\">{fault}</a> is not right or missing")), "{fault} in {html}");
+    }
+    assert!(!html.contains("me</b>") && !html.contains("much"), "what was sent is not shown again: {html}");
+    assert_eq!(app.get(DOCUMENTS).await.expect(200)["meta"]["totalItems"], 0);
+
+    let (status, html, _) = page(&app, &link, "en", Some(&sent(&good, &png().bytes))).await;
+    assert!(status == 200 && html.contains("Thank you."), "{html}");
+    let (status, html, _) = page(&app, &link, "en", Some(&sent(&good, &png().bytes))).await;
+    assert!(status == 410 && html.contains("is being checked"), "{html}");
+    app.run_jobs().await;
+    let after = read(&app, &seller).await;
+    assert_eq!(
+        (&after["owner"]["phoneNumber"], &after["owner"]["birthdate"], &after["owner"]["monthlyIncome"]),
+        (&json!("21977777777"), &json!("1990-02-28T00:00:00.000Z"), &json!(2100.5))
+    );
+    assert_eq!(after["owner"]["isBusinessRepresentative"], false);
+    assert_eq!(
+        (&after["bankAccount"]["type"], &after["owner"]["name"]),
+        (&json!("conta_poupanca"), &json!("Rita Lima"))
+    );
+    let (status, html, _) = page(&app, &link, "en", None).await;
+    assert!(status == 410 && html.contains("Your registration is confirmed."), "{html}");
+
+    // A link of another attempt, one that is changed, and one that is over.
+    let review = opened(&app, &seller, &["owner.phoneNumber"], 1).await;
+    let first = text(&review["answerLink"]).to_owned();
+    answered(&app, &review, &json!({ "owner.phoneNumber": "REFUSED ONCE" })).await;
+    app.run_jobs().await;
+    let second = text(&now(&app, &review).await["answerLink"]).to_owned();
+    let forged = format!("{}{}", &second[..second.len() - 1], if second.ends_with('A') { 'B' } else { 'A' });
+    for (link, status) in [(&first, 404), (&second, 200), (&forged, 404)] {
+        assert_eq!(page(&app, link, "en", None).await.0, status, "{link}");
+    }
+    let html = page(&app, &second, "en", None).await.1;
+    assert!(html.contains("has not taken your last answer") && html.contains("<li>Phone</li>"), "{html}");
+    app.later(8 * DAY).await;
+    let (status, html, _) = page(&app, &second, "en", None).await;
+    assert!(status == 200 && html.contains("your payouts are blocked"), "{html}");
+    app.later(31 * DAY).await;
+    assert_eq!(page(&app, &second, "en", None).await.0, 410);
+}

@@ -1,0 +1,373 @@
+//! Reviews of registrations: opened, answered, judged, and what becomes of a seller that does not answer.
+
+use std::time::Duration;
+
+use axum::http::Method;
+use regente_providers::staged::Staged;
+use regente_store::{args, sql};
+use serde_json::{Value, json};
+
+use super::documents::{DOCUMENTS, selfie};
+use super::registrations::{links, staged};
+use super::{SELLERS, changed, company_body, made, path, read, seller_body};
+use crate::charges::{single_merchant, text};
+use crate::harness::{ADDRESS, Reply, TestApp, sandbox, stories};
+use crate::settings::forms::png;
+use crate::splits::divided;
+use crate::webhooks::deliveries::webhook;
+use crate::webhooks::receiver::Receiver;
+
+stories! {
+    an_approved_answer_becomes_the_sellers_data,
+    a_seller_that_does_not_answer_is_blocked_until_it_does,
+    an_answer_has_what_is_asked_for_and_nothing_else,
+    a_provider_asks_by_itself_and_a_deleted_seller_is_asked_no_more,
+    a_provider_asks_and_asks_no_more,
+}
+
+sql! {
+    COUNT_KEPT_ANSWERS = "
+        SELECT COUNT(*) AS n FROM registration_reviews WHERE client_id = :client_id AND answer IS NOT NULL";
+}
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+const REVIEWS: &str = "/v1/sellers/registration-reviews";
+
+/// Opens a review of these fields with a deadline so many days ahead.
+pub async fn opened(app: &TestApp, seller: &Value, fields: &[&str], days: u32) -> Value {
+    let deadline = app.clock.deployment() + DAY * days;
+    let body = json!({ "fields": fields, "deadlineAt": deadline });
+    app.post(&format!("{}/registration-reviews", path(seller)), &body).await.expect(201)
+}
+
+pub(super) fn place(review: &Value) -> String {
+    format!("{SELLERS}/{}/registration-reviews/{}", text(&review["sellerId"]), text(&review["id"]))
+}
+
+/// A review as it is now.
+pub(super) async fn now(app: &TestApp, review: &Value) -> Value {
+    app.get(&place(review)).await.expect(200)
+}
+
+async fn try_answer(app: &TestApp, review: &Value, data: &Value) -> Reply {
+    let body = json!({ "data": data, "collectedAt": app.clock.deployment(), "declaration": true });
+    app.post(&format!("{}/answer", place(review)), &body).await
+}
+
+pub(super) async fn answered(app: &TestApp, review: &Value, data: &Value) -> Value {
+    try_answer(app, review, data).await.expect(200)
+}
+
+/// How many answers are stored.
+pub(super) async fn kept_answers(app: &TestApp) -> u64 {
+    let client_id = app.client_id();
+    app.app.store.row(&COUNT_KEPT_ANSWERS, args! { client_id }).await.unwrap().unwrap().get("n").unwrap()
+}
+
+/// A webhook for each event of sellers but those of their registration.
+async fn listening(app: &TestApp) -> Receiver {
+    let receiver = Receiver::start().await;
+    for event in ["opened", "reminder", "submitted", "approved", "rejected", "expired", "canceled"] {
+        webhook(app, &receiver, &format!("seller.registration_review.{event}"), "/").await;
+    }
+    webhook(app, &receiver, "seller.blocked", "/").await;
+    receiver
+}
+
+/// The words of the events since the last look, by the alphabet.
+fn news(receiver: &Receiver, seen: &mut usize) -> Vec<String> {
+    let all = receiver.events();
+    let mut new: Vec<_> =
+        all[*seen..].iter().map(|name| name.rsplit('.').next().unwrap().to_owned()).collect();
+    *seen = all.len();
+    new.sort();
+    new
+}
+
+async fn an_approved_answer_becomes_the_sellers_data(app: TestApp) {
+    let app = app.reachable().await;
+    let (receiver, mut seen) = (listening(&app).await, 0);
+    let seller = made(&app, &company_body(&single_merchant(&app).await)).await;
+    let by_default =
+        app.post(&format!("{}/registration-reviews", path(&seller)), &json!({})).await.expect(201);
+    let link = text(&by_default["answerLink"]).to_owned();
+    assert!(link.starts_with(&format!("{ADDRESS}/registration-reviews/")), "{link}");
+    let field = |name: &str, kind: &str, label: &str| json!({ "name": name, "type": kind, "format": null, "enum": null, "required": true, "label": label });
+    let expected = json!({
+        "id": by_default["id"], "sellerId": seller["id"], "merchantId": seller["merchantId"],
+        "clientId": app.client.id, "providerType": "SANDBOX", "status": "open", "reason": "periodic_update",
+        "deadlineAt": "2026-04-22T15:12:38.379Z",
+        "fields": [
+            field("owner.phoneNumber", "string", "Phone"),
+            field("owner.monthlyIncome", "number", "Monthly income"),
+        ],
+        "attempt": 1, "openedAt": by_default["openedAt"], "submittedAt": null, "concludedAt": null, "rejections": [],
+        "createdAt": by_default["openedAt"], "updatedAt": by_default["openedAt"], "answerLink": link,
+    });
+    assert_eq!(by_default, expected);
+
+    let fields = ["owner.phoneNumber", "owner.address.street", "business.name", "documents.SELFIE"];
+    let review = opened(&app, &seller, &fields, 10).await;
+    let upload = selfie(&png().bytes).request_to(&app.client, Method::POST, DOCUMENTS);
+    let file = app.send(upload).await.expect(201);
+    let data = json!({
+        "owner.phoneNumber": "21977777777", "owner.address.street": "Rua Nova", "business.name": "CHECKED",
+        "documents.SELFIE": file["id"],
+    });
+    let submitted = answered(&app, &review, &data).await;
+    assert_eq!(
+        (&submitted["status"], &submitted["submittedAt"]),
+        (&json!("submitted"), &submitted["updatedAt"])
+    );
+    assert_eq!(try_answer(&app, &review, &data).await.details(409), ["registration_review_invalid_state"]);
+    app.run_jobs().await;
+    // The simulator checks for an hour; meanwhile nothing changes.
+    assert_eq!((&now(&app, &review).await["status"], kept_answers(&app).await), (&json!("submitted"), 1));
+    assert_eq!(read(&app, &seller).await["owner"]["phoneNumber"], "21988899909");
+    app.later(2 * HOUR).await;
+    let approved = now(&app, &review).await;
+    assert_eq!((&approved["status"], kept_answers(&app).await), (&json!("approved"), 0));
+    assert_eq!(approved["concludedAt"], approved["updatedAt"]);
+    let after = read(&app, &seller).await;
+    assert_eq!(
+        (&after["owner"]["phoneNumber"], &after["owner"]["address"]["street"], &after["business"]["name"]),
+        (&json!("21977777777"), &json!("Rua Nova"), &json!("CHECKED"))
+    );
+    assert_eq!(after["owner"]["email"], seller["owner"]["email"]);
+    assert_eq!(app.get(&format!("{DOCUMENTS}/{}", text(&file["id"]))).await.expect(200)["status"], "sent");
+    assert_eq!(news(&receiver, &mut seen), ["approved", "opened", "opened", "submitted"]);
+
+    // Nothing personal is in an event.
+    for got in receiver.received() {
+        let body = got.json();
+        let seller = json!({ "id": seller["id"], "merchantId": seller["merchantId"], "status": "active" });
+        assert_eq!(body["data"]["seller"], seller);
+        let text = body.to_string();
+        for secret in ["2197777", "Rua Nova", "CHECKED", "Rita", &link] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+    }
+
+    let listed = async |query: &str| app.get(&format!("{REVIEWS}{query}")).await.expect(200)["items"].clone();
+    let (open, done) = (now(&app, &by_default).await, approved);
+    for (query, found) in [
+        (String::new(), json!([done, open])),
+        ("?sort=asc".to_owned(), json!([open, done])),
+        ("?status=approved,expired".to_owned(), json!([done])),
+        (format!("?merchantId={}", text(&seller["merchantId"])), json!([done, open])),
+        (format!("?sellerId={}", app.client.id), json!([])),
+        ("?deadline.lt=2026-04-22".to_owned(), json!([done])),
+    ] {
+        assert_eq!(listed(&query).await, found, "{query}");
+    }
+    let of_seller = app.get(&format!("{}/registration-reviews?limit=1", path(&seller))).await.expect(200);
+    assert_eq!((&of_seller["items"], &of_seller["meta"]["totalItems"]), (&json!([done]), &json!(2)));
+}
+
+async fn a_seller_that_does_not_answer_is_blocked_until_it_does(app: TestApp) {
+    let (receiver, mut seen) = (listening(&app).await, 0);
+    let merchant = single_merchant(&app).await;
+    let seller = made(&app, &seller_body(&merchant)).await;
+    let review = opened(&app, &seller, &["owner.professionalOccupation"], 10).await;
+    for (days, status, events) in [
+        (2, "active", vec!["opened"]),
+        (2, "active", vec!["reminder"]),
+        (4, "active", vec!["reminder"]),
+        (1, "active", vec!["reminder"]),
+        (1, "blocked", vec!["blocked", "expired"]),
+    ] {
+        app.later(DAY * days).await;
+        assert_eq!(news(&receiver, &mut seen), events);
+        assert_eq!(read(&app, &seller).await["status"], status);
+    }
+    assert_eq!(now(&app, &review).await["status"], "expired");
+    // The provider says every day that the seller is active; the block stays, and no charge gives it a part.
+    app.later(3 * DAY).await;
+    let blocked = read(&app, &seller).await;
+    assert_eq!((&blocked["status"], &blocked["providers"]["status"]), (&json!("blocked"), &json!("blocked")));
+    assert_eq!(blocked["providers"]["externalStatus"], "active");
+    let charge = divided(&merchant, 1000, &json!([{ "sellerId": seller["id"], "percentage": 10 }]));
+    let refused = app.post("/v1/charges", &charge).await.expect(400);
+    assert_eq!(
+        (&refused["error"]["type"], &refused["error"]["details"]),
+        (&json!("invalid_request_error"), &json!([format!("seller {} is blocked", text(&seller["id"]))]))
+    );
+    assert_eq!(app.get("/v1/charges").await.expect(200)["meta"]["totalItems"], 0);
+
+    // A late answer is refused with further time, and again with none; the block stays.
+    let say = |word: &str| json!({ "owner.professionalOccupation": word });
+    answered(&app, &review, &say("REFUSED ONCE")).await;
+    app.run_jobs().await;
+    let open = now(&app, &review).await;
+    assert_eq!((&open["status"], &open["attempt"]), (&json!("open"), &json!(2)));
+    assert_eq!(
+        open["rejections"],
+        json!([{ "field": "owner.phoneNumber", "message": "could not be confirmed" }])
+    );
+    assert_eq!(news(&receiver, &mut seen), ["rejected", "submitted"]);
+    answered(&app, &review, &say("REFUSED")).await;
+    app.run_jobs().await;
+    assert_eq!(now(&app, &review).await["status"], "rejected");
+    assert_eq!(
+        try_answer(&app, &review, &say("x")).await.details(409),
+        ["registration_review_invalid_state"]
+    );
+    app.later(8 * DAY).await;
+    assert_eq!(now(&app, &review).await["status"], "expired");
+    assert_eq!(news(&receiver, &mut seen), ["expired", "rejected", "submitted"]);
+    assert_eq!(read(&app, &seller).await["status"], "blocked");
+
+    // Two reviews hold it; the approval of one does not release it.
+    let second = opened(&app, &seller, &["owner.phoneNumber"], 1).await;
+    app.later(DAY).await;
+    answered(&app, &review, &say("baker")).await;
+    app.run_jobs().await;
+    assert_eq!(read(&app, &seller).await["status"], "blocked");
+    answered(&app, &second, &json!({ "owner.phoneNumber": "21977777777" })).await;
+    app.run_jobs().await;
+    let released = read(&app, &seller).await;
+    assert_eq!(
+        (&released["status"], &released["owner"]["professionalOccupation"]),
+        (&json!("active"), &json!("baker"))
+    );
+    let held = links(&app, &seller).await[0].held;
+    assert_eq!(held, None);
+    assert_eq!(app.post("/v1/charges", &charge).await.expect(201)["status"], "authorized");
+}
+
+async fn an_answer_has_what_is_asked_for_and_nothing_else(app: TestApp) {
+    let seller = made(&app, &seller_body(&single_merchant(&app).await)).await;
+    let fields =
+        ["owner.phoneNumber", "owner.email", "owner.monthlyIncome", "owner.birthdate", "bankAccount.type"];
+    let review = opened(&app, &seller, &fields, 10).await;
+    let good = json!({
+        "owner.phoneNumber": "1", "owner.email": "a@example.com", "owner.monthlyIncome": 10.5,
+        "owner.birthdate": "1990-02-28", "bankAccount.type": "conta_poupanca",
+    });
+    let with = |name: &str, value: Value| {
+        let mut data = good.clone();
+        data[name] = value;
+        data
+    };
+    let empty = fields.map(|name| format!("data.{name} should not be empty"));
+    let mut sorted = empty.to_vec();
+    sorted.sort();
+    let kinds = "conta_corrente, conta_poupanca, conta_corrente_conjunta, conta_poupanca_conjunta";
+    let cases = [
+        (json!({}), sorted),
+        (
+            with("owner.phoneNumber", json!(" ")),
+            vec!["data.owner.phoneNumber should not be empty".to_owned()],
+        ),
+        (with("owner.phoneNumber", json!(1)), vec!["data.owner.phoneNumber must be a string".to_owned()]),
+        (with("owner.email", json!("a@b")), vec!["data.owner.email must be an email".to_owned()]),
+        (
+            with("owner.monthlyIncome", json!("10")),
+            vec!["data.owner.monthlyIncome must be a number".to_owned()],
+        ),
+        (
+            with("owner.monthlyIncome", json!(-1)),
+            vec!["data.owner.monthlyIncome must be a number that is not less than 0".to_owned()],
+        ),
+        (
+            with("owner.birthdate", json!("1990-02-30")),
+            vec!["data.owner.birthdate must be a valid ISO 8601 date string".to_owned()],
+        ),
+        (
+            with("bankAccount.type", json!("wallet")),
+            vec![format!("data.bankAccount.type must be one of the following values: {kinds}")],
+        ),
+        (with("owner.phone", json!("1")), vec!["data.owner.phone is not asked for".to_owned()]),
+    ];
+    for (data, problems) in cases {
+        let mut details = try_answer(&app, &review, &data).await.details(400);
+        details.sort();
+        assert_eq!(details, problems, "{data}");
+    }
+    let at = app.clock.deployment();
+    let path_of_answer = format!("{}/answer", place(&review));
+    for (collected_at, declaration, problem) in [
+        (at - HOUR, true, "collectedAt must not be before the review was opened"),
+        (at + HOUR, true, "collectedAt must not be in the future"),
+        (at, false, "declaration must be true"),
+    ] {
+        let body = json!({ "data": good, "collectedAt": collected_at, "declaration": declaration });
+        assert_eq!(app.post(&path_of_answer, &body).await.details(400), [problem]);
+    }
+    // What a person does not have cannot be answered for it, and a file must be there.
+    for (field, value) in [("business.name", json!("Loja")), ("documents.SELFIE", seller["id"].clone())] {
+        let review = opened(&app, &seller, &[field], 10).await;
+        let reply = try_answer(&app, &review, &json!({ (field): value })).await;
+        assert_eq!(reply.expect(400)["error"]["type"], "invalid_request_error", "{field}");
+    }
+    let wrong = json!({ "fields": ["owner.shoeSize"], "deadlineAt": at });
+    let details = app.post(&format!("{}/registration-reviews", path(&seller)), &wrong).await.details(400);
+    assert_eq!(
+        details,
+        ["fields[0] must be a field that reviews ask for", "deadlineAt must be in the future"]
+    );
+    assert_eq!(kept_answers(&app).await, 0);
+    answered(&app, &review, &good).await;
+}
+
+async fn a_provider_asks_by_itself_and_a_deleted_seller_is_asked_no_more(app: TestApp) {
+    let (receiver, mut seen) = (listening(&app).await, 0);
+    let mut provider = sandbox("Asking", 1);
+    provider["options"] = json!({ "type": "SANDBOX", "sandboxReviewEveryDays": 20 });
+    let merchant = app.merchant_with(json!([provider])).await;
+    let seller = made(&app, &seller_body(&merchant)).await;
+    app.later(19 * DAY).await;
+    assert_eq!(app.get(REVIEWS).await.expect(200)["meta"]["totalItems"], 0);
+    app.later(3 * DAY).await;
+    let reviews = app.get(REVIEWS).await.expect(200);
+    assert_eq!((&reviews["meta"]["totalItems"], &reviews["items"][0]["status"]), (&json!(1), &json!("open")));
+    assert_eq!(reviews["items"][0]["deadlineAt"], "2026-05-12T15:12:38.379Z");
+    assert_eq!(news(&receiver, &mut seen), ["opened"]);
+    changed(&app, &seller, &json!({ "statusReason": "moves" })).await;
+
+    let body = json!({ "merchantId": merchant });
+    app.call(&app.client, Method::DELETE, &path(&seller), &[], Some(&body)).await.expect(204);
+    app.run_jobs().await;
+    assert_eq!(news(&receiver, &mut seen), ["canceled"]);
+    let canceled = now(&app, &reviews["items"][0]).await;
+    assert_eq!((&canceled["status"], &canceled["concludedAt"]), (&json!("canceled"), &canceled["updatedAt"]));
+    app.later(60 * DAY).await;
+    assert_eq!(news(&receiver, &mut seen), [""; 0]);
+}
+
+async fn a_provider_asks_and_asks_no_more(app: TestApp) {
+    let app = app.reachable().await;
+    let (receiver, mut seen) = (listening(&app).await, 0);
+    let merchant = single_merchant(&app).await;
+    let seller = made(&app, &seller_body(&merchant)).await;
+    for (what, days, events, status) in [
+        (Staged::ReviewOpened, 0, vec!["opened"], "active"),
+        (Staged::ReviewWithdrawn, 31, vec!["canceled"], "active"),
+        (
+            Staged::ReviewOpened,
+            31,
+            vec!["blocked", "expired", "opened", "reminder", "reminder", "reminder"],
+            "blocked",
+        ),
+        (Staged::ReviewWithdrawn, 1, vec!["canceled"], "active"),
+    ] {
+        app.later(HOUR).await;
+        staged(&app, &seller, what).await;
+        for notice in app.wire.notices() {
+            app.deliver(&notice).await.expect(200);
+        }
+        app.run_jobs().await;
+        app.later(DAY * days).await;
+        assert_eq!(
+            (news(&receiver, &mut seen), read(&app, &seller).await["status"].clone()),
+            (events.iter().map(ToString::to_string).collect(), json!(status))
+        );
+    }
+    // A provider goes with its merchant; its review does too.
+    let review = opened(&app, &seller, &["owner.phoneNumber"], 10).await;
+    app.delete(&format!("/v1/merchants/{merchant}")).await.expect(204);
+    app.later(DAY * 4).await;
+    assert_eq!(now(&app, &review).await["status"], "canceled");
+    assert_eq!(news(&receiver, &mut seen), ["canceled", "opened"]);
+}
