@@ -161,7 +161,7 @@ pub enum SealedTable {
 
 impl SealedTable {
     /// Every table, in the order of the walk.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
@@ -186,6 +186,7 @@ impl SealedTable {
             | Self::Providers
             | Self::Customers
             | Self::CustomerAliases
+            | Self::Vendors
             | Self::Cards
             | Self::Charges
             | Self::Purchases

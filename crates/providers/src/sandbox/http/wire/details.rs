@@ -1,6 +1,8 @@
 //! What an operator's own processor is told of a call beyond what the simulator uses: whose call it is, and what is on the
 //! order. The simulator reads nothing of it.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use regente_domain::customer::{Address, Document};
 use regente_domain::seller::data::SellerData;
 use serde::{Deserialize, Serialize};
@@ -9,7 +11,7 @@ use uuid::Uuid;
 use zeroize::Zeroize;
 
 use crate::request::{Authorization, Call, Credentials, Instrument, Operation, PayerDetails};
-use crate::seller::{SellerAsks, SellerCall};
+use crate::seller::{ReviewAnswer, SellerAsks, SellerCall};
 
 /// The details of a call.
 #[derive(Serialize, Deserialize)]
@@ -50,6 +52,37 @@ pub(super) struct SellerDetails {
     /// Of a registration and a change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     data: Option<Box<SellerData>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<FileMessage>,
+    /// The answer to a review.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<AnswerMessage>,
+}
+
+/// A file that shows who a seller is, wiped afterwards.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct FileMessage {
+    id: Uuid,
+    /// In base64.
+    content: String,
+}
+
+impl Drop for FileMessage {
+    fn drop(&mut self) {
+        self.content.zeroize();
+    }
+}
+
+/// What a seller has answered to a review.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct AnswerMessage {
+    /// The processor's key of the review.
+    key: Uuid,
+    /// Which answer of the review it is, from 1.
+    attempt: u32,
+    values: Map<String, Value>,
 }
 
 /// Credentials on their way, wiped afterwards.
@@ -113,15 +146,28 @@ impl Details {
 
 impl SellerDetails {
     pub(super) fn of(call: &SellerCall) -> Self {
-        let data = match &call.asks {
-            SellerAsks::Register(data) | SellerAsks::Update(data) => Some(data.clone()),
-            SellerAsks::Status => None,
-        };
-        Self {
+        let bare = Self {
             credentials: CredentialsMessage::of(&call.credentials),
             seller_id: call.seller_id,
             external_id: call.external_id.clone(),
-            data,
+            data: None,
+            file: None,
+            answer: None,
+        };
+        match &call.asks {
+            SellerAsks::Register(data) | SellerAsks::Update(data) => {
+                Self { data: Some(data.clone()), ..bare }
+            }
+            SellerAsks::File(file) => {
+                let content = STANDARD.encode(&*file.bytes);
+                Self { file: Some(FileMessage { id: file.id, content }), ..bare }
+            }
+            SellerAsks::Review(answer) => {
+                let ReviewAnswer { key, attempt, values, .. } = &**answer;
+                let answer = AnswerMessage { key: *key, attempt: *attempt, values: values.clone() };
+                Self { answer: Some(answer), ..bare }
+            }
+            SellerAsks::Status => bare,
         }
     }
 }
