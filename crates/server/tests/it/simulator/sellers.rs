@@ -43,7 +43,10 @@ async fn sellers_are_registered_once_for_each_key() {
     };
     let status = |answer: SellerAnswer| match answer {
         SellerAnswer::Stands(standing) => (standing.status, standing.external_id),
-        other => panic!("{other:?}"),
+        other @ (SellerAnswer::Reviewed(_)
+        | SellerAnswer::Unknown
+        | SellerAnswer::Unanswered
+        | SellerAnswer::NotSupported) => panic!("{other:?}"),
     };
     assert_eq!(ask(1, SellerAsks::Status).await, SellerAnswer::Unknown);
     let (active, id) = status(ask(1, SellerAsks::Register(data("1"))).await);

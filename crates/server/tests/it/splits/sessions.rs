@@ -64,7 +64,10 @@ async fn a_session_keeps_its_rules_and_divides_its_charges(app: TestApp) {
         ),
         (json!([{ "sellerId": merchant, "amount": 1 }]), format!("seller {merchant} was not found")),
     ] {
-        assert_eq!(app.patch(&path, &change(rules.clone())).await.details(400), [detail.clone()]);
+        assert_eq!(
+            app.patch(&path, &change(rules.clone())).await.details(400),
+            std::slice::from_ref(&detail)
+        );
         body["splitRules"] = rules;
         assert_eq!(app.post("/v1/sessions", &body).await.details(400), [detail]);
     }
