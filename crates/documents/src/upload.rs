@@ -2,9 +2,7 @@
 //! for whoever will open it. Nothing is decoded: a picture tells its size in its head, and of a PDF only the streams
 //! that may hold pages are inflated, within a bound.
 
-use std::io::Cursor;
-
-use imagesize::{Compression, ImageType, image_type};
+use imagesize::{Compression, ImageType, blob_size, image_type};
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 use regente_domain::seller::document::{FILE_BYTES_MAX, FileFormat, PAGES_MAX, PIXELS_MAX, SIDE_PIXELS_MAX};
 
@@ -66,20 +64,18 @@ pub fn format_of(file: &[u8]) -> Result<FileFormat, UploadError> {
         pdf(file)?;
         return Ok(FileFormat::Pdf);
     }
-    let (kind, format) = match image_type(file) {
-        Ok(kind @ ImageType::Png) => (kind, FileFormat::Png),
-        Ok(kind @ ImageType::Jpeg) => (kind, FileFormat::Jpeg),
-        Ok(kind @ ImageType::Bmp) => (kind, FileFormat::Bmp),
-        Ok(kind @ ImageType::Webp) => (kind, FileFormat::Webp),
-        Ok(kind @ ImageType::Heif(Compression::Hevc | Compression::Jpeg)) => (kind, FileFormat::Heif),
+    let format = match image_type(file) {
+        Ok(ImageType::Png) => FileFormat::Png,
+        Ok(ImageType::Jpeg) => FileFormat::Jpeg,
+        Ok(ImageType::Bmp) => FileFormat::Bmp,
+        Ok(ImageType::Webp) => FileFormat::Webp,
+        Ok(ImageType::Heif(Compression::Hevc | Compression::Jpeg)) => FileFormat::Heif,
         // Videos begin alike.
-        Ok(kind @ ImageType::Heif(Compression::Unknown)) if HEIF_BRANDS.contains(&brand(file)) => {
-            (kind, FileFormat::Heif)
-        }
+        Ok(ImageType::Heif(Compression::Unknown)) if HEIF_BRANDS.contains(&brand(file)) => FileFormat::Heif,
         // The list is open: it grows with the library.
         Ok(_) | Err(_) => return Err(UploadError::OtherFormat),
     };
-    let size = kind.reader_size(&mut Cursor::new(file)).map_err(|_| UploadError::Broken)?;
+    let size = blob_size(file).map_err(|_| UploadError::Broken)?;
     let height = match format {
         // A bitmap that begins with its upper line has a height below zero.
         FileFormat::Bmp => pixels(size.height)?.cast_signed().unsigned_abs(),

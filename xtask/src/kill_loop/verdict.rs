@@ -126,7 +126,15 @@ fn unsettled(
     for day in days {
         let report = service.settle(simulator, &day)?;
         let findings = report["findings"].as_array().into_iter().flatten();
-        unsettled.extend(findings.map(|found| format!("the settlement file of {day}: {found}")));
+        unsettled.extend(findings.map(|found| {
+            let id = found["chargeId"].as_str().unwrap_or_default();
+            let charge = charges.values().find(|charge| charge["id"] == id);
+            let requests = charge.map(|charge| &charge["transactionRequests"]);
+            format!(
+                "the settlement file of {day}: {found}; its requests: {}",
+                requests.unwrap_or(&Value::Null)
+            )
+        }));
         owed = report["owed"].clone();
     }
     let is_open = |(_, owed): &(&String, &Value)| owed.as_i64() != Some(0);

@@ -264,16 +264,13 @@ impl<R: Read> Iterator for Lines<'_, R> {
                 Err(error) if error.is_io_error() => return Some(Err(LineError::File(error))),
                 Err(error) => {
                     let row = error.position().map_or(0, csv::Position::line);
-                    return Some(Err(match error.kind() {
-                        csv::ErrorKind::Utf8 { err, .. } => self.wrong(
-                            row,
-                            WrongField(
-                                err.field(),
-                                format!("it is not UTF-8 after byte {}", err.valid_up_to()),
-                            ),
-                        ),
-                        _ => LineError::Row(WrongRow { row, column: None, why: error.to_string() }),
-                    }));
+                    let wrong = if let csv::ErrorKind::Utf8 { err, .. } = error.kind() {
+                        let why = format!("it is not UTF-8 after byte {}", err.valid_up_to());
+                        self.wrong(row, WrongField(err.field(), why))
+                    } else {
+                        LineError::Row(WrongRow { row, column: None, why: error.to_string() })
+                    };
+                    return Some(Err(wrong));
                 }
             }
         }
