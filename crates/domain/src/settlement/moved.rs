@@ -23,7 +23,7 @@ pub fn moved(charge: &Charge, requests: &[TransactionRequest]) -> Vec<Moved> {
                 found.push(of(Kind::Sale, amount, request.sent_at));
             }
             (RequestGroup::FollowUp(FollowUpKind::Void), CaptureMode::Automatic)
-                if !is_taken || request.undone_transaction_id.is_some() =>
+                if gives_back_the_unrecorded(requests, request) =>
             {
                 found.push(of(Kind::Sale, amount, payment.sent_at));
                 found.push(of(Kind::Refund, amount, request.sent_at));
@@ -68,6 +68,31 @@ fn payment_of<'a>(
         }
     }
     None
+}
+
+/// Whether a void, or the result of an accepted one, gives back what was taken without a request that says so: it is
+/// recorded as refused, as without effect, or as waiting for its payer.
+fn gives_back_the_unrecorded(requests: &[TransactionRequest], void: &TransactionRequest) -> bool {
+    let mut void = void;
+    // No chain is longer than the list.
+    for _ in requests {
+        let Some(undone) = requests.iter().find(|request| Some(request.id) == void.follows) else {
+            return false;
+        };
+        if undone.request_type.group() == RequestGroup::FollowUp(FollowUpKind::Void) {
+            void = undone;
+            continue;
+        }
+        return match undone.outcome {
+            Outcome::Approved(_) => false,
+            Outcome::Declined(_) | Outcome::NoEffect(_) => true,
+            // The withdrawal of instructions that nobody has followed gives nothing back.
+            Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Analysed(_) => {
+                void.undone_transaction_id.is_some()
+            }
+        };
+    }
+    false
 }
 
 fn of(

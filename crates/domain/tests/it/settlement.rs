@@ -3,18 +3,19 @@
 use std::time::Duration;
 
 use regente_domain::charge::Charge;
+use regente_domain::charge::attempt::{Outcome, TransactionRequest, never_arrived};
 use regente_domain::currency::Currency;
 use regente_domain::id::SellerId;
 use regente_domain::ledger::{Books, Entry, Movement, Source, Subject};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::settlement::{
-    Covered, Kind, Line, LinePart, Moved, MovedPart, Settled, Verdict, entries, judge, shares,
+    Covered, Kind, Line, LinePart, Moved, MovedPart, Settled, Verdict, entries, judge, moved, shares,
 };
 use regente_domain::split::{Bears, Share, Split, SplitRule, WholePercent};
 use uuid::Uuid;
 
-use crate::charge::{NOW, charge, id};
+use crate::charge::{NOW, approved, authorization, charge, id};
 
 fn line(row: u64, kind: Kind, amount: i64) -> Line {
     Line {
@@ -307,4 +308,27 @@ fn sellers_bear_fees_as_their_shares_say() {
     for (one, other, expected) in table {
         assert_eq!(borne(one, other), expected, "{one:?} {other:?}");
     }
+}
+
+#[test]
+fn what_is_given_back_was_taken_once() {
+    let charge = charge().approve(ProviderType::Sandbox, charge().amount, NOW).unwrap().charge;
+    let void_of = |n: u128, undone: &TransactionRequest| {
+        let (_, void) = charge.void_orphan(id(0x300 + n), undone, NOW);
+        TransactionRequest { outcome: approved(), ..void }
+    };
+    let kinds = |requests: &[TransactionRequest]| -> Vec<Kind> {
+        moved(&charge, requests).iter().map(|moved| moved.kind).collect()
+    };
+    // An authorization without an answer was approved after all: no request says that it took anything.
+    let lost = authorization(0, Outcome::NoEffect(never_arrived()));
+    let undone = void_of(0, &TransactionRequest { outcome: approved(), ..lost.clone() });
+    assert!(undone.undone_transaction_id.is_some());
+    assert_eq!(kinds(&[lost, authorization(1, approved()), undone]), [Kind::Sale, Kind::Sale, Kind::Refund]);
+    // A payer has paid twice, and a request says so of each payment.
+    let paid = authorization(1, approved());
+    let again = TransactionRequest { follows: Some(paid.id), ..authorization(2, approved()) };
+    let undone = void_of(1, &again);
+    assert!(undone.undone_transaction_id.is_some());
+    assert_eq!(kinds(&[paid, again, undone]), [Kind::Sale, Kind::Sale, Kind::Refund]);
 }
