@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::harness::{APPROVED, Reply, TestApp, charge_body, stories, token_body};
-use crate::openapi::document::Document;
+use crate::openapi::document::{Document, Operation};
 use crate::openapi::records::{Records, customer_body, fresh_key, unique};
 
 stories! {
@@ -218,6 +218,10 @@ async fn every_answer_has_a_request_id() {
     }
 }
 
+fn takes_a_list(operation: &Operation) -> bool {
+    Document::current().body_schema(operation).is_some_and(|schema| schema["type"] == "array")
+}
+
 /// The text of a path's id is no UTF-8: the answer is that of an id that is no UUID.
 #[tokio::test]
 async fn an_id_that_is_no_utf8_is_not_found() {
@@ -227,7 +231,12 @@ async fn an_id_that_is_no_utf8_is_not_found() {
     for operation in with_ids {
         let answer = async |id: &str| {
             let path = operation.path_with(&vec![id; operation.parameters()]);
-            let body = (operation.method != Method::GET).then(|| json!({ "cardId": NOBODYS_ID }));
+            let body = if takes_a_list(operation) {
+                json!([{ "paymentMethod": "pix", "fixedAmount": 1 }])
+            } else {
+                json!({ "cardId": NOBODYS_ID })
+            };
+            let body = (operation.method != Method::GET).then_some(body);
             let key = fresh_key();
             let headers = operation.headers(&key);
             let reply = app.call(&app.client, operation.method.clone(), &path, &headers, body.as_ref()).await;
@@ -260,7 +269,8 @@ async fn a_wrong_method_says_which_are_right() {
             right.push("HEAD");
         }
         right.sort_unstable();
-        let reply = app.call(&app.client, Method::PUT, &path, &[], None).await;
+        let wrong = if right.contains(&"PUT") { Method::PATCH } else { Method::PUT };
+        let reply = app.call(&app.client, wrong, &path, &[], None).await;
         let error = reply.expect(405)["error"].clone();
         let expected = match path.split('/').nth(2) {
             Some("purchases") => {
