@@ -123,7 +123,9 @@ fn of_the_provider(line: Line, books: Option<&Moved>, recipients: &Recipients) -
     }
     let mut borne = Borne::new();
     let mut rest = line.amount;
-    for part in &line.parts {
+    // What was taken unknown to the charge, and given back, is divided nowhere in the books: it is the merchant's.
+    let is_divided = !(recipients.is_empty() && moved.is_split);
+    for part in line.parts.iter().filter(|_| is_divided) {
         let Some(seller_id) = recipients.get(&part.recipient) else {
             return Judged::alone(Verdict::Unassigned, line, books);
         };

@@ -222,6 +222,9 @@ fn parts_of_sellers_are_compared() {
             vec![(second, 30), (first, 50), (None, 17)],
         ),
         (divided(line(1, Payout, 97), &[("re_7", 1)]), &sold, Verdict::Unassigned, vec![]),
+        // The books divide what the charge knows: anything else is the merchant's.
+        (divided(line(1, Payout, 97), &alike), &unknown, Verdict::Matched, vec![(None, 97)]),
+        (divided(line(1, Payout, 97), &alike), &ours(1, Sale, 100), Verdict::Unassigned, vec![]),
     ];
     for (line, ours, verdict, borne) in table {
         let judged = judge(vec![line.clone()], vec![ours.clone()], None);
