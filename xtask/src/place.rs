@@ -23,7 +23,7 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
-use regente_store::{Batch, Commit, CounterDelta, counters};
+use regente_store::{Batch, Commit, CounterDelta, counters, fold};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -228,9 +228,9 @@ impl Inside {
     /// Folds the next page of a client's counters, as the job does. Returns the number of its rows.
     pub(crate) async fn fold_page(&self, client_id: ClientId, rows_max: i64) -> Outcome<usize> {
         let hour = self.app.clock.deployment().hour();
-        let unfolded = counters::unfolded(&self.app.store, client_id, hour, rows_max).await?;
+        let unfolded = fold::unfolded::<counters::Kind>(&self.app.store, client_id, hour, rows_max).await?;
         let mut batch = Batch::new(client_id);
-        counters::fold(&mut batch, &unfolded);
+        fold::fold(&mut batch, &unfolded);
         self.apply(batch).await?;
         Ok(unfolded.len())
     }

@@ -1,6 +1,6 @@
 //! Counts charges. Only [`delta`] maps a change of a charge to changes of counters, so that they cannot drift. The
 //! writer sums the changes of a commit group before it writes them, as rows of hours. A job folds the rows of finished
-//! hours into longer spans ([`fold`]), so that totals and places in a list are found in few rows ([`spans`]).
+//! hours into longer spans ([`crate::fold`]), so that totals and places in a list are found in few rows ([`spans`]).
 
 mod fold;
 mod spans;
@@ -9,7 +9,7 @@ use regente_domain::charge::{Charge, ChargeStatus, PaymentType, StateName};
 use regente_domain::id::MerchantId;
 use regente_domain::provider_type::ProviderType;
 
-pub use self::fold::{Unfolded, clients_with_unfolded, fold, unfolded};
+pub use self::fold::Kind;
 pub use self::spans::{Count, Hour, Span, wrong_spans};
 use crate::batch::{CounterDelta, CounterKey};
 use crate::sql;

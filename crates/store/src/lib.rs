@@ -9,7 +9,7 @@ mod admission;
 mod batch;
 mod error;
 pub mod expiring;
-mod fold;
+pub mod fold;
 mod group;
 mod migrate;
 mod postgres;

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use regente_domain::id::ClientId;
-use regente_store::{Batch, counters, ledger};
+use regente_domain::ledger::Account;
+use regente_store::fold::{self, Summed};
+use regente_store::{Batch, counters};
 
 use super::{DEPLOYMENT, apply};
 use crate::app::App;
@@ -34,32 +36,22 @@ enum Left {
     Something,
 }
 
-/// What is summed by the hour.
-#[derive(Clone, Copy)]
-enum Sums {
-    Charges,
-    Balances,
-}
-
 /// Folds what is summed in hours that have ended by the time of the deployment. An account whose clock is behind may still
 /// be in such an hour: then its sums are folded more than once.
-pub(super) async fn fold(app: &App) -> Result<Ended, Error> {
+pub(super) async fn fold_sums(app: &App) -> Result<Ended, Error> {
     let now = app.clock.deployment();
-    let charges = fold_all(app, Sums::Charges, now.hour()).await?;
-    let balances = fold_all(app, Sums::Balances, now.hour()).await?;
+    let charges = fold_all::<counters::Kind>(app, now.hour()).await?;
+    let balances = fold_all::<Account>(app, now.hour()).await?;
     let wait = if [charges, balances].contains(&Left::Something) { SOON } else { EVERY };
     Ok(Ended::Again { at: now + wait })
 }
 
-async fn fold_all(app: &App, sums: Sums, hour: i64) -> Result<Left, Error> {
+async fn fold_all<K: Summed>(app: &App, hour: i64) -> Result<Left, Error> {
     let (mut after, mut left) = (DEPLOYMENT, Left::Nothing);
     loop {
-        let clients = match sums {
-            Sums::Charges => counters::clients_with_unfolded(&app.store, hour, after, CLIENTS_MAX).await?,
-            Sums::Balances => ledger::clients_with_unfolded(&app.store, hour, after, CLIENTS_MAX).await?,
-        };
+        let clients = fold::clients_with_unfolded::<K>(&app.store, hour, after, CLIENTS_MAX).await?;
         let Some(last) = clients.last().copied() else { return Ok(left) };
-        let folding = clients.into_iter().map(|client_id| fold_client(app, sums, client_id, hour));
+        let folding = clients.into_iter().map(|client_id| fold_client::<K>(app, client_id, hour));
         let of_clients: Vec<Left> =
             stream::iter(folding).buffer_unordered(CLIENTS_AT_ONCE).try_collect().await?;
         if of_clients.contains(&Left::Something) {
@@ -70,24 +62,14 @@ async fn fold_all(app: &App, sums: Sums, hour: i64) -> Result<Left, Error> {
 }
 
 /// Folds batch after batch of an account, a bounded number of them.
-async fn fold_client(app: &App, sums: Sums, client_id: ClientId, hour: i64) -> Result<Left, Error> {
+async fn fold_client<K: Summed>(app: &App, client_id: ClientId, hour: i64) -> Result<Left, Error> {
     for _ in 0..BATCHES_MAX {
+        let unfolded = fold::unfolded::<K>(&app.store, client_id, hour, ROWS_MAX).await?;
         let mut batch = Batch::new(client_id);
-        let rows = match sums {
-            Sums::Charges => {
-                let unfolded = counters::unfolded(&app.store, client_id, hour, ROWS_MAX).await?;
-                counters::fold(&mut batch, &unfolded);
-                unfolded.len()
-            }
-            Sums::Balances => {
-                let unfolded = ledger::unfolded(&app.store, client_id, hour, ROWS_MAX).await?;
-                ledger::fold(&mut batch, &unfolded);
-                unfolded.len()
-            }
-        };
+        fold::fold(&mut batch, &unfolded);
         // Nothing in it can be refused; after an unknown commit the next look shows what is left.
         let _ = apply(app, batch).await?;
-        if i64::try_from(rows).is_ok_and(|rows| rows < ROWS_MAX) {
+        if i64::try_from(unfolded.len()).is_ok_and(|rows| rows < ROWS_MAX) {
             return Ok(Left::Nothing);
         }
     }

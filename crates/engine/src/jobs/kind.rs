@@ -24,7 +24,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::EndKeyRotation => keys::finish(app, job).await,
         Kind::PurgeListeners => purge::listeners(app).await,
         Kind::DropDeliveries => deleted::drop_deliveries(app, job).await,
-        Kind::FoldCounters => counters::fold(app).await,
+        Kind::FoldCounters => counters::fold_sums(app).await,
         Kind::EraseCustomer => erasure::run(app, job).await,
         Kind::ProviderNotification => notification::settle(app, job).await,
         Kind::PurgeNotifications => purge::notifications(app).await,

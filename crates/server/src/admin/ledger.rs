@@ -6,7 +6,6 @@ use regente_domain::ledger::{Account, Entry, Purpose};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_engine::ledger::{Repair, compare};
-use regente_store::charges::Direction;
 use regente_store::ledger::{self, AccountFilter, EntryFilter};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -187,17 +186,18 @@ pub(super) async fn statement(app: &App, of: StatementOf) -> Result<Statement, C
         None => 0,
         Some(from) => balance(app, &of, &filter, &account, from - Duration::from_millis(1)).await?,
     };
-    let (mut lines, mut running, mut offset) = (Vec::new(), before, 0);
-    let entries = EntryFilter { accounts: filter, from: of.from, to: of.to, ..EntryFilter::default() };
+    let (mut lines, mut running, mut last) = (Vec::new(), before, None);
     loop {
-        let (client_id, order) = (of.client_id, Direction::Ascending);
-        let page = ledger::page(&app.store, client_id, &entries, order, ENTRIES_PER_PAGE, offset).await?;
+        let during = (of.from, of.to);
+        // What is posted meanwhile must not move an entry to the next page.
+        let page =
+            ledger::after(&app.store, of.client_id, &filter, during, last.as_ref(), ENTRIES_PER_PAGE).await?;
         for entry in &page {
             // Entries of other sellers have the same purposes.
             lines.extend(line(&account, entry, &mut running));
         }
-        offset += ENTRIES_PER_PAGE;
         let is_last = i64::try_from(page.len()).is_ok_and(|read| read < ENTRIES_PER_PAGE);
+        last = page.last().copied();
         if is_last || lines.len() > ENTRIES_MAX {
             break;
         }

@@ -1,14 +1,13 @@
-//! Folds counters of finished hours into spans.
+//! How counters of finished hours are folded into spans.
 
-use regente_domain::id::{ClientId, MerchantId};
+use regente_domain::id::MerchantId;
 
-use crate::batch::Batch;
-use crate::fold::{self, Summed, Sums};
+use crate::fold::{Summed, Sums};
 use crate::group::ADD_TO_COUNTER;
 use crate::row::Row;
 use crate::sql::Sql;
 use crate::value::Args;
-use crate::{Store, StoreError, args, sql};
+use crate::{StoreError, args, sql};
 
 sql! {
     /// Clients with counters of hours before one that are not folded, by id, after one.
@@ -34,9 +33,6 @@ sql! {
           AND payment_type = :payment_type AND provider_type = :provider_type AND stripe = :stripe AND n = 0";
 }
 
-/// A counter that no span contains yet.
-pub type Unfolded = fold::Unfolded<Kind, i64>;
-
 /// Which charges are counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Kind {
@@ -46,58 +42,23 @@ pub struct Kind {
     provider_type: String,
 }
 
-/// Clients with counters to fold of hours before `hour`, by id, after `after`.
-///
-/// # Errors
-/// [`StoreError::Unavailable`].
-pub async fn clients_with_unfolded(
-    store: &Store,
-    hour: i64,
-    after: ClientId,
-    limit: i64,
-) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_UNFOLDED_COUNTERS, args! { hour, after, limit }).await?;
-    rows.iter().map(|row| row.get("client_id")).collect()
-}
+impl Summed for Kind {
+    type Sums = i64;
+    const CLIENTS_WITH_UNFOLDED: &'static Sql = &CLIENTS_WITH_UNFOLDED_COUNTERS;
+    const UNFOLDED: &'static Sql = &UNFOLDED_COUNTERS;
+    const ADD_TO_HOUR: &'static Sql = &ADD_TO_COUNTER;
+    const ADD_TO_SPAN: &'static Sql = &ADD_TO_SPAN;
+    const DELETE_EMPTY: &'static Sql = &DELETE_EMPTY_COUNTER;
 
-/// Counters of a client to fold, of hours before `hour`.
-///
-/// # Errors
-/// [`StoreError::Unavailable`].
-pub async fn unfolded(
-    store: &Store,
-    client_id: ClientId,
-    hour: i64,
-    limit: i64,
-) -> Result<Vec<Unfolded>, StoreError> {
-    let rows = store.rows(&UNFOLDED_COUNTERS, args! { client_id, hour, limit }).await?;
-    rows.iter().map(from_row).collect()
-}
-
-fn from_row(row: &Row) -> Result<Unfolded, StoreError> {
-    Ok(Unfolded {
-        stripe: row.get("stripe")?,
-        hour: row.get("hour")?,
-        summed: Kind {
+    fn read(row: &Row) -> Result<(Self, i64), StoreError> {
+        let kind = Self {
             merchant_id: row.get("merchant_id")?,
             status: row.get("status")?,
             payment_type: row.get("payment_type")?,
             provider_type: row.get("provider_type")?,
-        },
-        sums: row.get("n")?,
-    })
-}
-
-/// Adds to a batch of the client what moves these counters into spans.
-pub fn fold(batch: &mut Batch, unfolded: &[Unfolded]) {
-    fold::fold(batch, unfolded);
-}
-
-impl Summed for Kind {
-    type Sums = i64;
-    const ADD_TO_HOUR: &'static Sql = &ADD_TO_COUNTER;
-    const ADD_TO_SPAN: &'static Sql = &ADD_TO_SPAN;
-    const DELETE_EMPTY: &'static Sql = &DELETE_EMPTY_COUNTER;
+        };
+        Ok((kind, row.get("n")?))
+    }
 
     fn columns(&self) -> Args {
         let Self { merchant_id, status, payment_type, provider_type } = self;

@@ -1,16 +1,14 @@
-//! Folds balances of finished hours into spans.
+//! How balances of finished hours are folded into spans.
 
-use regente_domain::id::ClientId;
 use regente_domain::ledger::Account;
 
 use super::account;
 use super::balances::{ADD_TO_BALANCE, Halves, key, sums, with_account, with_sums};
-use crate::batch::Batch;
-use crate::fold::{self, Summed, Sums};
+use crate::fold::{Summed, Sums};
 use crate::row::Row;
 use crate::sql::Sql;
 use crate::value::Args;
-use crate::{Store, StoreError, args, sql};
+use crate::{StoreError, sql};
 
 sql! {
     /// Clients with balances of hours before one that are not folded, by id, after one.
@@ -42,9 +40,6 @@ sql! {
           AND debits_high = 0 AND debits_low = 0 AND credits_high = 0 AND credits_low = 0";
 }
 
-/// A balance of an hour that no span contains yet.
-pub type Unfolded = fold::Unfolded<Account, BalanceSums>;
-
 /// What a row of balances sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BalanceSums {
@@ -53,57 +48,22 @@ pub struct BalanceSums {
     credits: Halves,
 }
 
-/// Clients with balances to fold of hours before `hour`, by id, after `after`.
-///
-/// # Errors
-/// [`StoreError::Unavailable`].
-pub async fn clients_with_unfolded(
-    store: &Store,
-    hour: i64,
-    after: ClientId,
-    limit: i64,
-) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_UNFOLDED_BALANCES, args! { hour, after, limit }).await?;
-    rows.iter().map(|row| row.get("client_id")).collect()
-}
-
-/// Balances of a client to fold, of hours before `hour`.
-///
-/// # Errors
-/// [`StoreError::Unavailable`].
-pub async fn unfolded(
-    store: &Store,
-    client_id: ClientId,
-    hour: i64,
-    limit: i64,
-) -> Result<Vec<Unfolded>, StoreError> {
-    let rows = store.rows(&UNFOLDED_BALANCES, args! { client_id, hour, limit }).await?;
-    rows.iter().map(from_row).collect()
-}
-
-/// Adds to a batch of the client what moves these balances into spans.
-pub fn fold(batch: &mut Batch, unfolded: &[Unfolded]) {
-    fold::fold(batch, unfolded);
-}
-
-fn from_row(row: &Row) -> Result<Unfolded, StoreError> {
-    Ok(Unfolded {
-        stripe: row.get("stripe")?,
-        hour: row.get("hour")?,
-        summed: account(row)?,
-        sums: BalanceSums {
-            n: row.get("n")?,
-            debits: Halves::read(row, "debits_high", "debits_low")?,
-            credits: Halves::read(row, "credits_high", "credits_low")?,
-        },
-    })
-}
-
 impl Summed for Account {
     type Sums = BalanceSums;
+    const CLIENTS_WITH_UNFOLDED: &'static Sql = &CLIENTS_WITH_UNFOLDED_BALANCES;
+    const UNFOLDED: &'static Sql = &UNFOLDED_BALANCES;
     const ADD_TO_HOUR: &'static Sql = &ADD_TO_BALANCE;
     const ADD_TO_SPAN: &'static Sql = &ADD_TO_BALANCE_SPAN;
     const DELETE_EMPTY: &'static Sql = &DELETE_EMPTY_BALANCE;
+
+    fn read(row: &Row) -> Result<(Self, BalanceSums), StoreError> {
+        let sums = BalanceSums {
+            n: row.get("n")?,
+            debits: Halves::read(row, "debits_high", "debits_low")?,
+            credits: Halves::read(row, "credits_high", "credits_low")?,
+        };
+        Ok((account(row)?, sums))
+    }
 
     fn columns(&self) -> Args {
         with_account(Args::new(), self)

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use regente_domain::id::ClientId;
-use regente_domain::ledger::{Entry, Movement};
+use regente_domain::ledger::{Entry, Movement, Source};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -57,6 +57,12 @@ sql! {
     LEDGER_ENTRIES_DESC = page!(filtered!(), "DESC");
     /// Oldest first.
     LEDGER_ENTRIES_ASC = page!(filtered!(), "ASC");
+    /// Oldest first, after an entry. What is added meanwhile moves none to another page.
+    LEDGER_ENTRIES_AFTER = concat!(
+        "SELECT ", columns!(), filtered!(),
+        " AND (at, source_id, version, ordinal) > (:after_at, :after_source_id, :after_version, :after_ordinal) \
+         ORDER BY at, source_id, version, ordinal LIMIT :limit"
+    );
     /// Of charges or lines, newest first.
     LEDGER_ENTRIES_OF_SOURCES_DESC = page!(of_sources!(), "DESC");
     /// Of charges or lines, oldest first.
@@ -138,6 +144,33 @@ pub async fn page(
     };
     let args = filter.args(client_id).with("limit", limit).with("offset", offset);
     store.rows(sql, args).await?.iter().map(from_row).collect()
+}
+
+/// The oldest entries of accounts since `from` and before `to` that come after `after`, if one is given.
+///
+/// # Errors
+/// [`StoreError::Unavailable`], [`StoreError::Corrupt`].
+pub async fn after(
+    store: &Store,
+    client_id: ClientId,
+    accounts: &AccountFilter,
+    (from, to): (Option<Timestamp>, Option<Timestamp>),
+    after: Option<&Entry>,
+    limit: i64,
+) -> Result<Vec<Entry>, StoreError> {
+    let before_all = (Timestamp::from_millis(i64::MIN), Source { id: Uuid::nil(), version: 0, ordinal: 0 });
+    let (at, source) = after.map_or(before_all, |entry| (entry.at, entry.source));
+    // The index begins where the page does.
+    let from = after.map(|entry| entry.at).or(from);
+    let filter = EntryFilter { accounts: accounts.clone(), from, to, ..EntryFilter::default() };
+    let args = filter
+        .args(client_id)
+        .with("after_at", at)
+        .with("after_source_id", source.id)
+        .with("after_version", source.version)
+        .with("after_ordinal", source.ordinal)
+        .with("limit", limit);
+    store.rows(&LEDGER_ENTRIES_AFTER, args).await?.iter().map(from_row).collect()
 }
 
 /// How many entries of a client match.

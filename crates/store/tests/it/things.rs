@@ -1,6 +1,7 @@
 //! The tables, statements and small helpers of the tests.
 
 use regente_domain::id::{ClientId, Id, of};
+use regente_store::fold::{self, Summed};
 use regente_store::{Args, Batch, Commit, Refusal, RefusalKind, Store, args, sql, testing};
 use uuid::Uuid;
 
@@ -125,4 +126,18 @@ pub(crate) fn refused(statement: &'static str, why: RefusalKind) -> Commit {
 
 pub(crate) fn set_n(number: u128, n: i64, version: i64) -> Args {
     args! { id: id(number), client_id: CLIENT, n, version }
+}
+
+/// Folds until nothing is left. Returns the number of batches.
+pub(crate) async fn fold_all<K: Summed>(store: &Store, rows: i64) -> usize {
+    for batches in 0.. {
+        let unfolded = fold::unfolded::<K>(store, CLIENT, i64::MAX, rows).await.unwrap();
+        if unfolded.is_empty() {
+            return batches;
+        }
+        let mut batch = Batch::new(CLIENT);
+        fold::fold(&mut batch, &unfolded);
+        assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
+    }
+    0
 }

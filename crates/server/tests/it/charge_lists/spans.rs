@@ -5,7 +5,7 @@ use std::time::Duration;
 use regente_engine::chance::Chance;
 use regente_engine::jobs::DEPLOYMENT;
 use regente_engine::queue::{self, Kind};
-use regente_store::{Batch, Commit, args, counters, sql};
+use regente_store::{Batch, Commit, args, counters, fold, sql};
 use serde_json::{Value, json};
 
 use super::HOUR;
@@ -33,7 +33,7 @@ const STEPS: u64 = 10;
 /// Number of counters of ended hours that no span contains.
 async fn unfolded(app: &TestApp) -> usize {
     let hour = app.clock.deployment().hour();
-    counters::unfolded(&app.app.store, app.client_id(), hour, 1000).await.unwrap().len()
+    fold::unfolded::<counters::Kind>(&app.app.store, app.client_id(), hour, 1000).await.unwrap().len()
 }
 
 async fn spans_are_those_of_their_hours(app: &TestApp) {
@@ -62,9 +62,10 @@ async fn totals_are_exact_before_while_and_after_counters_are_folded(app: TestAp
     lists_agree(&app, &chance, &all, FILTERS).await;
 
     let before = unfolded(&app).await;
-    let some = counters::unfolded(&app.app.store, app.client_id(), app.clock.deployment().hour(), 40).await;
+    let hour = app.clock.deployment().hour();
+    let some = fold::unfolded::<counters::Kind>(&app.app.store, app.client_id(), hour, 40).await;
     let mut batch = Batch::new(app.client_id());
-    counters::fold(&mut batch, &some.unwrap());
+    fold::fold(&mut batch, &some.unwrap());
     assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
     assert!((1..before).contains(&unfolded(&app).await), "{before}");
     spans_are_those_of_their_hours(&app).await;

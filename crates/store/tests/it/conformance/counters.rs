@@ -8,11 +8,11 @@ use regente_domain::charge::ChargeStatus;
 use regente_domain::id::MerchantId;
 use regente_domain::time::Timestamp;
 use regente_store::charges::Direction;
-use regente_store::counters::{self, Count, CounterFilter};
+use regente_store::counters::{self, Count, CounterFilter, Kind};
 use regente_store::{Batch, Commit, CounterDelta, CounterKey, Store, args, sql};
 use uuid::Uuid;
 
-use crate::things::{CLIENT, COUNTERS, adding};
+use crate::things::{CLIENT, COUNTERS, adding, fold_all};
 
 on_both!(
     counters_add_up_under_concurrency,
@@ -95,20 +95,6 @@ async fn charges_of_two_years(store: &Store) {
     assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
 }
 
-/// Folds until nothing is left. Returns the number of batches.
-async fn fold(store: &Store, rows: i64) -> usize {
-    for batches in 0.. {
-        let unfolded = counters::unfolded(store, CLIENT, i64::MAX, rows).await.unwrap();
-        if unfolded.is_empty() {
-            return batches;
-        }
-        let mut batch = Batch::new(CLIENT);
-        counters::fold(&mut batch, &unfolded);
-        assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
-    }
-    0
-}
-
 fn hours(hours: Range<i64>) -> Range<Timestamp> {
     Timestamp::of_hour(hours.start)..Timestamp::of_hour(hours.end)
 }
@@ -139,7 +125,7 @@ async fn sums_are_exact_while_counters_change_and_are_folded_twice_at_once(store
             }
         }
     };
-    let folding = || async { fold(&store, 16).await + fold(&store, 5).await };
+    let folding = || async { fold_all::<Kind>(&store, 16).await + fold_all::<Kind>(&store, 5).await };
     let counting = async {
         for round in 0..60 {
             assert_eq!(counted(&store, &everything, 0..2_000_000).await, CHARGES);
@@ -149,7 +135,7 @@ async fn sums_are_exact_while_counters_change_and_are_folded_twice_at_once(store
     };
     let (batches, ..) = join(join(folding(), folding()), join(voiding, counting)).await;
     assert!(batches.0 + batches.1 > 1, "{batches:?}");
-    fold(&store, 1000).await;
+    fold_all::<Kind>(&store, 1000).await;
     assert_eq!(counters::wrong_spans(&store, CLIENT).await.unwrap(), 0);
     assert_eq!(counted(&store, &everything, 0..2_000_000).await, CHARGES);
     assert_eq!(counted(&store, &with_status(ChargeStatus::Voided), 0..2_000_000).await, CHARGES / 3);
@@ -181,13 +167,13 @@ async fn hours_are_found_in_spans_of_any_length(store: Store) {
                 assert_eq!(found, expected, "{round}");
             }
         }
-        fold(&store, 100).await;
+        fold_all::<Kind>(&store, 100).await;
     }
 }
 
 async fn a_span_that_is_not_the_sum_of_its_hours_is_found(store: Store) {
     charges_of_two_years(&store).await;
-    fold(&store, 100).await;
+    fold_all::<Kind>(&store, 100).await;
     assert_eq!(counters::wrong_spans(&store, CLIENT).await.unwrap(), 0);
     let mut batch = Batch::new(CLIENT);
     batch.push(&SPOIL_SPAN, args! { client_id: CLIENT, first_hour: FIRST_HOUR / 64 * 64 });

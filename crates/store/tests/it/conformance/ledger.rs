@@ -16,7 +16,7 @@ use regente_store::testing::TEST_TIME;
 use regente_store::{Args, Batch, Commit, RefusalKind, Sql, Store, args, sql};
 use uuid::Uuid;
 
-use crate::things::{CLIENT, adding, count};
+use crate::things::{CLIENT, adding, count, fold_all};
 
 on_both!(
     what_does_not_balance_cannot_be_committed,
@@ -24,6 +24,7 @@ on_both!(
     balances_are_exact_at_any_time_while_entries_come_and_are_folded,
     sums_of_the_largest_amounts_fit,
     what_is_wrong_is_found,
+    pages_after_an_entry_have_each_once_while_entries_come,
 );
 
 sql! {
@@ -155,19 +156,6 @@ async fn try_any(store: &Store, sql: &'static Sql, args: Args) -> Commit {
     store.apply(batch).await.unwrap()
 }
 
-/// Folds until nothing is left.
-async fn fold(store: &Store, rows: i64) {
-    loop {
-        let unfolded = ledger::unfolded(store, CLIENT, i64::MAX, rows).await.unwrap();
-        if unfolded.is_empty() {
-            return;
-        }
-        let mut batch = Batch::new(CLIENT);
-        ledger::fold(&mut batch, &unfolded);
-        assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
-    }
-}
-
 async fn balances_are_exact_at_any_time_while_entries_come_and_are_folded(store: Store) {
     const ENTRIES: i64 = 480;
     let early: Vec<Entry> = (1..=ENTRIES / 2).map(entry).collect();
@@ -190,11 +178,11 @@ async fn balances_are_exact_at_any_time_while_entries_come_and_are_folded(store:
     };
     let folding = async {
         for rows in [7, 16, 100] {
-            fold(&store, rows).await;
+            fold_all::<Account>(&store, rows).await;
         }
     };
-    join(join(folding, fold(&store, 11)), join(posting, reading)).await;
-    fold(&store, 1000).await;
+    join(join(folding, fold_all::<Account>(&store, 11)), join(posting, reading)).await;
+    fold_all::<Account>(&store, 1000).await;
     agrees(&store).await;
     let all: Vec<Entry> = early.iter().chain(&late).copied().collect();
     assert_eq!(stored(&store, None).await, sums(&all));
@@ -263,7 +251,7 @@ async fn sums_of_the_largest_amounts_fit(store: Store) {
     for some in entries.chunks(550) {
         post(&store, some).await;
     }
-    fold(&store, 100).await;
+    fold_all::<Account>(&store, 100).await;
     agrees(&store).await;
     let expected = i128::from(largest) * 1100;
     assert!(expected > i128::from(i64::MAX));
@@ -273,7 +261,7 @@ async fn sums_of_the_largest_amounts_fit(store: Store) {
 async fn what_is_wrong_is_found(store: Store) {
     let entries: Vec<Entry> = (1..=12).map(entry).collect();
     post(&store, &entries).await;
-    fold(&store, 100).await;
+    fold_all::<Account>(&store, 100).await;
     agrees(&store).await;
     let spoiled = try_any(&store, &SPOIL_BALANCES, args! { client_id: CLIENT }).await;
     assert_eq!(spoiled, Commit::Applied);
@@ -282,4 +270,32 @@ async fn what_is_wrong_is_found(store: Store) {
     assert!(wrong.iter().all(|wrong| wrong.account.purpose == Purpose::Payout), "{wrong:?}");
     assert!(ledger::wrong_spans(&store, CLIENT).await.unwrap() > 0);
     assert_eq!(ledger::unbalanced(&store, CLIENT).await.unwrap(), [BRL]);
+}
+
+async fn pages_after_an_entry_have_each_once_while_entries_come(store: Store) {
+    let entries: Vec<Entry> = (1..=12).map(entry).collect();
+    let (late, early) = entries.split_at(6);
+    post(&store, late).await;
+    let all = AccountFilter::default();
+    let (mut found, mut last): (Vec<Entry>, Option<Entry>) = (Vec::new(), None);
+    loop {
+        let page = ledger::after(&store, CLIENT, &all, (None, None), last.as_ref(), 2).await.unwrap();
+        if last.is_none() {
+            // They happened before all others, and are posted now.
+            let before = |(n, entry): (u64, &Entry)| Entry { at: at(-10_000, n), ..*entry };
+            post(&store, &(0..).zip(early).map(before).collect::<Vec<_>>()).await;
+        }
+        found.extend(&page);
+        match page.last() {
+            Some(entry) => last = Some(*entry),
+            None => break,
+        }
+    }
+    let mut expected = late.to_vec();
+    expected.sort_by_key(|entry| (entry.at, entry.source));
+    assert_eq!(found, expected);
+    let (from, to) = (expected[1].at, expected[5].at);
+    let found = ledger::after(&store, CLIENT, &all, (Some(from), Some(to)), None, 100).await.unwrap();
+    expected.retain(|entry| (from..to).contains(&entry.at));
+    assert_eq!(found, expected);
 }
