@@ -1,5 +1,6 @@
 //! Fresh databases of both kinds for the tests of this crate and the server.
 
+mod folder;
 mod fuse;
 mod port;
 pub mod proxy;
@@ -12,7 +13,7 @@ use tokio_postgres::types::Type;
 
 pub use fuse::Fuse;
 pub use port::ReservedPort;
-pub use server::TestPostgres;
+pub use server::{FreshDatabase, TestPostgres};
 
 use crate::error::StoreError;
 use crate::postgres::{CommitGroups, PostgresOptions};
@@ -31,8 +32,8 @@ const DATABASE_FILE: &str = "regente.db";
 pub enum TestDatabase {
     /// A file in its own folder.
     Sqlite(TempDir),
-    /// A database of the shared server, by its address.
-    Postgres(String),
+    /// A database of a server.
+    Postgres(FreshDatabase),
 }
 
 impl TestDatabase {
@@ -48,7 +49,7 @@ impl TestDatabase {
 
     /// A migrated database of the shared server.
     pub async fn fresh_postgres() -> Self {
-        Self::Postgres(TestPostgres::shared().fresh_database().await)
+        Self::Postgres(TestPostgres::fresh_database().await)
     }
 
     /// A migrated database of either kind.
@@ -67,8 +68,8 @@ impl TestDatabase {
                 options.readers = 2;
                 StoreOptions::Sqlite(options)
             }
-            Self::Postgres(url) => {
-                let mut options = PostgresOptions::new(url);
+            Self::Postgres(database) => {
+                let mut options = PostgresOptions::new(database.url());
                 options.pool_size = 4;
                 options.writers = 2;
                 StoreOptions::Postgres(options)

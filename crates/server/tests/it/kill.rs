@@ -35,7 +35,7 @@ async fn kill_9_loses_nothing_and_charges_nothing_twice_on_sqlite() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_9_loses_nothing_and_charges_nothing_twice_on_postgres() {
-    let database = TestPostgres::shared().fresh_database().await;
+    let database = TestPostgres::fresh_database().await.keep();
     kill_and_compare(Some(database)).await;
 }
 

@@ -9,6 +9,7 @@ mod sessions;
 use std::time::Duration;
 
 use axum::http::Method;
+use futures_util::{StreamExt, stream};
 use regente_domain::charge::approved_authorization;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::money::Amount;
@@ -38,8 +39,10 @@ use crate::vendors;
 
 /// Seeds for each database by default.
 const SEEDS_DEFAULT: u64 = 150;
-/// Seeds that share a database and a clock. Each takes days: the cards would expire.
-const SEEDS_OF_A_DATABASE: usize = 150;
+/// Seeds that share a database and a clock. Each takes days: after some hundreds the cards would expire.
+const SEEDS_OF_A_DATABASE: u64 = 50;
+/// Databases at once: a sequence waits for its database most of the time.
+const DATABASES_AT_ONCE: usize = 3;
 /// Short, so that time-outs take little time; a busy machine has more of them, which is harmless.
 const DEADLINE: Duration = Duration::from_millis(8);
 /// One of several equal steps of time; together they exceed the schedule of probes many times over.
@@ -62,20 +65,24 @@ async fn run(fresh: impl AsyncFn() -> TestDatabase) {
             .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
     };
     let first = number("REGENTE_FIRST_SEED", 1);
-    let mut told = Told::default();
     let seeds = number("REGENTE_SEEDS", SEEDS_DEFAULT);
-    for begin in (first..first + seeds).step_by(SEEDS_OF_A_DATABASE) {
+    let end = first + seeds;
+    let begins = (first..end).step_by(usize::try_from(SEEDS_OF_A_DATABASE).unwrap());
+    let running = begins.map(async |begin| {
         // Circuits depend on machine time, which the seed does not control.
         let settings = Settings { circuits: None, ..Settings::default() };
         let app = TestApp::on(fresh().await, settings).await.with_sandbox_deadline(DEADLINE).await;
-        let mut app = app.reachable().await;
-        for seed in (begin..first + seeds).take(SEEDS_OF_A_DATABASE) {
+        let (mut app, mut told) = (app.reachable().await, Told::default());
+        for seed in begin..end.min(begin + SEEDS_OF_A_DATABASE) {
             println!("seed {seed}");
             app = Sequence::new(seed).run(app, &mut told).await;
         }
         ledger_is_right(&app).await;
         settles(&app).await;
-    }
+        told
+    });
+    let told: Vec<Told> = stream::iter(running).buffer_unordered(DATABASES_AT_ONCE).collect().await;
+    let told = told.into_iter().fold(Told::default(), Told::plus);
     println!("{told:?}");
     let is_enough = seeds >= SEEDS_DEFAULT;
     assert!(!is_enough || told.is_varied(), "the sequences no longer meet what they are for: {told:?}");
@@ -106,6 +113,30 @@ struct Told {
 }
 
 impl Told {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            charges: self.charges + other.charges,
+            operations: self.operations + other.operations,
+            refused: self.refused + other.refused,
+            pending: self.pending + other.pending,
+            crashes: self.crashes + other.crashes,
+            replays: self.replays + other.replays,
+            orphans: self.orphans + other.orphans,
+            analyses: self.analyses + other.analyses,
+            notified: self.notified + other.notified,
+            challenges: self.challenges + other.challenges,
+            payments: self.payments + other.payments,
+            taken_back: self.taken_back + other.taken_back,
+            reversals: self.reversals + other.reversals,
+            wallets: self.wallets + other.wallets,
+            divided: self.divided + other.divided,
+            fees: self.fees + other.fees,
+            vendors: self.vendors + other.vendors,
+            effects: self.effects + other.effects,
+            sessions: self.sessions.plus(other.sessions),
+        }
+    }
+
     const fn is_varied(&self) -> bool {
         self.charges > 0
             && self.operations > self.refused

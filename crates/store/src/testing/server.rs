@@ -3,12 +3,12 @@
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 
-use tokio_postgres::NoTls;
+use tokio_postgres::{Client, NoTls};
 
-use super::{ReservedPort, TEST_TIME};
+use super::{ReservedPort, TEST_TIME, folder};
 use crate::postgres::PostgresOptions;
 use crate::store::{Store, StoreOptions};
 
@@ -23,8 +23,46 @@ pub struct TestPostgres {
     folder: PathBuf,
     durability: Durability,
     databases: AtomicU64,
+    /// Databases whose tests have ended. Whoever needs a new one drops them, so that a run leaves no thousands.
+    ended: Mutex<Vec<String>>,
+    /// What makes the copy of a template a copy of files: read and written page by page it takes ten times the processor.
+    by_files: OnceLock<&'static str>,
     /// Ends the server when this process ends in any way: it waits for the end of its input.
     _watchdog: Child,
+}
+
+/// A database of the shared server, which goes some time after its test has ended.
+#[derive(Debug)]
+pub struct FreshDatabase {
+    url: String,
+    /// `None` for a database that somebody else drops.
+    name: Option<String>,
+}
+
+impl FreshDatabase {
+    /// A database that this process need not drop.
+    pub const fn at(url: String) -> Self {
+        Self { url, name: None }
+    }
+
+    /// Its address.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Its address; the database stays as long as the server.
+    pub fn keep(mut self) -> String {
+        self.name = None;
+        std::mem::take(&mut self.url)
+    }
+}
+
+impl Drop for FreshDatabase {
+    fn drop(&mut self) {
+        if let Some(name) = self.name.take() {
+            TestPostgres::shared().ended.lock().expect("nobody panics with it").push(name);
+        }
+    }
 }
 
 impl TestPostgres {
@@ -38,28 +76,44 @@ impl TestPostgres {
         })
     }
 
-    /// Creates a migrated database and returns its address.
-    pub async fn fresh_database(&self) -> String {
-        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
-        self.administer(&format!("CREATE DATABASE {name} TEMPLATE regente_template")).await;
-        self.url(&name)
+    /// Creates a migrated database of the shared server.
+    pub async fn fresh_database() -> FreshDatabase {
+        let server = Self::shared();
+        let name = server.next_name();
+        let ended = std::mem::take(&mut *server.ended.lock().expect("nobody panics with it"));
+        let drops = ended.iter().map(|ended| format!("DROP DATABASE {ended} WITH (FORCE)"));
+        let by_files = server.by_files.get().expect("the template is made");
+        let create = format!("CREATE DATABASE {name} TEMPLATE regente_template {by_files}");
+        let client = server.administrator().await;
+        for statement in drops.chain([create]) {
+            client.batch_execute(&statement).await.expect("the test server obeys");
+        }
+        FreshDatabase { url: server.url(&name), name: Some(name) }
     }
 
     /// Creates an empty database and returns its address.
     pub async fn empty_database(&self) -> String {
-        let name = format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        let name = self.next_name();
         self.administer(&format!("CREATE DATABASE {name}")).await;
         self.url(&name)
     }
 
+    fn next_name(&self) -> String {
+        format!("test_{}", self.databases.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// Runs a statement as a superuser, such as `pg_terminate_backend`.
     pub async fn administer(&self, statement: &str) {
-        let (client, connection) =
-            tokio_postgres::connect(&self.url("postgres"), NoTls).await.expect("the test server answers");
-        let moving = tokio::spawn(connection);
+        let client = self.administrator().await;
         client.batch_execute(statement).await.expect("the test server obeys");
-        drop(client);
-        drop(moving.await);
+    }
+
+    /// A connection of a superuser, which ends with the client.
+    async fn administrator(&self) -> Client {
+        let connected = tokio_postgres::connect(&self.url("postgres"), NoTls).await;
+        let (client, connection) = connected.expect("the test server answers");
+        tokio::spawn(connection);
+        client
     }
 
     fn url(&self, database: &str) -> String {
@@ -116,8 +170,10 @@ impl TestPostgres {
     fn start(durability: Durability) -> Self {
         let binaries = binaries();
         let account = Account::of_this_process();
-        let folder =
-            tempfile::Builder::new().prefix("regente-postgres-").tempdir().expect("a temporary folder");
+        let folder = match durability {
+            Durability::None => folder::in_memory("regente-postgres-"),
+            Durability::Full => folder::on_disk("regente-postgres-"),
+        };
         account.give(folder.path());
         let data = folder.path().join("data");
         let initdb = account.command(&binaries.join("initdb")).arg("-D").arg(&data).args(INITDB).output();
@@ -132,7 +188,15 @@ impl TestPostgres {
             drop(watchdog.wait_with_output());
             panic!("the test server did not start: {log}");
         }
-        Self { port, folder, durability, databases: AtomicU64::new(0), _watchdog: watchdog }
+        Self {
+            port,
+            folder,
+            durability,
+            databases: AtomicU64::new(0),
+            ended: Mutex::default(),
+            by_files: OnceLock::new(),
+            _watchdog: watchdog,
+        }
     }
 
     /// Creates the migrated template of all databases, in a thread, because the caller may be inside a runtime.
@@ -144,6 +208,11 @@ impl TestPostgres {
             let store = Store::open(StoreOptions::Postgres(options)).await.expect("the template opens");
             store.migrate(TEST_TIME).await.expect("the template is migrated");
             store.close().await;
+            let version = self.administrator().await.query_one("SHOW server_version_num", &[]).await;
+            let version: String = version.expect("the test server answers").get(0);
+            // Older servers copy files always.
+            let is_asked = version.parse::<u32>().is_ok_and(|version| version >= 150_000);
+            self.by_files.set(if is_asked { "STRATEGY file_copy" } else { "" }).expect("it is made once");
         };
         std::thread::scope(|scope| {
             let made = scope.spawn(|| {
@@ -184,7 +253,11 @@ enum Durability {
 impl Durability {
     const fn settings(self) -> &'static str {
         match self {
-            Self::None => "-c fsync=off -c full_page_writes=off -c shared_buffers=64MB -c autovacuum=off",
+            Self::None => {
+                // Tests search the log of what was written while they ran, whatever checkpoints there were.
+                "-c fsync=off -c full_page_writes=off -c shared_buffers=64MB -c autovacuum=off \
+                 -c wal_keep_size=256MB -c max_wal_size=128MB"
+            }
             Self::Full => "-c synchronous_commit=on -c shared_buffers=512MB -c max_wal_size=4GB",
         }
     }

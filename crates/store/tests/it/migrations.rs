@@ -4,7 +4,7 @@ use futures_util::future::join_all;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::idempotency::{self, ClaimState};
-use regente_store::testing::{self, TEST_TIME, TestDatabase, TestPostgres};
+use regente_store::testing::{self, FreshDatabase, TEST_TIME, TestDatabase, TestPostgres};
 use regente_store::{DatabaseKind, Store, StoreError, args, sql};
 use uuid::Uuid;
 
@@ -41,7 +41,10 @@ sql! {
 async fn empty(kind: DatabaseKind) -> TestDatabase {
     match kind {
         DatabaseKind::Sqlite => TestDatabase::empty_sqlite(),
-        DatabaseKind::Postgres => TestDatabase::Postgres(TestPostgres::shared().empty_database().await),
+        DatabaseKind::Postgres => {
+            let url = TestPostgres::shared().empty_database().await;
+            TestDatabase::Postgres(FreshDatabase::at(url))
+        }
     }
 }
 

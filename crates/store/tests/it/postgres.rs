@@ -23,8 +23,8 @@ async fn fresh() -> (String, Store) {
     let database = TestDatabase::fresh_postgres().await;
     let store = database.open().await;
     prepare(&store).await;
-    let TestDatabase::Postgres(url) = database else { unreachable!() };
-    (url, store)
+    let TestDatabase::Postgres(database) = database else { unreachable!() };
+    (database.keep(), store)
 }
 
 fn options(url: &str, writers: usize) -> PostgresOptions {

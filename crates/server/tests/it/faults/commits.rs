@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use regente_engine::settings::Settings;
-use regente_store::testing::TestDatabase;
 use regente_store::testing::proxy::{Break, Fate, Proxy};
+use regente_store::testing::{FreshDatabase, TestDatabase, TestPostgres};
 
 use super::{assert_agrees, assert_unavailable, charge, settled, until_charged};
 use crate::harness::{Reply, TestApp};
@@ -14,9 +14,8 @@ const SHUTDOWN: &str = "57P01";
 const INTERNAL: &str = "XX000";
 
 async fn app() -> (TestApp, Proxy, String) {
-    let TestDatabase::Postgres(url) = TestDatabase::fresh_postgres().await else { unreachable!() };
-    let (proxy, through) = Proxy::before(&url).await;
-    let app = TestApp::on(TestDatabase::Postgres(through), Settings::default()).await;
+    let (proxy, through) = Proxy::before(&TestPostgres::fresh_database().await.keep()).await;
+    let app = TestApp::on(TestDatabase::Postgres(FreshDatabase::at(through)), Settings::default()).await;
     let merchant = app.merchant().await;
     until_charged(&app, &merchant, "before").await;
     (app, proxy, merchant)

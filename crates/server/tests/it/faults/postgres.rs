@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use regente_engine::settings::Settings;
-use regente_store::testing::{TestDatabase, TestPostgres};
+use regente_store::testing::{FreshDatabase, TestDatabase, TestPostgres};
 use serde_json::Value;
 
 use super::{LOOKS_MAX, PAUSE, assert_agrees, assert_unavailable, charge, settled, until_charged};
@@ -41,7 +41,7 @@ impl Seen {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres_crashes_under_load_and_nothing_is_lost() {
     let server = TestPostgres::alone();
-    let database = TestDatabase::Postgres(server.empty_database().await);
+    let database = TestDatabase::Postgres(FreshDatabase::at(server.empty_database().await));
     let app = Arc::new(TestApp::on(database, Settings::default()).await);
     let merchant = app.merchant().await;
     let seen = Arc::new(Seen::default());

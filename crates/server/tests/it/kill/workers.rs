@@ -33,7 +33,7 @@ const AMOUNTS: [i64; 3] = [500, 600, 700];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn kill_9_of_a_worker_loses_no_event_and_charges_no_purchase_in_part() {
-    let database = TestPostgres::shared().fresh_database().await;
+    let database = TestPostgres::fresh_database().await.keep();
     let deployment = Deployment::new(Some(database.clone()));
     let _serving = deployment.start().await;
     let receiver = Receiver::start().await;

@@ -320,21 +320,15 @@ async fn every_rule_of_a_body_is_kept_and_named() {
             open.retain(|mutation, _| mutation.contains("paymentMethod"));
         }
         assert!(!open.is_empty(), "{}: a body without rules", operation.name());
-        let count = variants(&records, operation).await.len();
-        for index in 0..count {
-            let mut calls = variants(&records, operation).await;
+        let mut stock = Stock::of(&records, operation).await;
+        for index in 0..stock.calls.len() {
             for mutation in open.clone().into_values() {
-                let call = calls.swap_remove(index);
+                let call = stock.take(index).await;
                 let outcome = try_wrong(&app, operation, &call, &mutation).await;
-                calls = match outcome {
-                    Outcome::NotHere | Outcome::Refused => {
-                        calls.push(call);
-                        let last = calls.len() - 1;
-                        calls.swap(index, last);
-                        calls
-                    }
-                    Outcome::Taken | Outcome::Other(_) => variants(&records, operation).await,
-                };
+                match &outcome {
+                    Outcome::NotHere | Outcome::Refused => stock.calls[index].push(call),
+                    Outcome::Taken | Outcome::Other(_) => {}
+                }
                 match outcome {
                     Outcome::Refused => drop(open.remove(&mutation.to_string())),
                     Outcome::Other(problem) => untrue.push(problem),
@@ -345,6 +339,29 @@ async fn every_rule_of_a_body_is_kept_and_named() {
         untrue.extend(open.into_keys().map(|mutation| format!("{} takes {mutation}", operation.name())));
     }
     assert!(untrue.is_empty(), "{untrue:#?}");
+}
+
+/// Calls that have not been made, of each variant. All variants are made at once: what is not needed yet is kept.
+struct Stock<'a> {
+    records: &'a Records<'a>,
+    operation: &'a Operation,
+    calls: Vec<Vec<Call>>,
+}
+
+impl<'a> Stock<'a> {
+    async fn of(records: &'a Records<'a>, operation: &'a Operation) -> Self {
+        let calls = variants(records, operation).await.into_iter().map(|call| vec![call]).collect();
+        Self { records, operation, calls }
+    }
+
+    async fn take(&mut self, index: usize) -> Call {
+        if self.calls[index].is_empty() {
+            for (kept, call) in self.calls.iter_mut().zip(variants(self.records, self.operation).await) {
+                kept.push(call);
+            }
+        }
+        self.calls[index].pop().expect("there is one of each")
+    }
 }
 
 enum Outcome {

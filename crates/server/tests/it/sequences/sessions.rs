@@ -57,6 +57,20 @@ impl Told {
             && self.changed > 0
             && self.expired > 0
     }
+
+    pub(super) const fn plus(self, other: Self) -> Self {
+        Self {
+            made: self.made + other.made,
+            taken: self.taken + other.taken,
+            surplus: self.surplus + other.surplus,
+            together: self.together + other.together,
+            refused: self.refused + other.refused,
+            canceled: self.canceled + other.canceled,
+            changed: self.changed + other.changed,
+            expired: self.expired + other.expired,
+            voided: self.voided + other.voided,
+        }
+    }
 }
 
 /// A session, and how often its merchant has allowed it to be paid, at most.
