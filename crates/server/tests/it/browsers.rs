@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::canary::cards::Canary;
 use crate::canary::places::Disk;
-use crate::canary::search::Search;
+use crate::canary::search::{Search, texts_in};
 use crate::cli::process::{Server, set_mode};
 
 /// Longer than a browser takes on a busy machine.
@@ -201,10 +201,8 @@ async fn buyers_pay_at_the_hosted_checkout_in_a_browser() {
     }
     for file in files_below(data.path()) {
         let bytes = std::fs::read(&file).unwrap();
-        for number in ["4916745120294124", "4916878170842862", "4000000000002503", "5214254988499590"] {
-            let is_there = bytes.windows(number.len()).any(|window| window == number.as_bytes());
-            assert!(!is_there, "{} has the number of a card", file.display());
-        }
+        let numbers = ["4916745120294124", "4916878170842862", "4000000000002503", "5214254988499590"];
+        assert_eq!(texts_in(&numbers, &bytes), [""; 0], "in {}", file.display());
     }
 }
 

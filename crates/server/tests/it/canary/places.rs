@@ -26,9 +26,9 @@ impl Disk {
     pub fn of(database: &TestDatabase) -> Self {
         match database {
             TestDatabase::Sqlite(folder) => Self::Sqlite(folder.path().to_owned()),
-            TestDatabase::Postgres(url) => Self::Postgres {
-                url: url.clone(),
-                from: ask(url, "SELECT pg_walfile_name(pg_current_wal_lsn())"),
+            TestDatabase::Postgres(database) => Self::Postgres {
+                url: database.url().to_owned(),
+                from: ask(database.url(), "SELECT pg_walfile_name(pg_current_wal_lsn())"),
             },
         }
     }
@@ -60,7 +60,7 @@ impl Disk {
                     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
                     (from.as_str()..=until.as_str()).contains(&name)
                 });
-                assert!(!segments.is_empty());
+                assert!(segments.iter().any(|path| path.ends_with(from)), "the log is there from the start");
                 paths.extend(segments);
                 paths.push(data.with_file_name("log"));
             }

@@ -1,7 +1,8 @@
 //! Finds card numbers and security codes in bytes, in every encoding.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use aho_corasick::AhoCorasick;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
@@ -13,9 +14,7 @@ const WINDOW: usize = 9;
 /// The patterns to find.
 pub struct Search {
     patterns: Vec<Pattern>,
-    /// The patterns by their first two bytes, and the pairs that occur.
-    by_head: HashMap<[u8; 2], Vec<usize>>,
-    heads: Vec<bool>,
+    automaton: AhoCorasick,
 }
 
 struct Pattern {
@@ -43,33 +42,32 @@ impl Search {
             let what = format!("the code {} of {}", canary.cvv, canary.number);
             patterns.push(Pattern { bytes: canary.cvv.clone().into(), kind: Kind::Alone, what });
         }
-        let (mut by_head, mut heads) = (HashMap::<_, Vec<_>>::new(), vec![false; 1 << 16]);
-        for (index, pattern) in patterns.iter().enumerate() {
-            let head = [pattern.bytes[0], pattern.bytes[1]];
-            heads[usize::from(u16::from_be_bytes(head))] = true;
-            by_head.entry(head).or_default().push(index);
-        }
-        Self { patterns, by_head, heads }
+        let automaton =
+            AhoCorasick::new(patterns.iter().map(|pattern| &pattern.bytes)).expect("few patterns");
+        Self { patterns, automaton }
     }
 
     /// The matches, each once, with their surroundings.
     pub fn hits(&self, bytes: &[u8]) -> Vec<String> {
         let mut found = BTreeMap::new();
-        for at in 0..bytes.len().saturating_sub(1) {
-            let head = [bytes[at], bytes[at + 1]];
-            if !self.heads[usize::from(u16::from_be_bytes(head))] {
-                continue;
-            }
-            for pattern in self.by_head[&head].iter().map(|index| &self.patterns[*index]) {
-                if bytes[at..].starts_with(&pattern.bytes) && pattern.fits(bytes, at) {
-                    let around = &bytes[at.saturating_sub(60)..(at + 60).min(bytes.len())];
-                    let around = String::from_utf8_lossy(around).into_owned();
-                    found.entry(pattern.what.as_str()).or_insert(around);
-                }
+        for (pattern, at) in
+            self.automaton.find_overlapping_iter(bytes).map(|hit| (hit.pattern(), hit.start()))
+        {
+            let pattern = &self.patterns[pattern.as_usize()];
+            if pattern.fits(bytes, at) {
+                let around = &bytes[at.saturating_sub(60)..(at + 60).min(bytes.len())];
+                let around = String::from_utf8_lossy(around).into_owned();
+                found.entry(pattern.what.as_str()).or_insert(around);
             }
         }
         found.into_iter().map(|(what, around)| format!("{what} in {around:?}")).collect()
     }
+}
+
+/// Which of the texts are among the bytes.
+pub fn texts_in<'a>(texts: &[&'a str], bytes: &[u8]) -> Vec<&'a str> {
+    let automaton = AhoCorasick::new(texts).expect("few texts");
+    automaton.find_overlapping_iter(bytes).map(|hit| texts[hit.pattern().as_usize()]).collect()
 }
 
 impl Pattern {
