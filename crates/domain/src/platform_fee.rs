@@ -32,17 +32,9 @@ words! {
 pub struct PlatformFee {
     /// The rule.
     pub rule_id: Id<of::PlatformFeeRule>,
-    /// Its percentage.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub percentage: Option<Percentage>,
-    /// Its fixed amount.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fixed_amount: Option<Amount>,
-    /// What it is for.
-    pub payment_method: FeeMethod,
-    /// Its number of installments, as the merchant gave it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub installment: Option<u8>,
+    /// What it said.
+    #[serde(flatten)]
+    pub terms: Terms,
     /// When it was applied.
     pub applied_at: Timestamp,
 }
@@ -52,9 +44,9 @@ impl PlatformFee {
     /// hold is the highest one.
     pub fn of(&self, amount: Amount) -> Amount {
         let whole = i128::from(Percentage::HUNDRED.hundredths());
-        let hundredths = self.percentage.map_or(0, |percentage| i128::from(percentage.hundredths()));
+        let hundredths = self.terms.percentage.map_or(0, |percentage| i128::from(percentage.hundredths()));
         let part = (i128::from(amount.minor_units()) * hundredths * 2 + whole) / (whole * 2);
-        let fixed = self.fixed_amount.map_or(0, Amount::minor_units);
+        let fixed = self.terms.fixed_amount.map_or(0, Amount::minor_units);
         let highest = Amount::MINOR_UNITS_MAX;
         let fee = i64::try_from(part + i128::from(fixed)).unwrap_or(highest).min(highest);
         Amount::new(fee).unwrap_or(Amount::ZERO)

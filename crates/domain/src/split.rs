@@ -257,9 +257,9 @@ impl Split {
         })
     }
 
-    /// What the platform had of the charge before anything was given back.
-    pub fn fee_charged(&self, amount: Amount, original: Amount) -> Amount {
-        self.held.as_ref().map_or_else(|| self.shares(amount, original).fee, Held::fee_charged)
+    /// What each had of what was captured or paid, before anything of it was given back.
+    pub fn charged(&self, amount: Amount, original: Amount) -> Shares {
+        self.held.as_ref().map_or_else(|| self.shares(amount, original), |held| held.had().clone())
     }
 
     /// What each gives back of `back`, a part of `amount`: as `given` says of the sellers, and otherwise in proportion
@@ -316,27 +316,35 @@ impl Split {
     }
 
     /// After a capture of `to` out of a reservation of `from`. A reservation of which something was given back is
-    /// divided as it was.
+    /// divided as it was; what counts from then on is what each has of what was captured.
     #[must_use]
     pub fn captured(&self, from: Amount, to: Amount, original: Amount) -> Self {
-        if self.held.is_some() { self.moved(from, to, original) } else { self.withdrawn() }
+        let left = self.held.as_ref().map(|_| {
+            let left = self.shares(from, original);
+            let released = self.evenly(&left, from.minus(to).unwrap_or(Amount::ZERO));
+            left.minus(&released)
+        });
+        Self { held: left.map(Held::all_of), returning: None, ..self.clone() }
     }
 
-    /// After the charge fell from `from` to `to` by a refund, or rose because one came back.
+    /// After the charge fell from `from` to `to` by the void whose request has this ordinal.
     #[must_use]
-    pub fn moved(&self, from: Amount, to: Amount, original: Amount) -> Self {
+    pub fn given_back(&self, from: Amount, to: Amount, original: Amount, void: i64) -> Self {
         let left = self.shares(from, original);
-        let held = if let Some(back) = from.minus(to) {
-            let evenly = self.evenly(&left, back);
-            let returned = match &self.returning {
-                Some(returned) if returned.total() == back => returned,
-                Some(_) | None => &evenly,
-            };
-            Some(Held::after_return(self.held.as_ref(), &left, returned, &evenly))
-        } else {
-            let raised = to.minus(from).unwrap_or(Amount::ZERO);
-            self.held.as_ref().map(|held| held.raised(raised))
+        let back = from.minus(to).unwrap_or(Amount::ZERO);
+        let evenly = self.evenly(&left, back);
+        let returned = match &self.returning {
+            Some(returned) if returned.total() == back => returned,
+            Some(_) | None => &evenly,
         };
+        let before = self.held.clone().unwrap_or_else(|| Held::all_of(left));
+        Self { held: Some(before.given_back(void, returned, &evenly)), returning: None, ..self.clone() }
+    }
+
+    /// After the charge rose by `amount` because a refund came back: that of the void with this ordinal, if it is known.
+    #[must_use]
+    pub fn come_back(&self, amount: Amount, void: Option<i64>) -> Self {
+        let held = self.held.as_ref().map(|held| held.come_back(amount, void));
         Self { held, returning: None, ..self.clone() }
     }
 }

@@ -283,7 +283,7 @@ impl Charge {
                     }
                 };
                 let mut given_back = self.transition(state, announces, now);
-                given_back.charge = given_back.charge.with_amount(rest);
+                given_back.charge = given_back.charge.with_given_back(rest, open.ordinal);
                 Some(given_back)
             }
             ChargeState::Processing

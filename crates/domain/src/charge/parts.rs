@@ -94,9 +94,18 @@ impl Charge {
         Self { split: split.map(Box::new), amount, ..self }
     }
 
-    /// After a refund, or one that has come back.
-    pub(super) fn with_amount(self, amount: Amount) -> Self {
-        let split = self.split.as_ref().map(|split| split.moved(self.amount, amount, self.original_amount));
-        Self { split: split.map(Box::new), amount, ..self }
+    /// After a refund by the void whose request has this ordinal.
+    pub(super) fn with_given_back(self, to: Amount, void: i64) -> Self {
+        let given_back = |split: &Split| split.given_back(self.amount, to, self.original_amount, void);
+        let split = self.split.as_deref().map(given_back);
+        Self { split: split.map(Box::new), amount: to, ..self }
+    }
+
+    /// After `back` of what was refunded has come back: of the void with this ordinal, if it is known. `None` for more than
+    /// an amount can be.
+    pub(super) fn with_come_back(self, back: Amount, void: Option<i64>) -> Option<Self> {
+        let amount = self.amount.plus(back)?;
+        let split = self.split.as_deref().map(|split| Box::new(split.come_back(back, void)));
+        Some(Self { split, amount, ..self })
     }
 }

@@ -101,25 +101,58 @@ impl ReversalKind {
         }
     }
 
-    /// The types of requests that say as much, or more, of the same case.
-    const fn is_told_by(self, told: RequestType) -> bool {
-        match (self, told) {
-            (
-                Self::DisputeOpened,
-                RequestType::Dispute | RequestType::DisputeClosed | RequestType::ChargeBack,
-            )
-            | (Self::DisputeWon, RequestType::DisputeClosed)
-            | (Self::DisputeLost | Self::ChargedBack, RequestType::ChargeBack)
-            | (Self::RefundReverted, RequestType::RevertVoid) => true,
-            (
-                Self::DisputeOpened
-                | Self::DisputeWon
-                | Self::DisputeLost
-                | Self::ChargedBack
-                | Self::RefundReverted,
-                _,
-            ) => false,
+    /// Whether its case is decided with it, for the time being.
+    const fn ends_case(self) -> bool {
+        match self {
+            Self::DisputeWon | Self::DisputeLost | Self::ChargedBack => true,
+            Self::DisputeOpened | Self::RefundReverted => false,
         }
+    }
+
+    /// Whether what is recorded of its case says as much, or more.
+    fn is_told_by(self, case: Case<'_>) -> bool {
+        let has = |told: RequestType| case.requests().any(|request| request.request_type == told);
+        match self {
+            Self::DisputeOpened => has(RequestType::Dispute) || case.end().is_some(),
+            // A case can end several times: a bank takes the money, gives it back, and takes it again.
+            Self::DisputeWon => case.end() == Some(RequestType::DisputeClosed),
+            Self::DisputeLost => case.end() == Some(RequestType::ChargeBack),
+            Self::ChargedBack => has(RequestType::ChargeBack),
+            Self::RefundReverted => has(RequestType::RevertVoid),
+        }
+    }
+}
+
+/// Of all that a provider has told of a payment, in order, what counts: of a case that ended several times the last end. A
+/// provider that repeats the whole story would end the case anew each time otherwise.
+pub fn counting(told: &[Reversal]) -> impl Iterator<Item = &Reversal> {
+    let is_overruled = |place: usize, reversal: &Reversal| {
+        let is_later_end = |later: &Reversal| later.kind.ends_case() && later.id == reversal.id;
+        reversal.kind.ends_case() && told.iter().skip(place + 1).any(is_later_end)
+    };
+    let counts = move |(place, reversal): &(usize, &Reversal)| !is_overruled(*place, reversal);
+    told.iter().enumerate().filter(counts).map(|(_, reversal)| reversal)
+}
+
+/// What is recorded of a case.
+#[derive(Clone, Copy)]
+struct Case<'a> {
+    requests: &'a [TransactionRequest],
+    id: &'a str,
+}
+
+impl<'a> Case<'a> {
+    fn requests(self) -> impl DoubleEndedIterator<Item = &'a TransactionRequest> {
+        self.requests.iter().filter(move |request| {
+            matches!(request.request_type.group(), RequestGroup::Reversal(_))
+                && request.transaction_id() == Some(self.id)
+        })
+    }
+
+    /// How it ended last.
+    fn end(self) -> Option<RequestType> {
+        let ends = |told: &RequestType| matches!(told, RequestType::DisputeClosed | RequestType::ChargeBack);
+        self.requests().rev().map(|request| request.request_type).find(ends)
     }
 }
 
@@ -138,11 +171,8 @@ impl Charge {
         reversal: &Reversal,
         now: Timestamp,
     ) -> ReversalVerdict {
-        let says_it = |request: &TransactionRequest| {
-            reversal.kind.is_told_by(request.request_type)
-                && request.transaction_id() == Some(reversal.id.as_str())
-        };
-        if requests.iter().any(says_it) {
+        let case = Case { requests, id: &reversal.id };
+        if reversal.kind.is_told_by(case) {
             return ReversalVerdict::Known;
         }
         let is_open = |dispute: &TransactionRequest| dispute.transaction_id() == Some(reversal.id.as_str());
@@ -182,9 +212,15 @@ impl Charge {
             (
                 ChargeState::Authorized { responsible } | ChargeState::Voided { responsible },
                 ReversalKind::RefundReverted,
-            ) => self.refund_reverted(*responsible, requests, reversal, now),
+            ) => self.refund_reverted(*responsible, requests, about, reversal, now),
             (ChargeState::ChargedBack { .. }, ReversalKind::DisputeLost | ReversalKind::ChargedBack) => {
                 Err(ReversalVerdict::Known)
+            }
+            // The case that took the money was decided for the merchant in the end.
+            (ChargeState::ChargedBack { responsible }, ReversalKind::DisputeWon)
+                if case.end() == Some(RequestType::ChargeBack) =>
+            {
+                Ok(self.charge_back_reversed(*responsible, now))
             }
             // Its refund may have come back, which is not told yet.
             (
@@ -246,24 +282,42 @@ impl Charge {
         self.transition(ChargeState::ChargedBack { responsible }, Some(ChargeEvent::ChargedBack), now)
     }
 
+    /// The money is back: it is what it was before, refunded in full or not.
+    fn charge_back_reversed(&self, responsible: ProviderType, now: Timestamp) -> Transition {
+        let state = if self.amount == Amount::ZERO {
+            ChargeState::Voided { responsible }
+        } else {
+            ChargeState::Authorized { responsible }
+        };
+        self.transition(state, Some(ChargeEvent::DisputeClosed), now)
+    }
+
     /// The merchant has a part of what was refunded again, never more than that.
     fn refund_reverted(
         &self,
         responsible: ProviderType,
         requests: &[TransactionRequest],
+        about: &TransactionRequest,
         reversal: &Reversal,
         now: Timestamp,
     ) -> Result<Transition, ReversalVerdict> {
         let refunded = taken(requests).minus(self.amount).unwrap_or(Amount::ZERO);
         let part = reversal.amount.unwrap_or(refunded);
         let is_possible = part > Amount::ZERO && part <= refunded;
-        let amount = is_possible.then(|| self.amount.plus(part)).flatten();
-        let amount = amount.ok_or(ReversalVerdict::Refused(ReversalReason::MoreThanRefunded))?;
         let state = ChargeState::Authorized { responsible };
         let mut reverted = self.transition(state, Some(ChargeEvent::RevertVoid), now);
-        reverted.charge = reverted.charge.with_amount(amount);
+        let raised =
+            is_possible.then(|| reverted.charge.with_come_back(part, void_of(about, requests))).flatten();
+        reverted.charge = raised.ok_or(ReversalVerdict::Refused(ReversalReason::MoreThanRefunded))?;
         Ok(reverted)
     }
+}
+
+/// The ordinal of the void that a report is about: what follows an accepted one is its result.
+fn void_of(about: &TransactionRequest, requests: &[TransactionRequest]) -> Option<i64> {
+    let is_void = |request: &&TransactionRequest| request.request_type == RequestType::Void;
+    let followed = about.follows.and_then(|id| requests.iter().find(|request| request.id == id));
+    Some(about).filter(is_void).map(|about| followed.filter(is_void).unwrap_or(about).ordinal)
 }
 
 /// The requests that opened a dispute which has not ended.
@@ -278,6 +332,14 @@ fn open_disputes(requests: &[TransactionRequest]) -> impl Iterator<Item = &Trans
         .iter()
         .filter(|request| request.request_type == RequestType::Dispute)
         .filter(move |request| !is_over(request))
+}
+
+/// Whether a request that closed a dispute, at this place, is the end of a charge back: its case had taken the money.
+pub(crate) fn reverses_charge_back(requests: &[TransactionRequest], place: usize) -> bool {
+    let closed = requests.get(place).filter(|request| request.request_type == RequestType::DisputeClosed);
+    let id = closed.and_then(TransactionRequest::transaction_id);
+    let earlier = requests.get(..place).unwrap_or_default();
+    id.is_some_and(|id| Case { requests: earlier, id }.end() == Some(RequestType::ChargeBack))
 }
 
 /// How often a refund came back.
@@ -300,7 +362,11 @@ fn taken(requests: &[TransactionRequest]) -> Amount {
 
 /// Whether the payment `taken` is what a report about `about` means: the request itself, the one whose instructions the
 /// payer followed, or a capture or refund of it.
-fn is_of(taken: &TransactionRequest, about: &TransactionRequest, requests: &[TransactionRequest]) -> bool {
+pub(crate) fn is_of(
+    taken: &TransactionRequest,
+    about: &TransactionRequest,
+    requests: &[TransactionRequest],
+) -> bool {
     if about.id == taken.id || Some(about.id) == taken.awaited() {
         return true;
     }

@@ -213,8 +213,11 @@ impl Charge {
             SimulatedStatus::RefundPending => return Err(StatusRefusal::NotForPaymentType),
         };
         let simulated = self.transition(state, Some(event), now);
-        let charge =
-            if amount == self.amount { simulated.charge } else { simulated.charge.with_amount(amount) };
+        let charge = if amount == self.amount {
+            simulated.charge
+        } else {
+            simulated.charge.with_given_back(amount, self.requests)
+        };
         Ok(Transition { charge: charge.with_one_more_request(), announces: simulated.announces })
     }
 }

@@ -61,7 +61,7 @@ impl Charge {
         };
         let state = ChargeState::Voided { responsible };
         let reversed = self.transition(state, Some(ChargeEvent::Voided), now);
-        let charge = reversed.charge.with_amount(Amount::ZERO).with_one_more_request();
+        let charge = reversed.charge.with_given_back(Amount::ZERO, self.requests).with_one_more_request();
         let asks = Asks::about(payment, RequestType::Void, payment.amount);
         let told = TransactionRequest {
             outcome: Outcome::Approved(taken_back.reference.clone()),

@@ -107,15 +107,7 @@ impl Fees {
         };
         let own = method.and_then(|method| self.at(Place::of(method, installments)));
         let rule = own.or_else(|| self.at(Place::of(FeeMethod::Default, 1))).filter(|_| self.enabled)?;
-        let Terms { percentage, fixed_amount, payment_method, installment } = rule.terms;
-        Some(PlatformFee {
-            rule_id: rule.id,
-            percentage,
-            fixed_amount,
-            payment_method,
-            installment,
-            applied_at: now,
-        })
+        Some(PlatformFee { rule_id: rule.id, terms: rule.terms, applied_at: now })
     }
 
     /// With rules for methods and bands that have none.

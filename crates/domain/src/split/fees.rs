@@ -1,27 +1,26 @@
 //! Who bears what a provider keeps for its services.
 
-use super::{Bears, Split};
+use super::{Bears, Shares, Split};
 use crate::charge::Charge;
 use crate::id::SellerId;
 use crate::money::Amount;
 
 impl Charge {
-    /// Who bears how much of a fee of the provider; nobody named is the merchant. It depends on what was charged alone, so
-    /// it is the same whenever a fee is settled.
+    /// Who bears how much of a fee of the provider; nobody named is the merchant. It depends on what was captured or paid
+    /// alone, so it is the same whenever a fee is settled.
     pub fn fee_borne(&self, fee: i64) -> Vec<(Option<SellerId>, i64)> {
         match &self.split {
             None => vec![(None, fee)],
-            Some(split) => split.fee_borne(self.original_amount, fee),
+            Some(split) => split.fee_borne(&split.charged(self.amount, self.original_amount), fee),
         }
     }
 }
 
 impl Split {
-    fn fee_borne(&self, original: Amount, fee: i64) -> Vec<(Option<SellerId>, i64)> {
-        let shares = Self::new(self.rules.clone(), self.fee.clone()).shares(original, original);
-        let sellers: Vec<(Bears, Amount)> =
-            self.rules.iter().map(|rule| rule.bears).zip(shares.sellers).collect();
-        let parts = fee_parts(&sellers, original, fee);
+    fn fee_borne(&self, charged: &Shares, fee: i64) -> Vec<(Option<SellerId>, i64)> {
+        let shares = charged.sellers.iter().copied();
+        let sellers: Vec<(Bears, Amount)> = self.rules.iter().map(|rule| rule.bears).zip(shares).collect();
+        let parts = fee_parts(&sellers, charged.total(), fee);
         let merchants = fee - parts.iter().sum::<i64>();
         let sellers = self.rules.iter().map(|rule| Some(rule.seller_id)).zip(parts);
         sellers.chain([(None, merchants)]).filter(|(_, part)| *part != 0).collect()

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::shares::divide;
 use super::{Shares, SplitRule};
 use crate::id::SellerId;
 use crate::money::Amount;
@@ -17,16 +18,34 @@ pub struct Held {
     /// much, or a refund has come back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evenly_of: Option<Shares>,
+    /// The refunds that were not given back in proportion to what each had, as far as they have not come back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    unevenly: Vec<Returned>,
+}
+
+/// What each gave back with a void.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Returned {
+    /// The ordinal of its request; `None` for all that were given back in proportion to what each had.
+    void: Option<i64>,
+    shares: Shares,
 }
 
 impl Held {
+    /// Nothing was given back.
+    pub(super) fn all_of(had: Shares) -> Self {
+        Self { left: had.clone(), had, evenly_of: None, unevenly: Vec::new() }
+    }
+
+    /// What each had before anything was given back.
+    pub(super) const fn had(&self) -> &Shares {
+        &self.had
+    }
+
     /// What is left to each.
     pub const fn left(&self) -> &Shares {
         &self.left
-    }
-
-    pub(super) const fn fee_charged(&self) -> Amount {
-        self.had.fee
     }
 
     /// In proportion to what each gives back.
@@ -34,26 +53,46 @@ impl Held {
         self.evenly_of.as_ref().unwrap_or(&self.had)
     }
 
-    pub(super) fn after_return(
-        before: Option<&Self>,
-        left: &Shares,
-        returned: &Shares,
-        evenly: &Shares,
-    ) -> Self {
-        let had = before.map_or(left, |held| &held.had).clone();
-        let left = left.minus(returned);
-        let evenly_of = if returned == evenly {
-            before.and_then(|held| held.evenly_of.clone())
-        } else {
-            Some(left.clone())
-        };
-        Self { had, left, evenly_of }
+    /// After a void in which each gave back this, where `evenly` would have been in proportion.
+    pub(super) fn given_back(mut self, void: i64, returned: &Shares, evenly: &Shares) -> Self {
+        self.left = self.left.minus(returned);
+        if returned != evenly {
+            self.evenly_of = Some(self.left.clone());
+        }
+        if self.evenly_of.is_some() {
+            self.unevenly.push(Returned { void: Some(void), shares: returned.clone() });
+        }
+        self
     }
 
-    /// After `amount` of what was given back has come back: to each in proportion to what he had given.
-    pub(super) fn raised(&self, amount: Amount) -> Self {
-        let left = self.left.plus(&self.had.minus(&self.left).in_proportion(amount));
-        Self { had: self.had.clone(), evenly_of: Some(left.clone()), left }
+    /// After `amount` of what was given back has come back: to those who gave it with this void, and what is more than
+    /// that to all, in proportion to what they had given.
+    pub(super) fn come_back(&self, amount: Amount, void: Option<i64>) -> Self {
+        let mut given = self.given();
+        let named = void.map(|void| given.iter().position(|given| given.void == Some(void)).unwrap_or(0));
+        let of_named = |(place, given): (usize, &Returned)| {
+            if named == Some(place) { given.shares.total().min(amount).minor_units() } else { 0 }
+        };
+        let back: Vec<i64> = given.iter().enumerate().map(of_named).collect();
+        let rest = amount.minor_units().saturating_sub(back.iter().sum());
+        let totals = given.iter().map(|given| given.shares.total().minor_units());
+        let others: Vec<i64> = totals.zip(&back).map(|(total, back)| total.saturating_sub(*back)).collect();
+        let mut left = self.left.clone();
+        for ((given, back), more) in given.iter_mut().zip(back).zip(divide(rest, &others)) {
+            let back = Amount::new(back.saturating_add(more)).unwrap_or(Amount::ZERO);
+            let shares = given.shares.in_proportion(back);
+            left = left.plus(&shares);
+            given.shares = given.shares.minus(&shares);
+        }
+        given.retain(|given| given.void.is_some() && given.shares.total() > Amount::ZERO);
+        Self { had: self.had.clone(), evenly_of: Some(left.clone()), left, unevenly: given }
+    }
+
+    /// All that was given back, as far as it has not come back: first what was in proportion to what each had.
+    fn given(&self) -> Vec<Returned> {
+        let all = self.had.minus(&self.left);
+        let evenly = self.unevenly.iter().fold(all, |evenly, returned| evenly.minus(&returned.shares));
+        [Returned { void: None, shares: evenly }].into_iter().chain(self.unevenly.iter().cloned()).collect()
     }
 }
 

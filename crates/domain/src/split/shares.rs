@@ -138,7 +138,7 @@ fn amount_of(minor_units: i64) -> Amount {
 }
 
 /// Divides by largest remainder; all weights zero divides nothing.
-fn divide(amount: i64, weights: &[i64]) -> Vec<i64> {
+pub(super) fn divide(amount: i64, weights: &[i64]) -> Vec<i64> {
     divide_below(amount, weights, &vec![i64::MAX; weights.len()])
 }
 

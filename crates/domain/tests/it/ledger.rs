@@ -17,7 +17,8 @@ use regente_domain::ledger::{
 };
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
-use regente_domain::platform_fee::{FeeMethod, PlatformFee};
+use regente_domain::platform_fee::{FeeMethod, PlatformFee, Terms};
+use regente_domain::settlement::{Kind, Moved, moved};
 use regente_domain::split::{Bears, SellerReturn, Share, Split, SplitRule, WholePercent};
 
 use crate::charge::{NOW, SANDBOX, approved, authorization, charge, hop, id, request};
@@ -149,7 +150,21 @@ fn each_part_of_a_split_is_posted_and_what_sellers_are_not_liable_for_is_the_mer
         ("charge_back", "merchant_payable", "provider_receivable", 75),
         ("charge_back", "seller_payable", "provider_receivable", 75),
     ];
-    assert_eq!(posted(Some(&taken), &reversed.transition.charge), expected);
+    let lost = reversed.transition.charge.clone();
+    assert_eq!(posted(Some(&taken), &lost), expected);
+    // The case is decided for the merchant after all: each has again what it has lost.
+    let requests = [authorization(0, approved()), reversed.request(id(0xCA5E), NOW)];
+    let won = Reversal { kind: ReversalKind::DisputeWon, id: "case".to_owned(), amount: None };
+    let ReversalVerdict::Applies(reversed) = lost.reverse(&requests, &requests[0], &won, NOW) else {
+        panic!("it applies")
+    };
+    let expected = [
+        ("charge_back_reversal", "provider_receivable", "merchant_payable", 75),
+        ("charge_back_reversal", "provider_receivable", "seller_payable", 75),
+    ];
+    let won = reversed.transition.charge;
+    assert_eq!(posted(Some(&lost), &won), expected);
+    assert_eq!(won.state.name(), StateName::Authorized);
 }
 
 #[test]
@@ -234,10 +249,12 @@ impl Dice {
     fn fee(&mut self) -> PlatformFee {
         PlatformFee {
             rule_id: id(0x7FEE),
-            percentage: Percentage::parse(["0.5", "3.33", "12"][usize::try_from(self.below(3)).unwrap()]),
-            fixed_amount: self.one_in(2).then(|| amount(self.below(3))),
-            payment_method: FeeMethod::Default,
-            installment: None,
+            terms: Terms {
+                percentage: Percentage::parse(["0.5", "3.33", "12"][usize::try_from(self.below(3)).unwrap()]),
+                fixed_amount: self.one_in(2).then(|| amount(self.below(3))),
+                payment_method: FeeMethod::Default,
+                installment: None,
+            },
             applied_at: NOW,
         }
     }
@@ -251,6 +268,8 @@ struct History {
     entries: Vec<Entry>,
     /// Movements of money that were met.
     met: BTreeMap<&'static str, usize>,
+    /// A tester has set a status by hand: no request says what has moved.
+    is_by_hand: bool,
 }
 
 impl History {
@@ -262,8 +281,14 @@ impl History {
         let (amount, original_amount) = (amount(total), amount(total));
         let charge =
             Charge { id: id(u128::from(seed) + 1), amount, original_amount, capture, split, ..charge() };
-        let mut history =
-            Self { dice, charge, requests: Vec::new(), entries: Vec::new(), met: BTreeMap::new() };
+        let mut history = Self {
+            dice,
+            charge,
+            requests: Vec::new(),
+            entries: Vec::new(),
+            met: BTreeMap::new(),
+            is_by_hand: false,
+        };
         history.entries.extend(ledger::entries(None, &history.charge));
         history
     }
@@ -303,6 +328,7 @@ impl History {
                 let statuses = SimulatedStatus::WORDS;
                 let (_, status) = statuses[usize::try_from(self.dice.below(5)).unwrap()];
                 if let Ok(simulated) = charge.simulate(status, NOW) {
+                    self.is_by_hand = true;
                     self.transition(simulated);
                 }
             }
@@ -310,7 +336,9 @@ impl History {
                 let kind = if self.dice.one_in(3) { FollowUpKind::Void } else { FollowUpKind::Capture };
                 self.open(kind);
             }
-            StateName::Authorized | StateName::Voided if self.dice.one_in(2) => self.reverse(),
+            StateName::Authorized | StateName::Voided | StateName::ChargedBack if self.dice.one_in(2) => {
+                self.reverse();
+            }
             StateName::Authorized => self.open(FollowUpKind::Void),
             StateName::CapturePending | StateName::RefundPending | StateName::RefundAccepted => {
                 self.outcome()
@@ -325,8 +353,11 @@ impl History {
         let paid = if self.dice.one_in(6) { 1 + self.dice.below(asked) } else { asked };
         let approved_charge = self.charge.approve(SANDBOX, amount(paid), NOW).unwrap();
         let asks = Asks { amount: amount(paid), ..self.charge.authorization_at(hop(0)) };
-        self.requests = vec![request(0, asks, approved())];
+        let version = self.charge.version;
         self.transition(approved_charge);
+        if self.charge.version > version {
+            self.requests = vec![request(0, asks, approved())];
+        }
     }
 
     fn open(&mut self, kind: FollowUpKind) {
@@ -351,28 +382,84 @@ impl History {
             1 => self.charge.accept(NOW),
             _ => self.charge.settle(NOW),
         };
-        let version = self.charge.version;
-        let is_capture = self.charge.state.name() == StateName::CapturePending;
-        let after = after.unwrap().charge;
-        let is_settled = after.amount != self.charge.amount || after.state.name() == StateName::Authorized;
-        self.moved(after);
-        if self.charge.version > version && is_settled && is_capture && !self.requests.is_empty() {
-            let asks = Asks::about(&self.requests[0], RequestType::Capture, open.amount);
-            self.requests.push(request(self.requests.len() as u128, asks, approved()));
+        let before = self.charge.clone();
+        self.moved(after.unwrap().charge);
+        let is_capture = before.state.name() == StateName::CapturePending;
+        let kind = if is_capture { RequestType::Capture } else { RequestType::Void };
+        let is_done = match self.charge.state.name() {
+            StateName::Authorized => is_capture || self.charge.amount != before.amount,
+            StateName::Canceled | StateName::Voided => true,
+            StateName::PreAuthorized
+            | StateName::CapturePending
+            | StateName::RefundPending
+            | StateName::RefundAccepted
+            | StateName::Processing
+            | StateName::AwaitingPayer
+            | StateName::Failed
+            | StateName::ChargedBack => false,
+        };
+        if let Some(payment) = self.requests.first()
+            && is_done
+        {
+            let asks = Asks::about(payment, kind, open.amount);
+            self.requests.push(request(u128::try_from(open.ordinal).unwrap(), asks, approved()));
         }
     }
 
     fn reverse(&mut self) {
-        let Some(about) = self.requests.first().cloned() else { return };
-        let kinds = [ReversalKind::RefundReverted, ReversalKind::ChargedBack, ReversalKind::RefundReverted];
-        let kind = kinds[usize::try_from(self.dice.below(3)).unwrap()];
+        if self.requests.is_empty() {
+            return;
+        }
+        let about = self.dice.below(i64::try_from(self.requests.len()).unwrap());
+        let about = self.requests[usize::try_from(about).unwrap()].clone();
+        let kinds = [
+            ReversalKind::RefundReverted,
+            ReversalKind::RefundReverted,
+            ReversalKind::DisputeOpened,
+            ReversalKind::DisputeWon,
+            ReversalKind::DisputeLost,
+            ReversalKind::ChargedBack,
+        ];
+        let kind = kinds[usize::try_from(self.dice.below(6)).unwrap()];
+        // Disputes of few cases, so that one ends several times; each refund comes back under a name of its own.
+        let case = match kind {
+            ReversalKind::RefundReverted => self.dice.next(),
+            ReversalKind::DisputeOpened
+            | ReversalKind::DisputeWon
+            | ReversalKind::DisputeLost
+            | ReversalKind::ChargedBack => self.dice.next() % 2,
+        };
         let part = self.dice.one_in(2).then(|| amount(1 + self.dice.below(500)));
-        let reversal = Reversal { kind, id: format!("case {}", self.dice.next()), amount: part };
+        let reversal = Reversal { kind, id: format!("case {case}"), amount: part };
         if let ReversalVerdict::Applies(reversed) =
             self.charge.reverse(&self.requests, &about, &reversal, NOW)
         {
+            let version = self.charge.version;
+            let told = reversed.request(id(0xCA5E_0000 + self.requests.len() as u128), NOW);
             self.transition(reversed.transition);
+            if self.charge.version > version {
+                self.requests.push(told);
+            }
         }
+    }
+
+    /// What is compared with settlement files adds up to what the provider owes by the books.
+    fn settles(&self) {
+        if self.is_by_hand || self.requests.is_empty() {
+            return;
+        }
+        let owed = |moved: &Moved| match moved.kind {
+            Kind::Sale | Kind::RefundReverted | Kind::ChargeBackReversal => moved.amount,
+            Kind::Refund | Kind::ChargeBack => -moved.amount,
+            Kind::Fee | Kind::Payout | Kind::Anticipation => panic!("no request says it"),
+        };
+        let by_requests: i64 = moved(&self.charge, &self.requests).iter().map(owed).sum();
+        let side = |entry: &Entry| match (entry.debit, entry.credit) {
+            (Purpose::ProviderReceivable, _) => entry.amount.minor_units(),
+            (_, Purpose::ProviderReceivable) => -entry.amount.minor_units(),
+            (_, _) => 0,
+        };
+        assert_eq!(by_requests, self.entries.iter().map(side).sum::<i64>(), "{:#?}", self.requests);
     }
 
     /// The books say what the charge says, to the cent and by its rules.
@@ -429,11 +516,20 @@ fn random_histories_leave_books_that_say_what_the_charges_say() {
         let mut history = History::new(seed);
         for _ in 0..24 {
             history.step();
+            history.settles();
         }
         for (word, times) in history.met {
             *met.entry(word).or_default() += times;
         }
     }
-    let all = ["authorization_hold", "hold_release", "capture", "refund", "refund_reverted", "charge_back"];
+    let all = [
+        "authorization_hold",
+        "hold_release",
+        "capture",
+        "refund",
+        "refund_reverted",
+        "charge_back",
+        "charge_back_reversal",
+    ];
     assert!(seeds < SEEDS || all.iter().all(|word| met.contains_key(word)), "{met:?}");
 }

@@ -31,7 +31,7 @@ fn the_rule_of_the_method_and_band_counts_else_the_default() {
     let fees = fees(&rules);
     let found = |payment_type, installments| {
         let fee = fees.of_charge(payment_type, installments, Timestamp::EPOCH).unwrap();
-        fee.percentage.unwrap().hundredths()
+        fee.terms.percentage.unwrap().hundredths()
     };
     let by_credit: Vec<u32> =
         [1, 2, 6, 7, 12, 13, 24].map(|number| found(PaymentType::Credit, number)).to_vec();

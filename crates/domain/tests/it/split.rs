@@ -1,11 +1,13 @@
 //! Divides amounts: by table, and by properties of any rules, refunds and refunds that come back.
 
 use proptest::prelude::*;
+use regente_domain::charge::attempt::{Asks, RequestType, TransactionRequest};
+use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalVerdict};
 use regente_domain::charge::{Charge, ChargeState, FollowUpKind, FollowUpRefusal};
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
-use regente_domain::platform_fee::{FeeMethod, PlatformFee};
+use regente_domain::platform_fee::{FeeMethod, PlatformFee, Terms};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::split::{
     Bears, Misfit, ReturnRefusal, RulesRefusal, SellerReturn, Share, Shares, Split, SplitRule, WholePercent,
@@ -14,7 +16,7 @@ use regente_domain::split::{
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-use crate::charge::charge;
+use crate::charge::{approved, authorization, charge, request};
 
 const NOW: Timestamp = Timestamp::from_millis(1_774_278_758_379);
 const SANDBOX: ProviderType = ProviderType::Sandbox;
@@ -40,10 +42,12 @@ fn rules(shares: &[Share]) -> Vec<SplitRule> {
 fn fee(hundredths: u32, fixed: i64) -> PlatformFee {
     PlatformFee {
         rule_id: Id::new(Uuid::from_u128(1)),
-        percentage: Some(Percentage::from_hundredths(hundredths)),
-        fixed_amount: Some(amount(fixed)),
-        payment_method: FeeMethod::Default,
-        installment: None,
+        terms: Terms {
+            percentage: Some(Percentage::from_hundredths(hundredths)),
+            fixed_amount: Some(amount(fixed)),
+            payment_method: FeeMethod::Default,
+            installment: None,
+        },
         applied_at: NOW,
     }
 }
@@ -173,6 +177,96 @@ fn a_refund_is_given_back_in_proportion_or_as_the_caller_says() {
     assert_eq!(refusal, wrong(ReturnRefusal::Seller(0)));
 }
 
+/// A refund of `cents`, with the request of it.
+fn refund(
+    charge: &Charge,
+    requests: &mut Vec<TransactionRequest>,
+    cents: i64,
+    given: &[SellerReturn],
+) -> Charge {
+    let asks = Asks::about(&requests[0], RequestType::Void, amount(cents));
+    requests.push(request(u128::try_from(charge.requests).unwrap(), asks, approved()));
+    refunded(charge, cents, given)
+}
+
+/// A refund comes back, of which the provider says that it is that of this request.
+fn come_back(charge: &Charge, requests: &mut Vec<TransactionRequest>, about: usize, cents: i64) -> Charge {
+    let (kind, id) = (ReversalKind::RefundReverted, format!("case {}", requests.len()));
+    let reversal = Reversal { kind, id, amount: Some(amount(cents)) };
+    let ReversalVerdict::Applies(reversed) = charge.reverse(requests, &requests[about], &reversal, NOW)
+    else {
+        panic!("it applies")
+    };
+    requests.push(reversed.request(Id::new(Uuid::from_u128(900 + requests.len() as u128)), NOW));
+    reversed.transition.charge
+}
+
+#[test]
+fn a_refund_that_comes_back_comes_back_to_those_who_gave_it() {
+    let sold = || {
+        let charge = taken(Split::new(rules(&[percent(50), percent(30)]), None), 150);
+        (charge, vec![authorization(0, approved())])
+    };
+    let (charge, mut requests) = sold();
+    assert_eq!(held(&charge), (vec![75, 45], 30, 0));
+    let charge = refund(&charge, &mut requests, 30, &[gives(0, 30)]);
+    let charge = refund(&charge, &mut requests, 20, &[gives(1, 20)]);
+    assert_eq!(held(&charge), (vec![45, 25], 30, 0));
+    // The first one, in two parts; then the second one.
+    let charge = come_back(&charge, &mut requests, 1, 20);
+    assert_eq!(held(&charge), (vec![65, 25], 30, 0));
+    let charge = come_back(&charge, &mut requests, 1, 10);
+    assert_eq!(held(&charge), (vec![75, 25], 30, 0));
+    let charge = come_back(&charge, &mut requests, 2, 20);
+    assert_eq!(held(&charge), (vec![75, 45], 30, 0));
+
+    // One in proportion between them, and one in proportion after them: each is its own.
+    let (charge, mut requests) = sold();
+    let charge = refund(&charge, &mut requests, 10, &[]);
+    let charge = refund(&charge, &mut requests, 70, &[gives(0, 70)]);
+    let charge = refund(&charge, &mut requests, 35, &[]);
+    assert_eq!(held(&charge), (vec![0, 21], 14, 0));
+    assert_eq!(held(&come_back(&charge, &mut requests.clone(), 1, 10)), (vec![5, 24], 16, 0));
+    assert_eq!(held(&come_back(&charge, &mut requests.clone(), 2, 70)), (vec![70, 21], 14, 0));
+    assert_eq!(held(&come_back(&charge, &mut requests.clone(), 3, 35)), (vec![0, 42], 28, 0));
+    // The provider names the payment alone: to all who have given something back. Or more than the refund was.
+    assert_eq!(held(&come_back(&charge, &mut requests.clone(), 0, 115)), (vec![75, 45], 30, 0));
+    assert_eq!(held(&come_back(&charge, &mut requests.clone(), 2, 115)), (vec![75, 45], 30, 0));
+    // The result of a refund that was accepted names the refund.
+    let accepted = requests[2].id;
+    let result = TransactionRequest { follows: Some(accepted), ..requests[3].clone() };
+    requests[3] = result;
+    assert_eq!(held(&come_back(&charge, &mut requests, 3, 70)), (vec![70, 21], 14, 0));
+}
+
+#[test]
+fn what_was_stored_without_the_refunds_comes_back_in_proportion() {
+    let charge = taken(Split::new(rules(&[percent(50), percent(30)]), None), 150);
+    let charge = refunded(&charge, 30, &[gives(0, 30)]);
+    let mut stored = serde_json::to_value(&charge.split).unwrap();
+    assert!(stored["held"].as_object_mut().unwrap().remove("unevenly").is_some());
+    let split: Split = serde_json::from_value(stored).unwrap();
+    let charge =
+        Charge { split: Some(Box::new(split.come_back(amount(30), Some(1)))), amount: amount(150), ..charge };
+    assert_eq!(held(&charge), (vec![75, 45], 30, 0));
+}
+
+#[test]
+fn what_was_captured_counts_of_a_lowered_reservation() {
+    let state = ChargeState::PreAuthorized { responsible: SANDBOX };
+    let charge = Charge { state, ..taken(Split::new(rules(&[percent(50)]), Some(fee(1000, 0))), 100) };
+    let charged = |charge: &Charge| {
+        let split = charge.split.as_deref().unwrap();
+        cents(&split.charged(charge.amount, charge.original_amount))
+    };
+    let lowered = refunded(&charge, 20, &[]);
+    let (capturing, _) = lowered.open(FollowUpKind::Capture, Some(amount(40)), NOW).unwrap();
+    let captured = capturing.settle(NOW).unwrap().charge;
+    assert_eq!((held(&captured), charged(&captured)), ((vec![18], 18, 4), (vec![18], 18, 4)));
+    let refunded = refunded(&captured, 10, &[gives(0, 9)]);
+    assert_eq!((held(&refunded), charged(&refunded)), ((vec![9], 18, 3), (vec![18], 18, 4)));
+}
+
 #[test]
 fn a_chargeback_falls_on_the_liable_and_the_merchant() {
     let mut rules = rules(&[percent(30), percent(20)]);
@@ -259,6 +353,7 @@ proptest! {
         steps in proptest::collection::vec((0_u8..4, 1_i64..=100, 0_usize..5), 1..30),
     ) {
         let mut charge = taken(Split::new(rules, Some(fee(125, 3))), total);
+        let whole = charge.parts();
         for (kind, part, of) in steps {
             let portion = |whole: i64| i64::try_from(i128::from(whole) * i128::from(part) / 150).unwrap();
             let before = charge.parts();
@@ -287,9 +382,13 @@ proptest! {
                 2 => {
                     let returned = total - charge.amount.minor_units();
                     let to = amount(charge.amount.minor_units() + portion(returned));
-                    let split = charge.split.as_deref().unwrap();
-                    let split = Some(Box::new(split.moved(charge.amount, to, charge.original_amount)));
-                    let risen = Charge { split, amount: to, ..charge.clone() };
+                    let back = amount(to.minor_units() - charge.amount.minor_units());
+                    let void = (of > 0).then(|| part % charge.requests);
+                    let split = charge.split.as_deref().unwrap().come_back(back, void);
+                    let risen = Charge { split: Some(Box::new(split)), amount: to, ..charge.clone() };
+                    for ((_, now), (_, had)) in risen.parts().sellers.iter().zip(&whole.sellers) {
+                        prop_assert!(now <= had, "nobody gets more than he gave");
+                    }
                     for ((_, now), (_, earlier)) in risen.parts().sellers.iter().zip(&before.sellers) {
                         prop_assert!(now >= earlier);
                     }

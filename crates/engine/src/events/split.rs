@@ -6,7 +6,7 @@ use regente_domain::charge::Charge;
 use regente_domain::id::{Id, SellerId, of};
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
-use regente_domain::platform_fee::PlatformFee;
+use regente_domain::platform_fee::{PlatformFee, Terms};
 use regente_domain::split::{Bears, Share, SplitRule, WholePercent};
 use regente_domain::time::Timestamp;
 use serde::Serialize;
@@ -84,15 +84,15 @@ impl PlatformFeeView {
     /// The fee of a charge, if it has one.
     pub fn of(charge: &Charge) -> Option<Self> {
         let split = charge.split.as_deref()?;
-        let PlatformFee { rule_id, percentage, fixed_amount, payment_method, installment, applied_at } =
-            split.fee.as_ref()?;
+        let PlatformFee { rule_id, terms, applied_at } = split.fee.as_ref()?;
+        let Terms { percentage, fixed_amount, payment_method, installment } = *terms;
         Some(Self {
             rule_id: *rule_id,
             percentage: percentage.and_then(number),
-            fixed_amount: *fixed_amount,
+            fixed_amount,
             payment_method: payment_method.word(),
-            installment: *installment,
-            amount: split.fee_charged(charge.amount, charge.original_amount),
+            installment,
+            amount: split.charged(charge.amount, charge.original_amount).fee,
             applied_at: *applied_at,
         })
     }

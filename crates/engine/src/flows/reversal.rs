@@ -5,7 +5,7 @@
 use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::reversal::{Reversal, ReversalReason, ReversalVerdict, Reversed};
+use regente_domain::charge::reversal::{Reversal, ReversalReason, ReversalVerdict, Reversed, counting};
 use regente_store::Commit;
 
 use super::outcome;
@@ -71,7 +71,7 @@ pub(super) async fn apply_all(
     reversals: &[Reversal],
     actor: &Actor,
 ) -> Result<(), Error> {
-    for reversal in reversals {
+    for reversal in counting(reversals) {
         match apply(app, about, reversal, actor).await? {
             Applied::Yes => {}
             Applied::TooEarly(reason) | Applied::Refused(reason) => tracing::warn!(

@@ -1,6 +1,7 @@
 //! What happens to a payment after it was taken (`docs/interface/charges.md#disputes`): it is disputed, charged back, or a
 //! refund of it comes back. It happens at the simulator, which notifies it; the charge and the simulator's books agree.
 
+mod books;
 mod crashes;
 mod faults;
 mod status;

@@ -3,7 +3,7 @@
 
 use regente_domain::charge::attempt::{Asks, Outcome, RequestType, TransactionRequest};
 use regente_domain::charge::explanation::Stopped;
-use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalReason, ReversalVerdict};
+use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalReason, ReversalVerdict, counting};
 use regente_domain::charge::{
     CaptureMode, Charge, ChargeEvent, ChargeState, Held, OpenOperation, SecurityCode, StateName,
 };
@@ -146,6 +146,10 @@ fn every_state_and_every_kind() {
     let refunded = disputed.clone().refunded(150);
     assert_eq!(of_the_case(&refunded), ["=", "voided", "charged_back", "charged_back", "authorized"]);
     assert_eq!(sign(&disputed.refunded(50), &reversal(RefundReverted, "new")), "authorized");
+    // The case that has taken the money can be decided for the merchant still.
+    let taken = Story::in_state(StateName::ChargedBack);
+    let of_the_case = ALL.map(|kind| sign(&taken, &reversal(kind, "before")));
+    assert_eq!(of_the_case, ["=", "authorized", "=", "=", "-"]);
 }
 
 #[test]
@@ -194,6 +198,54 @@ fn a_charge_is_charged_back_once() {
         }
         assert_eq!(story.verdict(&reversal(DisputeOpened, "one")), ReversalVerdict::Known, "it is over");
     }
+}
+
+#[test]
+fn a_charge_back_can_be_reversed() {
+    for (refunded, status) in [(0, "authorized"), (50, "authorized"), (150, "voided")] {
+        let mut story = Story::taken();
+        story.happens(&reversal(DisputeOpened, "case"));
+        if refunded > 0 {
+            story = story.refunded(refunded);
+        }
+        story.happens(&reversal(DisputeOpened, "other"));
+        story.happens(&reversal(ChargedBack, "case"));
+        let other = reversal(DisputeWon, "other");
+        assert_eq!(sign(&story, &other), "-", "another case has taken the money");
+        let won = of(DisputeWon, "case", 120);
+        assert_eq!(story.happens(&won), Some(ChargeEvent::DisputeClosed));
+        let is_disputed = refunded < 150;
+        assert_eq!(story.shown(), (status, 150 - refunded, is_disputed), "the other dispute is open still");
+        let newest = story.requests.last().unwrap();
+        assert_eq!((newest.request_type, newest.amount), (RequestType::DisputeClosed, amount(120)));
+        for again in [DisputeOpened, DisputeWon, ChargedBack] {
+            assert_eq!(story.verdict(&reversal(again, "case")), ReversalVerdict::Known);
+        }
+        if refunded == 150 {
+            continue;
+        }
+        // The bank decides once more, and so does the scheme.
+        let lost = reversal(DisputeLost, "case");
+        assert_eq!(story.happens(&lost), Some(ChargeEvent::ChargedBack));
+        assert_eq!(story.verdict(&lost), ReversalVerdict::Known);
+        assert_eq!(story.happens(&reversal(DisputeWon, "case")), Some(ChargeEvent::DisputeClosed));
+        assert_eq!(story.shown(), ("authorized", 150 - refunded, true));
+    }
+}
+
+/// A provider that is asked tells the whole story each time.
+#[test]
+fn of_a_story_that_is_told_again_the_last_end_counts() {
+    let told = [
+        reversal(DisputeOpened, "c"),
+        reversal(DisputeLost, "c"),
+        reversal(ChargedBack, "d"),
+        of(RefundReverted, "r", 10),
+        reversal(DisputeWon, "c"),
+    ];
+    let left: Vec<&Reversal> = counting(&told).collect();
+    assert_eq!(left, [&told[0], &told[2], &told[3], &told[4]]);
+    assert_eq!(counting(&told[..2]).count(), 2);
 }
 
 #[test]

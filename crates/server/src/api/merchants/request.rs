@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::super::fields::{Field, Fields};
+use super::super::fields::{Fields, TextChange};
 use super::super::providers::{NewProvider, NewProviderBody};
 use crate::app::App;
 
@@ -22,7 +22,7 @@ pub(super) struct NewMerchant {
 }
 
 pub(super) fn new_merchant(fields: &Fields<'_>, app: &App) -> Option<NewMerchant> {
-    let mcc = mcc(fields.required("mcc"));
+    let mcc = fields.required("mcc").mcc();
     let name = fields.optional("name").text(chars_max::NAME);
     let merchant_name = fields.optional("merchantName").text(chars_max::NAME);
     let merchant_url = fields.optional("merchantUrl").text(chars_max::FREE);
@@ -44,48 +44,12 @@ pub(super) fn new_merchant(fields: &Fields<'_>, app: &App) -> Option<NewMerchant
     Some(NewMerchant { details, providers: providers? })
 }
 
-fn mcc(field: Field<'_>) -> Option<Mcc> {
-    field.read(|value| {
-        let digits = match value {
-            Value::String(digits) => Some(digits.clone()),
-            Value::Number(number) => number.as_u64().map(|number| number.to_string()),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        };
-        digits.and_then(|digits| Mcc::parse_digits(&digits)).ok_or("must be a number of 1 to 4 digits")
-    })
-}
-
-/// The change of one text.
-enum Change {
-    Keep,
-    Remove,
-    Set(String),
-}
-
-impl Change {
-    fn read(fields: &Fields<'_>, name: &str, chars_max: usize) -> Self {
-        match fields.optional(name).text(chars_max) {
-            Some(text) => Self::Set(text),
-            None if fields.is_null(name) => Self::Remove,
-            None => Self::Keep,
-        }
-    }
-
-    fn apply(&self, text: &mut Option<String>) {
-        match self {
-            Self::Keep => {}
-            Self::Remove => *text = None,
-            Self::Set(new) => *text = Some(new.clone()),
-        }
-    }
-}
-
 /// A parsed change of a merchant.
 pub(super) struct MerchantChanges {
     mcc: Option<Mcc>,
-    name: Change,
-    merchant_name: Change,
-    merchant_url: Change,
+    name: TextChange,
+    merchant_name: TextChange,
+    merchant_url: TextChange,
     pub(super) providers: Vec<NewProvider>,
 }
 
@@ -105,10 +69,10 @@ pub(super) fn merchant_changes(fields: &Fields<'_>, app: &App) -> Option<Merchan
         fields.problem("mcc", "should not be empty");
     }
     let changes = MerchantChanges {
-        mcc: mcc(fields.optional("mcc")),
-        name: Change::read(fields, "name", chars_max::NAME),
-        merchant_name: Change::read(fields, "merchantName", chars_max::NAME),
-        merchant_url: Change::read(fields, "merchantUrl", chars_max::FREE),
+        mcc: fields.optional("mcc").mcc(),
+        name: TextChange::read(fields, "name", |field| field.text(chars_max::NAME)),
+        merchant_name: TextChange::read(fields, "merchantName", |field| field.text(chars_max::NAME)),
+        merchant_url: TextChange::read(fields, "merchantUrl", |field| field.text(chars_max::FREE)),
         providers: added_providers(fields, app).unwrap_or_default(),
     };
     Some(changes)

@@ -53,9 +53,10 @@ enum Before {
     Voided,
     DisputedAndVoided,
     ChargedBack,
+    ChargedBackByTheCase,
 }
 
-const EVERY: [Before; 14] = [
+const EVERY: [Before; 15] = [
     Before::Processing,
     Before::AwaitingPayer,
     Before::PreAuthorized,
@@ -70,6 +71,7 @@ const EVERY: [Before; 14] = [
     Before::Voided,
     Before::DisputedAndVoided,
     Before::ChargedBack,
+    Before::ChargedBackByTheCase,
 ];
 
 /// What a report does.
@@ -123,6 +125,9 @@ const fn table(before: Before) -> [Then; 5] {
             Becomes("authorized", 100, true, "revert_void"),
         ],
         Before::ChargedBack => [Refused, Refused, Known, Known, Refused],
+        Before::ChargedBackByTheCase => {
+            [Known, Becomes("authorized", 100, false, "dispute_closed"), Known, Known, Refused]
+        }
     }
 }
 
@@ -189,6 +194,12 @@ async fn made(app: &TestApp, before: Before) -> String {
         Before::ChargedBack => {
             let id = captured(app).await;
             told_of(app, &id, Staged::ChargedBack).await;
+            id
+        }
+        Before::ChargedBackByTheCase => {
+            let id = captured(app).await;
+            told_of(app, &id, Staged::DisputeOpened).await;
+            told_of(app, &id, Staged::DisputeLost).await;
             id
         }
     }

@@ -136,6 +136,14 @@ async fn what_is_captured_and_given_back_moves_the_fee(app: TestApp) {
     let back = |amount: i64| json!(["refund", "platform_fee", "provider_receivable", amount]);
     let taken = json!(["capture", "provider_receivable", "platform_fee", 68]);
     assert_eq!(told, [taken, back(17), back(13), back(38)]);
+
+    // A reservation that is lowered keeps its proportions: 96 of 800, and 48 of the 400 that are captured.
+    let lowered = text(&app.post("/v1/charges", &body).await.expect(201)["id"]).to_owned();
+    void(&app, &lowered, json!({ "amount": 200 })).await.expect(201);
+    let captured = capture(&app, &lowered, json!({ "amount": 400 })).await.expect(201);
+    assert_eq!((&captured["platformFee"]["amount"], earned(&app).await), (&json!(48), 48));
+    let refunded = void(&app, &lowered, json!({ "amount": 100 })).await.expect(201);
+    assert_eq!((&refunded["platformFee"]["amount"], earned(&app).await), (&json!(48), 36));
     ledger_is_right(&app).await;
 }
 

@@ -11,6 +11,7 @@ use regente::metrics::Endpoint;
 use serde_json::{Value, json};
 
 use super::{Elsewhere, RETURNED, Said, adyen, body, stripe, with_providers};
+use crate::agreement::ledger_is_right;
 use crate::charges::text;
 use crate::follow_ups::{announced, capture, void};
 use crate::harness::{APPROVED, TestApp, charge_body, stories};
@@ -24,6 +25,7 @@ stories! {
     what_is_carried_out_after_a_refusal_is_told_to_the_operator,
     a_challenge_that_nobody_can_be_asked_about_expires,
     a_dispute_names_the_payment_by_the_providers_id_alone,
+    a_charge_back_is_reversed_and_made_again,
 }
 
 const RECEIVED: &str = include_str!("../../../../providers/tests/it/adyen/recorded/received.json");
@@ -218,6 +220,45 @@ async fn a_dispute_names_the_payment_by_the_providers_id_alone(app: TestApp) {
     let disputed = read(&app, &id).await;
     assert_eq!(disputed["isDispute"], true, "{disputed:#}");
     assert_eq!(requests(&disputed)[0], ("dispute", "success"));
+}
+
+/// Without a defence the payment is charged back at once. Each notification comes twice, and again in the end.
+async fn a_charge_back_is_reversed_and_made_again(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, true).await;
+    let told = async |code: &str| {
+        tells(&app, &shop, "/adyen/payments", code, true).await;
+        let charge = read(&app, &id).await;
+        let entries = app.get("/v1/ledger/entries?sort=asc").await.expect(200);
+        let newest = entries["items"].as_array().unwrap().last().unwrap();
+        let posted = (text(&newest["movement"]).to_owned(), newest["amount"].as_i64().unwrap());
+        let (status, amount) = shown(&charge);
+        (status.to_owned(), amount, posted, entries["meta"]["totalItems"].as_u64().unwrap())
+    };
+    let is = |status: &str, movement: &str, entries: u64| {
+        (status.to_owned(), 150, (movement.to_owned(), 150), entries)
+    };
+    assert_eq!(told("CHARGEBACK").await, is("charged_back", "charge_back", 2));
+    assert_eq!(told("CHARGEBACK_REVERSED").await, is("authorized", "charge_back_reversal", 3));
+    assert_eq!(told("CHARGEBACK").await, is("authorized", "charge_back_reversal", 3));
+    let charge = read(&app, &id).await;
+    assert_eq!(charge["isDispute"], false, "{charge:#}");
+    assert_eq!(
+        requests(&charge)[..2],
+        [("dispute_closed", "success"), ("charge_back", "success")],
+        "{charge:#}"
+    );
+    assert_eq!(told("SECOND_CHARGEBACK").await, is("charged_back", "charge_back", 4));
+    assert_eq!(told("PREARBITRATION_WON").await, is("authorized", "charge_back_reversal", 5));
+    for code in ["CHARGEBACK", "CHARGEBACK_REVERSED", "SECOND_CHARGEBACK", "PREARBITRATION_WON"] {
+        assert_eq!(told(code).await, is("authorized", "charge_back_reversal", 5), "{code} is known");
+    }
+    let events = ["charged_back", "dispute_closed", "charged_back", "dispute_closed"];
+    assert_eq!(announced(&app, &id).await[2..], events);
+    ledger_is_right(&app).await;
+    // What is back can be refunded.
+    let received = void(&app, &id, json!({ "amount": 50 })).await.expect(201);
+    assert_eq!(shown(&received), ("refund_pending", 150), "{received:#}");
 }
 
 /// The signature of a message by the provider with the idempotency keys.
