@@ -3,6 +3,7 @@
 
 mod matching;
 mod moved;
+mod orphaned;
 mod posting;
 mod shares;
 
@@ -15,8 +16,9 @@ use crate::id::{ChargeId, ClientId, MerchantId, ProviderId, SellerId, Transactio
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
-pub use matching::{Covered, Judged, judge};
+pub use matching::{Covered, Judged, Payment, judge};
 pub use moved::moved;
+pub use orphaned::orphaned;
 pub use posting::{Borne, Settled, entries, source_of};
 pub use shares::shares;
 
@@ -72,7 +74,7 @@ words! {
 pub struct Line {
     /// Its row in the file, from 1.
     pub row: u64,
-    /// What the provider calls it; no other line of the provider has the same.
+    /// What the provider calls it; no other line of the same kind has the same.
     pub id: String,
     /// What it is about.
     pub kind: Kind,
@@ -133,7 +135,7 @@ pub struct Moved {
     pub transaction_id: Option<String>,
     /// What was done.
     pub kind: Kind,
-    /// In minor units, more than 0.
+    /// In minor units; 0 alone for a charge back of what was refunded in full, and for the end of one.
     pub amount: i64,
     /// Its currency.
     pub currency: Currency,

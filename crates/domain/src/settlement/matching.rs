@@ -1,6 +1,6 @@
 //! Compares the lines of one payment with what the records have of it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use super::{Borne, Kind, Line, Moved, Verdict};
 use crate::id::SellerId;
@@ -17,6 +17,17 @@ pub struct Judged {
     pub ours: Option<Moved>,
     /// Who bears how much of what only the provider knows, or of what it has settled less than the records say.
     pub borne: Borne,
+}
+
+/// One payment.
+#[derive(Clone, Debug, Default)]
+pub struct Payment {
+    /// The lines of the file, in its order. No two have the same name and kind.
+    pub lines: Vec<Line>,
+    /// Lines with the name and kind of an earlier one of the file.
+    pub doubled: Vec<Line>,
+    /// The requests.
+    pub ours: Vec<Moved>,
 }
 
 /// Whether the file must have what happened at a time.
@@ -36,11 +47,19 @@ pub struct Covered {
     pub to: Timestamp,
     /// How far clocks may differ.
     pub edge: std::time::Duration,
+    /// Whether everything that moved then is in the file; otherwise nothing is missing.
+    pub is_complete: bool,
 }
 
 impl Covered {
+    fn holds(&self, at: Timestamp) -> bool {
+        at >= self.from && at < self.to
+    }
+
     fn due(&self, at: Timestamp) -> Due {
-        if at >= self.from + self.edge && at < self.to - self.edge {
+        if !self.is_complete {
+            Due::No
+        } else if at >= self.from + self.edge && at < self.to - self.edge {
             Due::Yes
         } else if at >= self.from - self.edge && at < self.to + self.edge {
             Due::Perhaps
@@ -50,31 +69,32 @@ impl Covered {
     }
 }
 
-/// Judges the lines of one payment, in the order of the file, and the requests of the same payment. A line settles one
-/// request: first the equal ones find each other, then those of the same kind. `covered` is `None` for a file that does not
-/// have all of its days.
-pub fn judge(lines: Vec<Line>, ours: Vec<Moved>, covered: Option<&Covered>) -> Vec<Judged> {
+/// Judges the lines and the requests of one payment. A line settles one request: first the equal ones find each other, then those of the same kind. Of several a line settles the nearest in
+/// time, and one of the days of the file rather than one of other days, which another file has settled or will. `covered`
+/// is `None` where nothing says which days the file is about.
+pub fn judge(Payment { lines, doubled, ours }: Payment, covered: Option<&Covered>) -> Vec<Judged> {
     let books = ours.first().cloned();
     let recipients: Recipients = ours
         .iter()
         .flat_map(|ours| ours.parts.iter().map(|part| (part.recipient.clone(), part.seller_id)))
         .collect();
-    let (mut open, mut judged): (Vec<Line>, Vec<Judged>) = (Vec::new(), Vec::new());
-    let mut known: HashSet<(String, Kind)> = HashSet::new();
-    for line in lines {
-        if !known.insert((line.id.clone(), line.kind)) {
-            judged.push(Judged::alone(Verdict::Doubled, line, books.as_ref()));
-        } else if line.kind.moves_a_charge() {
-            open.push(line);
-        } else {
-            judged.push(of_the_provider(line, books.as_ref(), &recipients));
-        }
-    }
+    let doubled = doubled.into_iter().map(|line| Judged::alone(Verdict::Doubled, line, books.as_ref()));
+    let mut judged: Vec<Judged> = doubled.collect();
+    let (mut open, only_theirs): (Vec<Line>, Vec<Line>) =
+        lines.into_iter().partition(|line| line.kind.moves_a_charge());
+    judged.extend(only_theirs.into_iter().map(|line| of_the_provider(line, books.as_ref(), &recipients)));
+    open.sort_by_key(|line| line.at);
     let mut left: Vec<Moved> = ours;
     let mut settled: Vec<(Kind, i64, String)> = Vec::new();
     for fit in [Fit::Parts, Fit::Amount, Fit::Currency, Fit::Kind] {
         for line in std::mem::take(&mut open) {
-            let Some(place) = left.iter().position(|ours| fit.holds(&line, ours)) else {
+            let fitting = left.iter().enumerate().filter(|(_, ours)| fit.holds(&line, ours));
+            let nearest = fitting.min_by_key(|(_, ours)| {
+                let is_elsewhere = !covered.is_some_and(|covered| covered.holds(ours.at));
+                let distance = line.at.as_millis().abs_diff(ours.at.as_millis());
+                (is_elsewhere, distance, ours.at, ours.request_id)
+            });
+            let Some((place, _)) = nearest else {
                 open.push(line);
                 continue;
             };

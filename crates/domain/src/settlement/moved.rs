@@ -2,15 +2,17 @@
 
 use super::{Kind, Moved};
 use crate::charge::attempt::{Outcome, Reported, RequestGroup, TransactionRequest};
-use crate::charge::{CaptureMode, Charge, FollowUpKind};
+use crate::charge::reversal::{is_of, reverses_charge_back};
+use crate::charge::{CaptureMode, Charge, FollowUpKind, approved_authorization};
 use crate::id::TransactionRequestId;
 use crate::time::Timestamp;
 
 /// What providers have done with the money of a charge, by its requests, oldest first. A reservation moves nothing. What
-/// was taken unknown to the charge, and given back, was taken nevertheless.
+/// was taken unknown to the charge, and given back, was taken nevertheless. A charge back and the end of one are what the
+/// ledger has of them: all that was left, whatever the provider has reported.
 pub fn moved(charge: &Charge, requests: &[TransactionRequest]) -> Vec<Moved> {
     let mut found: Vec<Moved> = Vec::new();
-    for request in requests {
+    for (place, request) in requests.iter().enumerate() {
         let Outcome::Approved(_) = request.outcome else { continue };
         let Some(payment) = payment_of(requests, request) else { continue };
         let RequestGroup::Authorization(capture) = payment.request_type.group() else { continue };
@@ -32,12 +34,17 @@ pub fn moved(charge: &Charge, requests: &[TransactionRequest]) -> Vec<Moved> {
                 found.push(of(Kind::Refund, amount, request.sent_at));
             }
             (RequestGroup::Reversal(Reported::ChargeBack), _) => {
+                let amount = left_at(charge, requests, place);
                 found.push(of(Kind::ChargeBack, amount, request.sent_at));
+            }
+            (RequestGroup::Reversal(Reported::DisputeClosed), _) if reverses_charge_back(requests, place) => {
+                let amount = left_at(charge, requests, place);
+                found.push(of(Kind::ChargeBackReversal, amount, request.sent_at));
             }
             (RequestGroup::Reversal(Reported::RevertVoid), _) => {
                 found.push(of(Kind::RefundReverted, amount, request.sent_at));
             }
-            // A reservation, the release of one, or an open dispute.
+            // A reservation, the release of one, or a dispute that took nothing.
             (
                 RequestGroup::Authorization(CaptureMode::Manual)
                 | RequestGroup::FollowUp(FollowUpKind::Void)
@@ -49,8 +56,31 @@ pub fn moved(charge: &Charge, requests: &[TransactionRequest]) -> Vec<Moved> {
             ) => {}
         }
     }
-    found.retain(|moved| moved.amount > 0);
+    // Of what was refunded in full a bank may take something all the same.
+    found.retain(|moved| {
+        moved.amount > 0 || matches!(moved.kind, Kind::ChargeBack | Kind::ChargeBackReversal)
+    });
     found
+}
+
+/// What was left of the charge at the request of this place: what is left now, without what was refunded or came back since.
+fn left_at(charge: &Charge, requests: &[TransactionRequest], place: usize) -> i64 {
+    let taken = approved_authorization(requests);
+    let is_of_charge = |void: &TransactionRequest| taken.is_some_and(|taken| is_of(taken, void, requests));
+    let since = requests.iter().skip(place + 1);
+    let since = since.filter(|request| matches!(request.outcome, Outcome::Approved(_)));
+    since.fold(charge.amount.minor_units(), |left, request| match request.request_type.group() {
+        RequestGroup::FollowUp(FollowUpKind::Void) if is_of_charge(request) => {
+            left + request.amount.minor_units()
+        }
+        RequestGroup::Reversal(Reported::RevertVoid) => left - request.amount.minor_units(),
+        RequestGroup::Authorization(_)
+        | RequestGroup::FollowUp(_)
+        | RequestGroup::Reversal(Reported::ChargeBack | Reported::Dispute | Reported::DisputeClosed)
+        | RequestGroup::CardCheck
+        | RequestGroup::Authentication(_)
+        | RequestGroup::Risk(_) => left,
+    })
 }
 
 /// The request under whose key the provider knows the payment that `request` is about.

@@ -1,9 +1,9 @@
 //! What each seller has of what has moved, by the entries of the charge.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::{Kind, Moved};
-use crate::id::SellerId;
+use crate::id::{SellerId, TransactionRequestId};
 use crate::ledger::{Entry, Movement, Purpose};
 
 /// One movement of a charge in the ledger.
@@ -14,9 +14,13 @@ struct Division {
 }
 
 /// What each seller has of each of these sales and refunds of one charge. The ledger knows it: a void may name what each
-/// seller gives back. A movement of the same amount is looked for, in the order in which they happened; what was taken
-/// unknown to the charge has none. What sellers lose by a charge back is between them and the merchant.
-pub fn shares(moved: &[Moved], entries: &[Entry]) -> Vec<BTreeMap<SellerId, i64>> {
+/// seller gives back. A movement of the same amount is looked for, in the order in which they happened; what the
+/// `orphaned` requests have moved has none. What sellers lose by a charge back is between them and the merchant.
+pub fn shares(
+    moved: &[Moved],
+    entries: &[Entry],
+    orphaned: &HashSet<TransactionRequestId>,
+) -> Vec<BTreeMap<SellerId, i64>> {
     let mut divisions: BTreeMap<(i64, Movement), Division> = BTreeMap::new();
     let is_owed = |entry: &&Entry| [entry.debit, entry.credit].contains(&Purpose::ProviderReceivable);
     for entry in entries.iter().filter(is_owed) {
@@ -29,6 +33,9 @@ pub fn shares(moved: &[Moved], entries: &[Entry]) -> Vec<BTreeMap<SellerId, i64>
         }
     }
     let mut of = |moved: &Moved| {
+        if orphaned.contains(&moved.request_id) {
+            return BTreeMap::new();
+        }
         let (movement, sign) = match moved.kind {
             Kind::Sale => (Movement::Capture, 1),
             Kind::Refund => (Movement::Refund, -1),

@@ -1,9 +1,11 @@
 //! The settlement file of the simulator: what each entry of its transaction log has moved, with the fees of an imagined
 //! agreement. The log is all it knows; a line is the difference between what an authorization held before and after.
 
+use regente_domain::charge::reversal::ReversalKind;
+use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::settlement::Kind;
-use regente_domain::split::fee_parts;
+use regente_domain::split::{Share, Split, SplitRule, fee_parts};
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -88,8 +90,16 @@ impl TransactionLog {
 }
 
 /// How the simulator was told to divide what an entry has moved; `None` where it was not, and where another amount has moved
-/// than it was told of.
-fn division_of<'a>(entry: &'a Entry, before: &'a [Entry]) -> Option<&'a Division> {
+/// than it was told of. Nobody tells it how a refund that comes back is divided: it goes to those who had given it back.
+fn division_of(entry: &Entry, before: &[Entry]) -> Option<Division> {
+    let answered = entry.answered()?;
+    if let Deed::Reversal { kind: ReversalKind::RefundReverted, .. } = answered.deed {
+        return given_back(before).and_then(|given| part_of_division(&given, answered.amount));
+    }
+    told_division(entry, before)
+}
+
+fn told_division(entry: &Entry, before: &[Entry]) -> Option<Division> {
     let answered = entry.answered()?;
     let told = match answered.deed {
         Deed::Authorization { .. } | Deed::Capture { .. } | Deed::Void { .. } => Some(answered),
@@ -105,7 +115,67 @@ fn division_of<'a>(entry: &'a Entry, before: &'a [Entry]) -> Option<&'a Division
         | Deed::Reversal { .. }
         | Deed::TakenBack { .. } => None,
     };
-    told?.division.as_deref().filter(|division| division.fits(answered.amount))
+    told?.division.as_deref().filter(|division| division.fits(answered.amount)).cloned()
+}
+
+/// What each has given back, and does not have again.
+fn given_back(before: &[Entry]) -> Option<Division> {
+    let mut given: Option<Division> = None;
+    for (place, entry) in before.iter().enumerate().filter(|(_, entry)| entry.approved().is_some()) {
+        let Some(answered) = entry.answered() else { continue };
+        match answered.deed {
+            Deed::Void { .. } | Deed::VoidResult { .. } => {
+                let division = told_division(entry, before.get(..place)?)?;
+                given = Some(match given {
+                    Some(given) => with(&given, &division, Amount::plus)?,
+                    None => division,
+                });
+            }
+            Deed::Reversal { kind: ReversalKind::RefundReverted, .. } => {
+                let again = part_of_division(given.as_ref()?, answered.amount)?;
+                given = Some(with(&given?, &again, Amount::minus)?);
+            }
+            Deed::Authorization { .. }
+            | Deed::Capture { .. }
+            | Deed::Payment { .. }
+            | Deed::Verification { .. }
+            | Deed::Withdrawal { .. }
+            | Deed::Reversal { .. }
+            | Deed::TakenBack { .. } => {}
+        }
+    }
+    given
+}
+
+/// Both together, part by part; `None` where they are of other sellers.
+fn with(one: &Division, other: &Division, combine: fn(Amount, Amount) -> Option<Amount>) -> Option<Division> {
+    let is_same = |(one, other): (&SellerPart, &SellerPart)| one.registration == other.registration;
+    let is_alike =
+        one.sellers.len() == other.sellers.len() && one.sellers.iter().zip(&other.sellers).all(is_same);
+    let part = |(one, other): (&SellerPart, &SellerPart)| {
+        Some(SellerPart { amount: combine(one.amount, other.amount)?, ..one.clone() })
+    };
+    let sellers = one.sellers.iter().zip(&other.sellers).map(part).collect::<Option<_>>()?;
+    is_alike.then_some(Division { sellers, rest: combine(one.rest, other.rest)? })
+}
+
+/// The parts of `amount` in the proportion of a division, to the cent as charges are divided: what is left when the rest of
+/// it is given back in proportion.
+fn part_of_division(whole: &Division, amount: Amount) -> Option<Division> {
+    let all = whole.sellers.iter().try_fold(whole.rest, |sum, part| sum.plus(part.amount))?;
+    let rule = |part: &SellerPart| SplitRule {
+        id: Id::new(part.registration),
+        seller_id: Id::new(part.registration),
+        share: Share::Amount(part.amount),
+        bears: part.bears,
+    };
+    let split = Split::new(whole.sellers.iter().map(rule).collect(), None);
+    let rest = split.returns(all, all, all.minus(amount)?, &[]).ok()?;
+    let part = |(part, rest): (&SellerPart, &Amount)| {
+        Some(SellerPart { amount: part.amount.minus(*rest)?, ..part.clone() })
+    };
+    let sellers = whole.sellers.iter().zip(&rest.sellers).map(part).collect::<Option<_>>()?;
+    Some(Division { sellers, rest: whole.rest.minus(rest.merchant)? })
 }
 
 /// What an entry has changed.
@@ -114,7 +184,7 @@ struct Change<'a> {
     payment: Uuid,
     before: Option<Holding>,
     after: Holding,
-    division: Option<&'a Division>,
+    division: Option<Division>,
 }
 
 impl Change<'_> {
@@ -145,7 +215,9 @@ impl Change<'_> {
             owed_to_sellers = parts.into_iter().map(|(recipient, part)| (recipient, -part)).collect();
         }
         if refunded < 0 {
-            lines.push(self.line(Kind::RefundReverted, -refunded, &[]));
+            let parts = self.parts(-refunded);
+            lines.push(self.line(Kind::RefundReverted, -refunded, &parts));
+            owed_to_sellers = parts;
         }
         owed -= refunded;
         if charged_back > 0 {
@@ -166,14 +238,14 @@ impl Change<'_> {
     /// What each seller has of what has moved.
     fn parts(&self, moved: i64) -> Vec<(String, i64)> {
         let is_whole = |division: &&Division| Amount::new(moved).is_some_and(|moved| division.fits(moved));
-        let sellers = self.division.filter(is_whole).map(|division| division.sellers.iter());
+        let sellers = self.division.as_ref().filter(is_whole).map(|division| division.sellers.iter());
         let part = |part: &SellerPart| (recipient_of(part.registration), part.amount.minor_units());
         sellers.into_iter().flatten().map(part).collect()
     }
 
     /// What each seller is paid of a sale.
     fn less_fee(&self, parts: Vec<(String, i64)>, captured: i64, fee: i64) -> Vec<(String, i64)> {
-        let (Some(division), Some(captured)) = (self.division, Amount::new(captured)) else { return parts };
+        let (Some(division), Some(captured)) = (&self.division, Amount::new(captured)) else { return parts };
         let sellers: Vec<_> = division.sellers.iter().map(|part| (part.bears, part.amount)).collect();
         let fees = fee_parts(&sellers, captured, fee);
         parts.into_iter().zip(fees).map(|((recipient, part), fee)| (recipient, part - fee)).collect()

@@ -6,7 +6,7 @@ mod records;
 
 use std::collections::BTreeMap;
 
-use regente_domain::id::{ChargeId, ClientId, MerchantId, ProviderId};
+use regente_domain::id::{ChargeId, ClientId, MerchantId, ProviderId, TransactionRequestId};
 use regente_domain::ledger::Purpose;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::settlement::{Borne, Line, Moved};
@@ -38,8 +38,10 @@ pub enum SettlementCommand {
     Moved {
         /// Of whom.
         scope: Scope,
-        /// Charges that were made or have moved in this time.
+        /// Charges that were made in this time.
         during: (Timestamp, Timestamp),
+        /// Earlier ones that have moved from then on until before this time.
+        moved_until: Timestamp,
         /// Where the page begins; at first nowhere.
         after: Option<Cursor>,
     },
@@ -119,8 +121,8 @@ pub struct Posting {
     pub registered: Registered,
     /// The type of the provider.
     pub provider_type: ProviderType,
-    /// The charge, if it is divided among sellers.
-    pub split_charge: Option<ChargeId>,
+    /// The charge, if it is divided among sellers, with the request that is settled.
+    pub split: Option<(ChargeId, TransactionRequestId)>,
     /// Who bears how much of it, or of how much less it is than the records say.
     pub borne: Borne,
 }
@@ -134,8 +136,17 @@ pub struct Posted {
     pub entries: u64,
     /// Lines that had been posted before.
     pub known: u64,
-    /// Rows of lines that had been posted before with another content. What is posted stays.
-    pub otherwise: Vec<u64>,
+    /// Lines that had been posted before with another content. What is posted stays.
+    pub otherwise: Vec<Otherwise>,
+}
+
+/// A line that was posted before with another content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Otherwise {
+    /// The line as it is now.
+    pub line: Line,
+    /// What is posted: account debited, account credited and amount of each entry.
+    pub posted: Vec<String>,
 }
 
 /// The answer to a command about a settlement file.
@@ -165,7 +176,9 @@ pub enum SettlementAnswer {
 pub(super) async fn run(app: &App, command: SettlementCommand) -> Result<SettlementAnswer, CommandError> {
     match command {
         SettlementCommand::Scope { provider } => scope(app, &provider).await.map(SettlementAnswer::Scope),
-        SettlementCommand::Moved { scope, during, after } => records::page(app, &scope, during, after).await,
+        SettlementCommand::Moved { scope, during, moved_until, after } => {
+            records::page(app, &scope, during, moved_until, after).await
+        }
         SettlementCommand::Find { scope, transaction_ids } => {
             let moved = records::find(app, &scope, &transaction_ids).await?;
             Ok(SettlementAnswer::Moved { moved, next: None })

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::Subcommand;
 use indicatif::{ProgressBar, ProgressStyle};
+use jiff::civil::Date;
 use regente_domain::time::{Timestamp, parse_date};
 use regente_providers::sandbox::{SettlementPage, TransactionLog};
 
@@ -41,9 +42,19 @@ pub(super) enum SettleTask {
         /// What the columns of the file mean, TOML [default: that of the simulator]
         #[arg(long, value_name = "FILE")]
         mapping: Option<PathBuf>,
+        /// The first day that the file is about, in its time zone [default: the first one on which it settles a known
+        /// payment]
+        #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
+        from: Option<Date>,
+        /// The last day that the file is about [default: that of `--from`]
+        #[arg(long, value_name = "YYYY-MM-DD", value_parser = date, requires = "from")]
+        to: Option<Date>,
         /// Look at charges made since this day [default: since the day before the first one of the file]
         #[arg(long, value_name = "YYYY-MM-DD", value_parser = day)]
         since: Option<Timestamp>,
+        /// Compare only, and post nothing
+        #[arg(long)]
+        dry_run: bool,
         /// Show at most so many findings of each kind
         #[arg(long, value_name = "NUMBER", default_value_t = 100)]
         rows: u64,
@@ -66,8 +77,12 @@ pub(super) enum SettleTask {
     Mapping,
 }
 
+fn date(text: &str) -> Result<Date, &'static str> {
+    parse_date(text).ok_or("must be a day, such as 2026-07-06")
+}
+
 fn day(text: &str) -> Result<Timestamp, &'static str> {
-    let day = parse_date(text).and_then(|_| Timestamp::parse(text));
+    let day = date(text).map(|_| Timestamp::parse(text))?;
     day.ok_or("must be a day, such as 2026-07-06")
 }
 
@@ -86,13 +101,19 @@ pub(super) fn run(loaded: &Loaded, task: SettleTask) -> Result<ExitCode, Failure
             telemetry::start(&config.log)?;
             runtime()?.block_on(sandbox_file(config, day))
         }
-        SettleTask::Import { file, provider, mapping, since, rows, html, output } => {
+        SettleTask::Import { file, provider, mapping, from, to, since, dry_run, rows, html, output } => {
+            let days = from.map(|from| (from, to.unwrap_or(from)));
+            if days.is_some_and(|(from, to)| to < from) {
+                return Err("`--to` is before `--from`".into());
+            }
             telemetry::start(&config.log)?;
             let import = Import {
                 file: &file,
                 provider,
                 mapping: mapping.as_deref(),
+                days,
                 since,
+                dry_run,
                 rows,
                 html: html.as_deref(),
             };
@@ -105,7 +126,9 @@ struct Import<'a> {
     file: &'a Path,
     provider: String,
     mapping: Option<&'a Path>,
+    days: Option<(Date, Date)>,
     since: Option<Timestamp>,
+    dry_run: bool,
     rows: u64,
     html: Option<&'a Path>,
 }
@@ -155,9 +178,11 @@ async fn import_through(
         path: import.file,
         mapping: &mapping,
         scope: &scope,
+        days: import.days,
         since: import.since,
         shown_max: import.rows,
         posted_at_once: POSTED_AT_ONCE,
+        is_dry_run: import.dry_run,
     };
     let bar = Bar(ProgressBar::new(0));
     let report = reconcile(ask, file, &bar).await;

@@ -2,19 +2,21 @@
 //! the other, so that no more than one of them is in the memory.
 
 use std::collections::{BTreeMap, HashSet};
-use std::io::{BufReader, Read};
+use std::io::{self, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
+use jiff::civil::Date;
 use regente_domain::currency::Currency;
-use regente_domain::id::TransactionRequestId;
-use regente_domain::settlement::{Covered, Judged, Kind, Line, Moved, Verdict, judge};
+use regente_domain::id::{ClientId, ProviderId, TransactionRequestId};
+use regente_domain::settlement::{Covered, Judged, Kind, Line, Moved, Payment, Verdict, judge};
 use regente_domain::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::Failure;
-use super::file::{LineError, Lines, day_at, next_day_at};
+use super::file::{LineError, Lines, days_of, end_of, start_of};
 use super::mapping::{Mapping, PaymentIs};
-use super::parts::Parts;
+use super::parts::{Part, Parts, parts_of};
 use super::report::Report;
 use crate::admin::{Posting, Registered, Scope, SettlementAnswer, SettlementCommand};
 
@@ -22,6 +24,9 @@ use crate::admin::{Posting, Registered, Scope, SettlementAnswer, SettlementComma
 const EDGE: Duration = Duration::from_secs(60 * 60);
 /// How long before and after the days of a file its payments are looked for.
 const AROUND: Duration = Duration::from_secs(24 * 60 * 60);
+/// How long after the days of a file the records may learn what has happened on them: a boleto that is paid before a long
+/// weekend, what a bank took back.
+const LEARNED: Duration = Duration::from_secs(4 * 24 * 60 * 60);
 /// Lines that are posted in one batch, unless a story says otherwise.
 pub const POSTED_AT_ONCE: usize = 400;
 /// Payments that are looked for by their ids at once.
@@ -36,12 +41,16 @@ pub struct File<'a> {
     pub mapping: &'a Mapping,
     /// Whose it is.
     pub scope: &'a Scope,
+    /// Its first and last day; otherwise those of its lines that settle known payments.
+    pub days: Option<(Date, Date)>,
     /// Charges that were made from then on are looked at; otherwise those of the days of the file and around them.
     pub since: Option<Timestamp>,
     /// The most findings of each kind that are shown.
     pub shown_max: u64,
     /// Lines that are posted in one batch.
     pub posted_at_once: usize,
+    /// Whether nothing is posted.
+    pub is_dry_run: bool,
 }
 
 /// What is under way.
@@ -77,36 +86,35 @@ pub async fn reconcile(
         None => file.scope.provider_type.to_string(),
     };
     let mut report = Report::new(&file.path.display().to_string(), &provider, file.shown_max);
-    let lines = read(file, &mut report, progress)?;
-    let mut records = Parts::of_number(lines.len())?;
-    if let (Some(from), Some(to)) = (report.from, report.to) {
-        progress.begin(Step::Records);
-        let during = (file.since.unwrap_or(from - AROUND).min(from - AROUND), to + AROUND);
-        let mut after = None;
-        loop {
-            let command = SettlementCommand::Moved { scope: file.scope.clone(), during, after };
-            let (moved, next) = moved(ask(command).await?)?;
-            for moved in &moved {
-                records.add(&reference(moved, file.mapping.payment_is), moved)?;
-            }
-            progress.done(moved.len() as u64);
-            match next {
-                Some(next) => after = Some(next),
-                None => break,
-            }
-        }
-    }
-    let covered = report.from.zip(report.to).map(|(from, to)| Covered { from, to, edge: EDGE });
-    let covered = covered.filter(|_| file.mapping.complete);
+    report.dry_run = file.is_dry_run;
+    let zone = file.mapping.time_zone()?;
+    let told = file.days.map(|(first, last)| (start_of(&zone, first), end_of(&zone, last)));
+    let (named, dated) = read(file, &mut report, progress)?;
+    let dated = dated.map(|(first, last)| days_of(&zone, first, last));
+    let found = records(&ask, file, around(told, dated), progress).await?;
+    // Either may be much larger than the other: a file of few lines may be about many days.
+    let number = parts_of(named.bytes().max(found.bytes()));
+    let lines = lines_by_payment(named, number)?;
+    let records = records_by_payment(found, number, file.mapping.payment_is)?;
+    let mut parts: Vec<(Part, Part)> = lines.into_parts()?.into_iter().zip(records.into_parts()?).collect();
+    let days = match told {
+        Some(days) => Some(days),
+        None => settled(&mut parts, file.mapping)?.map(|(first, last)| days_of(&zone, first, last)),
+    };
+    report.is_about(days, file.mapping.complete);
+    let covered = days.map(|(from, to)| Covered { from, to, edge: EDGE, is_complete: file.mapping.complete });
     progress.begin(Step::Comparing(report.lines));
     let mut waiting = Vec::new();
-    for (lines, records) in lines.into_parts()?.into_iter().zip(records.into_parts()?) {
-        let (lines, mut ours): (Vec<Line>, Vec<Moved>) = (lines.read()?, records.read()?);
+    for (mut lines, mut records) in parts {
+        let (mut lines, mut ours): (Vec<Read>, Vec<Moved>) = (lines.read()?, records.read()?);
+        lines.sort_by_key(|read| read.line.row);
         let read = lines.len() as u64;
         find_others(&ask, file, &lines, &mut ours).await?;
         for judged in judge_part(file, lines, ours, covered.as_ref()) {
             report.add(&judged);
-            waiting.extend(posting(file.scope, judged));
+            if !file.is_dry_run {
+                waiting.extend(posting(file.scope, judged));
+            }
             if waiting.len() >= file.posted_at_once {
                 post(&ask, &mut waiting, &mut report).await?;
             }
@@ -124,9 +132,24 @@ pub async fn reconcile(
     Ok(report)
 }
 
-/// Reads the file into parts.
-fn read(file: File<'_>, report: &mut Report, progress: &impl Progress) -> Result<Parts, Failure> {
-    let open = || -> std::io::Result<_> {
+/// A line as it was read.
+#[derive(Serialize, Deserialize)]
+struct Read {
+    line: Line,
+    /// Whether an earlier line of the file has the same name and kind.
+    is_doubled: bool,
+}
+
+/// From a moment to another.
+type Times = (Timestamp, Timestamp);
+
+/// Reads the file into parts by name, and the times of its first and last line.
+fn read(
+    file: File<'_>,
+    report: &mut Report,
+    progress: &impl Progress,
+) -> Result<(Parts, Option<Times>), Failure> {
+    let open = || -> io::Result<_> {
         let opened = std::fs::File::open(file.path)?;
         let bytes = opened.metadata()?.len();
         Ok((opened, bytes))
@@ -134,32 +157,111 @@ fn read(file: File<'_>, report: &mut Report, progress: &impl Progress) -> Result
     let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", file.path.display());
     let (opened, bytes) = open().map_err(|error| wrong(&error))?;
     progress.begin(Step::Reading(bytes));
-    let mut parts = Parts::of_size(bytes)?;
-    let mut days: Option<(Timestamp, Timestamp)> = None;
-    let zone = file.mapping.time_zone()?;
+    let mut named = Parts::of_number(parts_of(bytes))?;
+    let mut dated: Option<Times> = None;
     let watched = BufReader::new(Watched(opened, progress));
     for line in Lines::new(watched, file.mapping).map_err(|error| wrong(&error))? {
         report.lines += 1;
         match line {
             Ok(line) => {
-                let (first, last) = days.unwrap_or((line.at, line.at));
-                days = Some((first.min(line.at), last.max(line.at)));
-                parts.add(line.payment.as_deref().unwrap_or(&line.id), &line)?;
+                dated = Some(with(dated, line.at));
+                named.add(&line.id, &line)?;
             }
             Err(LineError::Row(wrong)) => report.add_unreadable(wrong),
             Err(LineError::File(error)) => return Err(wrong(&error).into()),
         }
     }
-    report.from = days.map(|(first, _)| day_at(&zone, first));
-    report.to = days.map(|(_, last)| next_day_at(&zone, last));
+    Ok((named, dated))
+}
+
+fn with(times: Option<Times>, at: Timestamp) -> Times {
+    times.map_or((at, at), |(first, last)| (first.min(at), last.max(at)))
+}
+
+/// What is around both.
+fn around(one: Option<Times>, other: Option<Times>) -> Option<Times> {
+    match (one, other) {
+        (Some((from, to)), Some((first, end))) => Some((from.min(first), to.max(end))),
+        (one, other) => one.or(other),
+    }
+}
+
+/// The times of the first and the last line that settles a payment of the records. The others say nothing of what the file
+/// must have: a fee or a payout may come weeks after its payment, and of a payment of nobody nothing is known.
+fn settled(parts: &mut [(Part, Part)], mapping: &Mapping) -> Result<Option<Times>, Failure> {
+    let mut times = None;
+    for (lines, records) in parts {
+        let known = records.stream::<Moved>()?.map(|moved| Ok(reference(&moved?, mapping.payment_is)));
+        let known = known.collect::<Result<HashSet<String>, Failure>>()?;
+        for read in lines.stream::<Read>()? {
+            let Line { kind, payment, at, .. } = read?.line;
+            if kind.moves_a_charge() && payment.is_some_and(|payment| known.contains(&payment)) {
+                times = Some(with(times, at));
+            }
+        }
+    }
+    Ok(times)
+}
+
+/// Reads what the records have, into one part.
+async fn records(
+    ask: &impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
+    file: File<'_>,
+    days: Option<Times>,
+    progress: &impl Progress,
+) -> Result<Parts, Failure> {
+    let mut records = Parts::of_number(1)?;
+    let Some((from, to)) = days else { return Ok(records) };
+    progress.begin(Step::Records);
+    let during = (file.since.unwrap_or(from - AROUND).min(from - AROUND), to + AROUND);
+    let moved_until = to + LEARNED;
+    let mut after = None;
+    loop {
+        let command = SettlementCommand::Moved { scope: file.scope.clone(), during, moved_until, after };
+        let (moved, next) = moved(ask(command).await?)?;
+        for moved in &moved {
+            records.add("", moved)?;
+        }
+        progress.done(moved.len() as u64);
+        match next {
+            Some(next) => after = Some(next),
+            None => return Ok(records),
+        }
+    }
+}
+
+/// Divides lines by payment that are divided by name.
+fn lines_by_payment(named: Parts, number: u64) -> Result<Parts, Failure> {
+    let mut parts = Parts::of_number(number)?;
+    for mut part in named.into_parts()? {
+        let mut known: HashSet<(String, Kind)> = HashSet::new();
+        for line in part.stream::<Line>()? {
+            let line = line?;
+            let is_doubled = !known.insert((line.id.clone(), line.kind));
+            let payment = line.payment.clone().unwrap_or_else(|| line.id.clone());
+            parts.add(&payment, &Read { line, is_doubled })?;
+        }
+    }
+    Ok(parts)
+}
+
+/// Divides by payment what the records have.
+fn records_by_payment(found: Parts, number: u64, payment_is: PaymentIs) -> Result<Parts, Failure> {
+    let mut parts = Parts::of_number(number)?;
+    for mut part in found.into_parts()? {
+        for moved in part.stream::<Moved>()? {
+            let moved = moved?;
+            parts.add(&reference(&moved, payment_is), &moved)?;
+        }
+    }
     Ok(parts)
 }
 
 /// A file that tells how much of it was read.
 struct Watched<'a, P>(std::fs::File, &'a P);
 
-impl<P: Progress> Read for Watched<'_, P> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+impl<P: Progress> io::Read for Watched<'_, P> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.0.read(buffer)?;
         self.1.done(read as u64);
         Ok(read)
@@ -171,7 +273,7 @@ impl<P: Progress> Read for Watched<'_, P> {
 async fn find_others(
     ask: &impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
     file: File<'_>,
-    lines: &[Line],
+    lines: &[Read],
     ours: &mut Vec<Moved>,
 ) -> Result<(), Failure> {
     match (file.mapping.payment_is, file.scope.registered) {
@@ -179,7 +281,7 @@ async fn find_others(
         (PaymentIs::TransactionId, Some(_)) => {}
     }
     let known: HashSet<String> = ours.iter().filter_map(|ours| ours.transaction_id.clone()).collect();
-    let mut missing: Vec<String> = lines.iter().filter_map(|line| line.payment.clone()).collect();
+    let mut missing: Vec<String> = lines.iter().filter_map(|read| read.line.payment.clone()).collect();
     missing.retain(|payment| !known.contains(payment));
     missing.sort_unstable();
     missing.dedup();
@@ -214,31 +316,52 @@ fn reference(moved: &Moved, payment_is: PaymentIs) -> String {
 }
 
 /// Judges one part, payment by payment.
-fn judge_part(file: File<'_>, lines: Vec<Line>, ours: Vec<Moved>, covered: Option<&Covered>) -> Vec<Judged> {
-    let mut payments: BTreeMap<String, (Vec<Line>, Vec<Moved>)> = BTreeMap::new();
-    let (mut judged, mut known) = (Vec::new(), HashSet::new());
-    for line in lines {
-        match line.payment.clone() {
-            Some(payment) => payments.entry(payment).or_default().0.push(line),
-            None => judged.push(without_payment(file.scope, line, &mut known)),
+fn judge_part(file: File<'_>, lines: Vec<Read>, ours: Vec<Moved>, covered: Option<&Covered>) -> Vec<Judged> {
+    let mut payments: BTreeMap<String, Payment> = BTreeMap::new();
+    let mut judged = Vec::new();
+    for Read { line, is_doubled } in lines {
+        match (line.payment.clone(), is_doubled) {
+            (Some(payment), false) => payments.entry(payment).or_default().lines.push(line),
+            (Some(payment), true) => payments.entry(payment).or_default().doubled.push(line),
+            (None, false) => judged.push(without_payment(file.scope, line)),
+            (None, true) => judged.push(Judged::alone(Verdict::Doubled, line, None)),
         }
     }
     // A charge that has moved twice may have been read twice.
     let mut read: HashSet<(TransactionRequestId, Kind)> = HashSet::new();
     for ours in ours {
         if read.insert((ours.request_id, ours.kind)) {
-            payments.entry(reference(&ours, file.mapping.payment_is)).or_default().1.push(ours);
+            payments.entry(reference(&ours, file.mapping.payment_is)).or_default().ours.push(ours);
         }
     }
-    judged.extend(payments.into_values().flat_map(|(lines, ours)| judge(lines, ours, covered)));
+    judged.extend(payments.into_values().flat_map(|payment| judge_named(payment, covered)));
     judged
 }
 
+/// Judges what has one name. The provider's ids are its own within each registration, so payments of several may have the
+/// same one, and nothing tells whose a line is then.
+fn judge_named(Payment { lines, doubled, ours }: Payment, covered: Option<&Covered>) -> Vec<Judged> {
+    let mut owners: BTreeMap<(ClientId, ProviderId), Vec<Moved>> = BTreeMap::new();
+    for ours in ours {
+        owners.entry((ours.client_id, ours.provider_id)).or_default().push(ours);
+    }
+    if owners.len() > 1 && !(lines.is_empty() && doubled.is_empty()) {
+        let unassigned = lines.into_iter().map(|line| (Verdict::Unassigned, line));
+        let doubled = doubled.into_iter().map(|line| (Verdict::Doubled, line));
+        return unassigned.chain(doubled).map(|(verdict, line)| Judged::alone(verdict, line, None)).collect();
+    }
+    let owners = owners.into_values().map(|ours| Payment { ours, ..Payment::default() });
+    let mut owners: Vec<Payment> = owners.collect();
+    match owners.first_mut() {
+        Some(payment) => (payment.lines, payment.doubled) = (lines, doubled),
+        None => owners.push(Payment { lines, doubled, ours: Vec::new() }),
+    }
+    owners.into_iter().flat_map(|payment| judge(payment, covered)).collect()
+}
+
 /// Judges a line about all payments together.
-fn without_payment(scope: &Scope, line: Line, known: &mut HashSet<(String, Kind)>) -> Judged {
-    let verdict = if !known.insert((line.id.clone(), line.kind)) {
-        Verdict::Doubled
-    } else if line.kind.moves_a_charge() {
+fn without_payment(scope: &Scope, line: Line) -> Judged {
+    let verdict = if line.kind.moves_a_charge() {
         Verdict::MissingHere
     } else if Currency::parse(&line.currency).is_none() {
         Verdict::ForeignCurrency
@@ -264,10 +387,8 @@ fn posting(scope: &Scope, judged: Judged) -> Option<Posting> {
         | Verdict::OnTheEdge => return None,
     }
     let Judged { line, ours, borne, .. } = judged;
+    // Also where there is nothing to post: something else may have been posted of the line before.
     let line = line?;
-    if line.fee == 0 && borne.is_empty() {
-        return None;
-    }
     let registered = match &ours {
         Some(ours) => Registered {
             client_id: ours.client_id,
@@ -276,8 +397,8 @@ fn posting(scope: &Scope, judged: Judged) -> Option<Posting> {
         },
         None => scope.registered?,
     };
-    let split_charge = ours.filter(|ours| ours.is_split).map(|ours| ours.charge_id);
-    Some(Posting { line, registered, provider_type: scope.provider_type, split_charge, borne })
+    let split = ours.filter(|ours| ours.is_split).map(|ours| (ours.charge_id, ours.request_id));
+    Some(Posting { line, registered, provider_type: scope.provider_type, split, borne })
 }
 
 async fn post(

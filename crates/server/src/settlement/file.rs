@@ -20,6 +20,11 @@ const PART_SIGN: char = '=';
 /// Decimals of currencies that the list does not have: such lines are reported whatever their amount.
 const USUAL_DECIMALS: u8 = 2;
 
+/// Lines happen in this time: balances begin with it, and a later year is a mistake.
+const FIRST: Timestamp = Timestamp::EPOCH;
+/// 2100-01-01T00:00:00Z.
+const END: Timestamp = Timestamp::from_millis(4_102_444_800_000);
+
 /// Why there is no line.
 #[derive(Debug)]
 pub enum LineError {
@@ -170,15 +175,19 @@ impl<'a, R: Read> Lines<'a, R> {
     }
 
     fn time(&self, text: &str) -> Result<Timestamp, String> {
-        let wrong = || format!("`{text}` is no time");
+        let at = self.parsed_time(text).ok_or_else(|| format!("`{text}` is no time"))?;
+        let is_possible = at >= FIRST && at < END;
+        is_possible.then_some(at).ok_or_else(|| format!("`{text}` is not between 1970 and 2100"))
+    }
+
+    fn parsed_time(&self, text: &str) -> Option<Timestamp> {
         if self.mapping.time == RFC_3339 {
-            return Timestamp::parse(text).ok_or_else(wrong);
+            return Timestamp::parse(text);
         }
-        let parsed = jiff::fmt::strtime::parse(&self.mapping.time, text).map_err(|_| wrong())?;
+        let parsed = jiff::fmt::strtime::parse(&self.mapping.time, text).ok()?;
         let at = parsed.to_datetime().or_else(|_| parsed.to_date().map(|date| date.at(0, 0, 0, 0)));
-        let zoned =
-            self.zone.to_ambiguous_zoned(at.map_err(|_| wrong())?).compatible().map_err(|_| wrong())?;
-        Ok(Timestamp::from_millis(zoned.timestamp().as_millisecond()))
+        let zoned = self.zone.to_ambiguous_zoned(at.ok()?).compatible().ok()?;
+        Some(Timestamp::from_millis(zoned.timestamp().as_millisecond()))
     }
 
     fn amount(&self, text: &str, decimals: u8) -> Result<i64, String> {
@@ -227,14 +236,9 @@ impl Mapping {
     }
 }
 
-/// The beginning of the day of a time.
-pub(super) fn day_at(zone: &TimeZone, at: Timestamp) -> Timestamp {
-    start_of(zone, day_of(zone, at))
-}
-
-/// The beginning of the day after that of a time.
-pub(super) fn next_day_at(zone: &TimeZone, at: Timestamp) -> Timestamp {
-    start_of(zone, day_of(zone, at).saturating_add(1.day()))
+/// From the beginning of the day of a time until the end of that of another.
+pub(super) fn days_of(zone: &TimeZone, first: Timestamp, last: Timestamp) -> (Timestamp, Timestamp) {
+    (start_of(zone, day_of(zone, first)), end_of(zone, day_of(zone, last)))
 }
 
 fn day_of(zone: &TimeZone, at: Timestamp) -> Date {
@@ -242,7 +246,13 @@ fn day_of(zone: &TimeZone, at: Timestamp) -> Date {
     zone.to_datetime(at).date()
 }
 
-fn start_of(zone: &TimeZone, day: Date) -> Timestamp {
+/// The beginning of the day after.
+pub(super) fn end_of(zone: &TimeZone, day: Date) -> Timestamp {
+    start_of(zone, day.saturating_add(1.day()))
+}
+
+/// The beginning of a day.
+pub(super) fn start_of(zone: &TimeZone, day: Date) -> Timestamp {
     let midnight = zone.to_ambiguous_zoned(day.at(0, 0, 0, 0)).compatible();
     midnight.map_or(Timestamp::EPOCH, |at| Timestamp::from_millis(at.timestamp().as_millisecond()))
 }

@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use regente_domain::currency::Currency;
 use regente_domain::id::ChargeId;
 use regente_domain::money::Amount;
-use regente_domain::settlement::{Judged, Kind, Verdict};
+use regente_domain::settlement::{Judged, Kind, Line, Verdict};
 use regente_domain::time::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::file::WrongRow;
-use crate::admin::Posted;
+use crate::admin::{Otherwise, Posted};
 
 /// What was found.
 #[derive(Clone, Debug, Serialize)]
@@ -26,6 +26,8 @@ pub struct Report {
     pub from: Option<Timestamp>,
     /// Until before then.
     pub to: Option<Timestamp>,
+    /// Whether nothing says which days the file is about, so that nothing was looked for that it lacks.
+    pub days_are_unknown: bool,
     /// Lines that were read.
     pub lines: u64,
     /// Rows that could not be read.
@@ -34,6 +36,8 @@ pub struct Report {
     pub found: BTreeMap<&'static str, Tally>,
     /// What the file says in all, by kind and currency.
     pub sums: Vec<Sum>,
+    /// Whether nothing was to be posted.
+    pub dry_run: bool,
     /// Lines that were posted to the ledger now.
     pub posted: u64,
     /// Entries of these.
@@ -114,10 +118,12 @@ impl Report {
             provider: provider.to_owned(),
             from: None,
             to: None,
+            days_are_unknown: false,
             lines: 0,
             unreadable: 0,
             found: Verdict::WORDS.iter().map(|(word, _)| (*word, Tally::default())).collect(),
             sums: Vec::new(),
+            dry_run: false,
             posted: 0,
             entries: 0,
             posted_before: 0,
@@ -137,9 +143,16 @@ impl Report {
     /// Whether there is nothing that an operator must look at.
     pub fn is_clean(&self) -> bool {
         let wrong = Verdict::WORDS.iter().filter(|(_, verdict)| !is_right(*verdict));
-        self.unreadable == 0
+        !self.days_are_unknown
+            && self.unreadable == 0
             && self.posted_otherwise == 0
             && wrong.map(|(_, verdict)| self.number(*verdict)).all(|number| number == 0)
+    }
+
+    /// Says which days the file is about. A file without lines is as if there were none, unless its days are known.
+    pub(super) fn is_about(&mut self, days: Option<(Timestamp, Timestamp)>, is_complete: bool) {
+        (self.from, self.to) = days.unzip();
+        self.days_are_unknown = days.is_none() && (is_complete || self.lines == 0);
     }
 
     pub(super) fn add(&mut self, judged: &Judged) {
@@ -166,10 +179,7 @@ impl Report {
             payment: line.as_ref().and_then(|line| line.payment.clone()),
             charge_id: ours.as_ref().map(|ours| ours.charge_id),
             request_id: compared.map(|ours| ours.request_id.uuid()),
-            there: line.as_ref().map(|line| {
-                let parts = line.parts.iter().map(|part| (part.recipient.as_str(), part.amount));
-                shown_parts(&line.currency, line.amount, parts)
-            }),
+            there: line.as_ref().map(shown_line),
             here: compared.map(|ours| {
                 let parts = ours.parts.iter().map(|part| (part.recipient.as_str(), part.amount));
                 shown_parts(ours.currency.code(), ours.amount, parts)
@@ -189,10 +199,17 @@ impl Report {
         self.posted += posted.posted;
         self.entries += posted.entries;
         self.posted_before += posted.known;
-        for row in &posted.otherwise {
+        for Otherwise { line, posted } in &posted.otherwise {
             self.posted_otherwise += 1;
             if self.posted_otherwise <= self.shown_max {
-                self.findings.push(Found::of_row(POSTED_OTHERWISE, *row));
+                self.findings.push(Found {
+                    line: Some(line.id.clone()),
+                    kind: Some(line.kind.word()),
+                    payment: line.payment.clone(),
+                    there: Some(shown_line(line)),
+                    here: Some(posted.join("; ")),
+                    ..Found::of_row(POSTED_OTHERWISE, line.row)
+                });
             }
         }
     }
@@ -227,13 +244,12 @@ impl Report {
             let (amount, fee) = (money(currency, *amount), money(currency, *fee));
             let _ = writeln!(text, "{kind:<21} {lines:>9} lines {amount:>24}   fees {fee:>18}");
         }
-        let _ = writeln!(
-            text,
-            "\nPosted to the ledger: {} lines now ({} entries), {} before.",
-            self.posted, self.entries, self.posted_before
-        );
+        let _ = writeln!(text, "\n{}", self.shown_posted());
         for (currency, owed) in &self.owed {
             let _ = writeln!(text, "By the ledger the provider owes {} after that.", shown(currency, *owed));
+        }
+        if self.days_are_unknown {
+            let _ = writeln!(text, "\n{}", self.unknown_days());
         }
         for found in &self.findings {
             let row = found.row.map_or_else(String::new, |row| format!("row {row}"));
@@ -246,6 +262,27 @@ impl Report {
             text.push_str("\nThe file and the records say the same.\n");
         }
         text
+    }
+
+    /// What it means that the days of the file are not known.
+    pub(super) const fn unknown_days(&self) -> &'static str {
+        if self.lines == 0 {
+            "The file is empty, and nothing was compared. `--from` and `--to` name the days that it is about."
+        } else {
+            "No line settles a known payment, so nothing says which days the file is about, and nothing was looked for \
+             that it lacks. `--from` and `--to` name them."
+        }
+    }
+
+    /// What was posted, for people.
+    pub(super) fn shown_posted(&self) -> String {
+        match self.dry_run {
+            true => "A dry run: nothing was posted to the ledger.".to_owned(),
+            false => format!(
+                "Posted to the ledger: {} lines now ({} entries), {} before.",
+                self.posted, self.entries, self.posted_before
+            ),
+        }
     }
 
     /// What the provider owes, for people.
@@ -291,6 +328,11 @@ impl Found {
         ];
         facts.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))).collect()
     }
+}
+
+fn shown_line(line: &Line) -> String {
+    let parts = line.parts.iter().map(|part| (part.recipient.as_str(), part.amount));
+    shown_parts(&line.currency, line.amount, parts)
 }
 
 const fn is_right(verdict: Verdict) -> bool {

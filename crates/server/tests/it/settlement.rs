@@ -3,17 +3,25 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use jiff::civil::Date;
 use regente::admin::{Answer, Command, SettlementAnswer, SettlementCommand, run};
 use regente::config::Config;
 use regente::settlement::{Failure, File, Mapping, Progress, Report, SandboxFile, Step, page, reconcile};
+use regente_domain::charge::attempt::Outcome;
+use regente_domain::id::{ProviderId, TransactionRequestId};
 use regente_domain::ledger::{Entry, Movement, Purpose};
-use regente_domain::settlement::Verdict;
+use regente_domain::settlement::{Moved, Verdict};
 use regente_domain::time::Timestamp;
+use regente_engine::flows::finding;
+use regente_providers::outcome::Finding;
 use regente_providers::staged::Staged;
 use regente_store::charges::Direction;
 use regente_store::ledger::{self, AccountFilter, EntryFilter};
+use regente_store::transaction_requests;
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::agreement::ledger_is_right;
 use crate::charges::text;
@@ -26,12 +34,23 @@ stories! {
     the_simulator_settles_what_the_records_say,
     planted_errors_are_all_found_and_none_else,
     a_file_of_another_shape_is_read_by_its_mapping,
+    a_name_counts_once_in_a_file,
+    what_was_posted_wrongly_is_shown_beside_the_right_line,
+    many_records_are_compared_in_parts,
+    lines_of_known_payments_say_which_days_a_file_is_about,
+    an_empty_file_is_compared_with_the_days_that_are_named,
+    a_name_of_several_payments_is_of_none,
+    what_the_records_have_learned_later_is_found,
     sellers_are_settled_by_their_parts,
+    fees_of_what_was_taken_unknown_to_a_charge_are_the_merchants,
+    what_comes_back_is_settled_with_those_who_gave_it,
     what_cannot_be_read_is_named_by_line_and_column,
 }
 
 /// Lines that are posted in one batch: so few that an import has several.
 const POSTED_AT_ONCE: usize = 5;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// No terminal.
 struct Quiet;
@@ -74,7 +93,7 @@ async fn import_by(
 ) -> Result<Report, Failure> {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), text).unwrap();
-    import_path(ask, file.path(), provider, mapping).await
+    import_path(ask, file.path(), provider, mapping, |file| file).await
 }
 
 async fn import_path(
@@ -82,17 +101,37 @@ async fn import_path(
     path: &Path,
     provider: &str,
     mapping: &Mapping,
+    asked: impl for<'a> FnOnce(File<'a>) -> File<'a>,
 ) -> Result<Report, Failure> {
     let answer = ask(SettlementCommand::Scope { provider: provider.to_owned() }).await?;
     let SettlementAnswer::Scope(scope) = answer else { panic!("another answer") };
-    let file =
-        File { path, mapping, scope: &scope, since: None, shown_max: 100, posted_at_once: POSTED_AT_ONCE };
-    reconcile(ask, file, &Quiet).await
+    let scope = &scope;
+    let file = File {
+        path,
+        mapping,
+        scope,
+        days: None,
+        since: None,
+        shown_max: 100,
+        posted_at_once: POSTED_AT_ONCE,
+        is_dry_run: false,
+    };
+    reconcile(ask, asked(file), &Quiet).await
 }
 
 async fn import_file(app: &TestApp, path: &Path, provider: &str) -> Result<Report, Failure> {
     let mapping = Mapping::of_the_simulator().unwrap();
-    import_path(async |command| ask(app, command).await, path, provider, &mapping).await
+    import_path(async |command| ask(app, command).await, path, provider, &mapping, |file| file).await
+}
+
+/// Imports a file about these days.
+async fn import_days(app: &TestApp, text: &str, days: (&str, &str)) -> Report {
+    let mapping = Mapping::of_the_simulator().unwrap();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let days: Option<(Date, Date)> = Some((days.0.parse().unwrap(), days.1.parse().unwrap()));
+    let ask = async |command| ask(app, command).await;
+    import_path(ask, file.path(), "SANDBOX", &mapping, |file| File { days, ..file }).await.unwrap()
 }
 
 pub async fn import(app: &TestApp, text: &str, provider: &str) -> Report {
@@ -272,6 +311,168 @@ async fn planted_errors_are_all_found_and_none_else(app: TestApp) {
     assert_eq!(serde_json::to_value(&report).unwrap()["found"]["doubled"]["number"], 2);
 }
 
+async fn a_name_counts_once_in_a_file(app: TestApp) {
+    for _ in 0..4 {
+        captured(&app).await;
+    }
+    let file = sandbox_file(&app).await;
+    let sales: Vec<&str> = file.lines().filter(|line| line.contains(",sale,")).collect();
+    let name = |line: &str| line.split(',').next().unwrap().to_owned();
+    // Sales of two payments have one name: the first one counts.
+    let planted = file.replace(&name(sales[3]), &name(sales[1]));
+    let report = import(&app, &planted, "SANDBOX").await;
+    let row = planted.lines().position(|line| line == sales[3].replace(&name(sales[3]), &name(sales[1])));
+    let found: Vec<_> = report.findings.iter().map(|found| (found.finding, found.row)).collect();
+    let missing = ("missing_there", None);
+    assert_eq!(found, [("doubled", Some(row.unwrap() as u64 + 1)), missing], "{}", report.text());
+    assert_eq!(balance(&app, Purpose::ProviderReceivable).await, 3, "the fee of one sale");
+    ledger_is_right(&app).await;
+    let again = import(&app, &planted, "SANDBOX").await;
+    assert_eq!((again.posted, again.findings.len()), (0, 2), "{}", again.text());
+    // The right file posts what is left.
+    let report = import(&app, &file, "SANDBOX").await;
+    assert!(report.is_clean() && report.posted == 1, "{}", report.text());
+    assert_eq!(balance(&app, Purpose::ProviderReceivable).await, 0);
+}
+
+async fn what_was_posted_wrongly_is_shown_beside_the_right_line(app: TestApp) {
+    let charge = captured(&app).await;
+    void(&app, &charge, json!({ "amount": 30 })).await.expect(201);
+    let file = sandbox_file(&app).await;
+    let refund = lines_with(&file, ",refund,")[0].to_owned();
+    // A mapping reads cents as whole units, say.
+    let wrong =
+        file.replace(&refund, &refund.replace(",BRL,30,", ",BRL,3000,").replace(",BRL,-30,", ",BRL,-3000,"));
+    assert_ne!(wrong, file);
+    let wrongly = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(wrongly.path(), &wrong).unwrap();
+    let mapping = Mapping::of_the_simulator().unwrap();
+    let before = all_entries(&app).await;
+    let ask = async |command| ask(&app, command).await;
+    let report =
+        import_path(ask, wrongly.path(), "SANDBOX", &mapping, |file| File { is_dry_run: true, ..file });
+    let report = report.await.unwrap();
+    assert_eq!((findings(&report), report.posted), (vec!["differing_amount"], 0), "{}", report.text());
+    assert!(report.text().contains("A dry run: nothing was posted"), "{}", report.text());
+    assert_eq!(all_entries(&app).await, before, "a dry run posts nothing");
+
+    assert!(import(&app, &wrong, "SANDBOX").await.posted > 0);
+    // Of the right line there is nothing to post.
+    let report = import(&app, &file, "SANDBOX").await;
+    assert_eq!(findings(&report), ["posted_otherwise"], "{}", report.text());
+    let found = &report.findings[0];
+    assert_eq!((found.kind, found.there.as_deref()), (Some("refund"), Some("BRL 0.30")));
+    let posted = found.here.as_deref().unwrap();
+    assert!(posted.contains("settlement_difference") && posted.contains("BRL 29.70"), "{posted}");
+    assert!(!report.is_clean());
+}
+
+/// Counts the parts that are compared.
+#[derive(Default)]
+struct CountedParts(AtomicUsize);
+
+impl Progress for CountedParts {
+    fn begin(&self, _: Step) {
+        self.0.store(0, Ordering::SeqCst);
+    }
+    fn done(&self, _: u64) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+async fn many_records_are_compared_in_parts(app: TestApp) {
+    captured(&app).await;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), sandbox_file(&app).await).unwrap();
+    let mapping = Mapping::of_the_simulator().unwrap();
+    let scope = SettlementCommand::Scope { provider: "SANDBOX".to_owned() };
+    let SettlementAnswer::Scope(scope) = ask(&app, scope).await.unwrap() else { panic!("another answer") };
+    for (records, is_divided) in [(1, false), (10_000, true)] {
+        // Each record stands for so many payments.
+        let many = async |command| {
+            let answer = ask(&app, command).await?;
+            let SettlementAnswer::Moved { moved, next } = answer else { return Ok(answer) };
+            let again = |n: usize| moved.iter().map(move |moved| moved.key.as_u128() + n as u128);
+            let keys = (0..records).flat_map(|n| again(n).zip(&moved));
+            let moved = keys.map(|(key, moved)| Moved {
+                key: Uuid::from_u128(key),
+                request_id: TransactionRequestId::new(Uuid::from_u128(key)),
+                ..moved.clone()
+            });
+            Ok(SettlementAnswer::Moved { moved: moved.collect(), next })
+        };
+        let file = File {
+            path: file.path(),
+            mapping: &mapping,
+            scope: &scope,
+            days: None,
+            since: None,
+            shown_max: 0,
+            posted_at_once: POSTED_AT_ONCE,
+            is_dry_run: false,
+        };
+        let parts = CountedParts::default();
+        let report = reconcile(many, file, &parts).await.unwrap();
+        assert_eq!(report.number(Verdict::MissingThere), records as u64 - 1);
+        let parts = parts.0.into_inner();
+        assert_eq!(parts > 1, is_divided, "{parts}");
+    }
+}
+
+/// Lines of a file that have this in them.
+fn lines_with<'a>(file: &'a str, part: &str) -> Vec<&'a str> {
+    file.lines().filter(|line| line.contains(part)).collect()
+}
+
+fn findings(report: &Report) -> Vec<&'static str> {
+    report.findings.iter().map(|found| found.finding).collect()
+}
+
+async fn lines_of_known_payments_say_which_days_a_file_is_about(app: TestApp) {
+    captured(&app).await;
+    app.clock.advance(2 * DAY);
+    captured(&app).await;
+    let file = sandbox_file(&app).await;
+    let (head, sales) = (file.lines().next().unwrap(), lines_with(&file, ",sale,"));
+    let of = |line: &str, place: usize| line.split(',').nth(place).unwrap().to_owned();
+    let (first, second) = (of(sales[0], 2), of(sales[1], 2));
+    assert_ne!(first[..10], second[..10]);
+    // The file of the second day. A fee, a payout and a sale of nobody have the date of the first.
+    let payment = of(sales[1], 3);
+    let nobody = "0f0f0f0f-0000-5000-8000-000000000001";
+    let planted = format!(
+        "{head}\n{}\na,fee,{first},{payment},BRL,1,0,\nb,payout,{first},{payment},BRL,1,0,\n\
+         c,sale,{first},{nobody},BRL,1,0,\n",
+        lines_with(&file, &payment).join("\n")
+    );
+    let report = import(&app, &planted, "SANDBOX").await;
+    assert_eq!(findings(&report), ["missing_here"], "{}", report.text());
+    assert!(report.from.unwrap().to_string().starts_with(&second[..10]), "{}", report.text());
+    // Who names the days is told what is missing on them.
+    let report = import_days(&app, &planted, (&first[..10], &second[..10])).await;
+    assert_eq!(findings(&report), ["missing_here", "missing_there"], "{}", report.text());
+    // What only the provider knows says nothing of days.
+    let planted = format!("{head}\nd,fee,{second},{payment},BRL,1,0,\n");
+    let report = import(&app, &planted, "SANDBOX").await;
+    assert!(report.findings.is_empty() && !report.is_clean(), "{}", report.text());
+    assert!(report.text().contains("nothing says which days"), "{}", report.text());
+}
+
+async fn an_empty_file_is_compared_with_the_days_that_are_named(app: TestApp) {
+    captured(&app).await;
+    let file = sandbox_file(&app).await;
+    let head = file.lines().next().unwrap();
+    let day = &lines_with(&file, ",sale,")[0].split(',').nth(2).unwrap()[..10];
+    let report = import(&app, head, "SANDBOX").await;
+    assert!(report.findings.is_empty() && !report.is_clean(), "{}", report.text());
+    let empty = "The file is empty, and nothing was compared.";
+    assert!(report.text().contains(empty) && page(&report).unwrap().contains(empty), "{}", report.text());
+    let report = import_days(&app, head, (day, day)).await;
+    assert_eq!(findings(&report), ["missing_there"], "{}", report.text());
+    let report = import_days(&app, head, ("2020-02-01", "2020-02-29")).await;
+    assert!(report.is_clean() && !report.text().contains(empty), "{}", report.text());
+}
+
 async fn a_file_of_another_shape_is_read_by_its_mapping(app: TestApp) {
     let id = captured(&app).await;
     let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
@@ -320,6 +521,57 @@ async fn a_file_of_another_shape_is_read_by_its_mapping(app: TestApp) {
         let scope = SettlementCommand::Scope { provider: nobody.to_owned() };
         assert!(ask(&app, scope).await.unwrap_err().to_string().contains(nobody));
     }
+}
+
+async fn a_name_of_several_payments_is_of_none(app: TestApp) {
+    let id = captured(&app).await;
+    let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
+    let transaction_id = text(&charge["transactionRequests"][0]["transactionId"]).to_owned();
+    let written = regente::settlement::OF_THE_SIMULATOR
+        .replace("payment_is = \"key\"", "payment_is = \"transaction_id\"");
+    let mapping = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(mapping.path(), written).unwrap();
+    let mapping = Mapping::read(mapping.path()).unwrap();
+    let file = sandbox_file(&app).await;
+    let key = lines_with(&file, ",sale,")[0].split(',').nth(3).unwrap();
+    let file = file.replace(&format!(",{key},"), &format!(",{transaction_id},"));
+    // Another registered provider has a payment of the same id.
+    let with_another = async |command| {
+        let answer = ask(&app, command).await?;
+        let SettlementAnswer::Moved { mut moved, next } = answer else { return Ok(answer) };
+        let another = moved.iter().map(|moved| Moved {
+            provider_id: ProviderId::new(Uuid::from_u128(1)),
+            request_id: TransactionRequestId::new(Uuid::from_u128(1)),
+            amount: moved.amount + 1,
+            ..moved.clone()
+        });
+        let another: Vec<Moved> = another.collect();
+        moved.extend(another);
+        Ok(SettlementAnswer::Moved { moved, next })
+    };
+    let report = import_by(with_another, &file, "SANDBOX", &mapping).await.unwrap();
+    assert!(report.findings.iter().all(|found| found.finding == "unassigned"), "{}", report.text());
+    assert_eq!((report.number(Verdict::Unassigned), report.posted), (report.lines, 0), "{}", report.text());
+    // Nobody else has it.
+    let report =
+        import_by(async |command| ask(&app, command).await, &file, "SANDBOX", &mapping).await.unwrap();
+    assert!(report.is_clean() && report.posted == report.lines, "{}", report.text());
+}
+
+async fn what_the_records_have_learned_later_is_found(app: TestApp) {
+    let app = app.reachable().await;
+    let id = captured(&app).await;
+    app.clock.advance(3 * DAY);
+    // A bank takes it back on the third day, and it is reported three days later.
+    let third = app.clock.deployment();
+    app.clock.advance(3 * DAY);
+    told_of(&app, &id, Staged::ChargedBack).await;
+    let file = sandbox_file(&app).await;
+    let line = lines_with(&file, ",charge_back,")[0];
+    let learned = line.split(',').nth(2).unwrap();
+    let (head, line) = (file.lines().next().unwrap(), line.replace(learned, &third.to_string()));
+    let report = import(&app, &format!("{head}\n{line}\n"), "SANDBOX").await;
+    assert!(report.is_clean() && report.number(Verdict::Matched) == 1, "{}", report.text());
 }
 
 /// What is still due to a seller by the ledger.
@@ -400,6 +652,56 @@ async fn sellers_are_settled_by_their_parts(app: TestApp) {
     ledger_is_right(&app).await;
 }
 
+async fn fees_of_what_was_taken_unknown_to_a_charge_are_the_merchants(app: TestApp) {
+    let (merchant, sellers) = shop(&app).await;
+    let rules = json!([
+        { "sellerId": sellers[0]["id"], "percentage": 33, "chargeEntireFee": true },
+        { "sellerId": sellers[1]["id"], "percentage": 33 },
+    ]);
+    // The provider takes it, and says that it has refused it.
+    app.wire.contradict();
+    let refused = app.post("/v1/charges", &divided(&merchant, 1000, &rules)).await.expect(201);
+    assert_eq!(refused["status"], "failed");
+    let id = text(&refused["id"]).parse().unwrap();
+    let requests = transaction_requests::of_object(&app.app.store, app.client_id(), id).await.unwrap();
+    let request = &requests[0].request;
+    let entry = app.books.find(request.provider_key()).await.unwrap().unwrap();
+    let Finding::Approved(approval) = entry.answered().unwrap().finding.clone() else { panic!("{entry:?}") };
+    finding::notified(&app.app, request, Outcome::Approved(approval)).await.unwrap();
+    app.later(DAY / 12).await;
+    assert_eq!(app.books.holding(request.provider_key()).await.unwrap().unwrap().kept().minor_units(), 0);
+
+    let report = import(&app, &sandbox_file(&app).await, "SANDBOX").await;
+    assert!(report.is_clean() && report.number(Verdict::Matched) >= 4, "{}", report.text());
+    assert_eq!(balance(&app, Purpose::ProviderFee).await, 30);
+    assert_eq!((due(&app, &sellers[0]).await, due(&app, &sellers[1]).await), (0, 0));
+    assert_eq!(balance(&app, Purpose::ProviderReceivable).await, 0);
+    ledger_is_right(&app).await;
+}
+
+async fn what_comes_back_is_settled_with_those_who_gave_it(app: TestApp) {
+    let app = app.reachable().await;
+    let (merchant, sellers) = shop(&app).await;
+    let rules = json!([
+        { "sellerId": sellers[0]["id"], "percentage": 33 },
+        { "sellerId": sellers[1]["id"], "percentage": 33 },
+    ]);
+    let sold = app.post("/v1/charges", &divided(&merchant, 1001, &rules)).await.expect(201);
+    let given = json!({ "amount": 300, "splitRules": [
+        { "sellerId": sellers[0]["id"], "amount": 101 }, { "sellerId": sellers[1]["id"], "amount": 130 },
+    ] });
+    void(&app, text(&sold["id"]), given).await.expect(201);
+    // In two parts: 100 of 300, and what is left.
+    for part in [100, 200] {
+        told_of(&app, text(&sold["id"]), REVERTED(part)).await;
+    }
+    let report = import(&app, &sandbox_file(&app).await, "SANDBOX").await;
+    assert!(report.is_clean(), "{}", report.text());
+    assert_eq!((due(&app, &sellers[0]).await, due(&app, &sellers[1]).await), (0, 0));
+    assert_eq!(balance(&app, Purpose::ProviderReceivable).await, 0);
+    ledger_is_right(&app).await;
+}
+
 async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
     let head = "line,type,at,payment,currency,amount,fee,parts";
     let right = "a,payout,2026-03-23T10:00:00Z,p,BRL,1,0,";
@@ -407,6 +709,8 @@ async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
         ("a,sold,2026-03-23T10:00:00Z,p,BRL,1,0,", Some("type"), "`sold` is no kind of line"),
         (",sale,2026-03-23T10:00:00Z,p,BRL,1,0,", Some("line"), "no name"),
         ("a,sale,yesterday,p,BRL,1,0,", Some("at"), "`yesterday` is no time"),
+        ("a,payout,1969-12-31T23:59:59.999Z,p,BRL,1,0,", Some("at"), "is not between 1970 and 2100"),
+        ("a,sale,2100-01-01T00:00:00Z,p,BRL,1,0,", Some("at"), "is not between 1970 and 2100"),
         ("a,sale,2026-03-23T10:00:00Z,p,BRL,1.5,0,", Some("amount"), "`1.5` is no amount"),
         ("a,sale,2026-03-23T10:00:00Z,p,BRL,9999999999999999,0,", Some("amount"), "is no amount"),
         ("a,sale,2026-03-23T10:00:00Z,p,BRL,1,x,", Some("fee"), "`x` is no amount"),
@@ -424,7 +728,7 @@ async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &bytes).unwrap();
     let report = import_file(&app, file.path(), "SANDBOX").await.unwrap();
-    assert_eq!(report.unreadable, 10, "{}", report.text());
+    assert_eq!(report.unreadable, 12, "{}", report.text());
     let unreadable = report.findings.iter().filter(|found| found.finding == "unreadable");
     let expected = rows.into_iter().map(|(_, column, why)| (column, why));
     let expected = (4..).step_by(2).zip(expected.chain([(Some("payment"), "not UTF-8")]));

@@ -1,16 +1,17 @@
 //! Posts lines of settlement files to the ledger.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use regente_domain::charge::Charge;
+use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::currency::Currency;
-use regente_domain::id::{ChargeId, ClientId};
+use regente_domain::id::{ChargeId, ClientId, TransactionRequestId};
 use regente_domain::ledger::{Books, Entry};
-use regente_domain::settlement::{Line, Settled, entries, source_of};
-use regente_store::{Batch, Commit, charges, ledger};
+use regente_domain::settlement::{Line, Settled, entries, orphaned, source_of};
+use regente_store::{Batch, Commit, charges, ledger, transaction_requests};
 use uuid::Uuid;
 
-use super::{Posted, Posting, Registered};
+use super::{Otherwise, Posted, Posting, Registered};
 use crate::admin::error::CommandError;
 use crate::app::App;
 
@@ -36,15 +37,9 @@ async fn post_of(
     postings: &[Posting],
     posted: &mut Posted,
 ) -> Result<(), CommandError> {
-    let split: Vec<ChargeId> = postings.iter().filter_map(|posting| posting.split_charge).collect();
-    let charges = match split.is_empty() {
-        true => Vec::new(),
-        false => charges::find_many(&app.store, client_id, &split).await?,
-    };
-    let charges: HashMap<ChargeId, Charge> =
-        charges.into_iter().map(|stored| (stored.charge.id, stored.charge)).collect();
+    let divided = Divided::find(app, client_id, postings).await?;
     let wanted: Vec<(&Line, Vec<Entry>)> =
-        postings.iter().map(|posting| (&posting.line, entries_of(posting, &charges))).collect();
+        postings.iter().map(|posting| (&posting.line, entries_of(posting, &divided))).collect();
     let sources: Vec<Uuid> =
         postings.iter().map(|posting| source_of(posting.registered.provider_id, &posting.line)).collect();
     for _ in 0..TRIES_MAX {
@@ -57,7 +52,7 @@ async fn post_of(
         for ((line, entries), source) in wanted.iter().zip(&sources) {
             match there.get(source) {
                 Some(known) if known == entries => now.known += 1,
-                Some(_) => now.otherwise.push(line.row),
+                Some(known) => now.otherwise.push(otherwise(line, known)),
                 None if entries.is_empty() => {}
                 None => {
                     ledger::post(&mut batch, entries);
@@ -89,11 +84,53 @@ async fn post_of(
     Err(CommandError::Argument("somebody else imports the same file; run it again afterwards".to_owned()))
 }
 
-fn entries_of(posting: &Posting, charges: &HashMap<ChargeId, Charge>) -> Vec<Entry> {
-    let Posting { line, registered, provider_type, split_charge, borne } = posting;
+fn otherwise(line: &Line, known: &[Entry]) -> Otherwise {
+    let shown = |entry: &Entry| {
+        let amount = entry.amount.shown_in(entry.currency);
+        format!("debit {}, credit {}: {amount}", entry.debit.word(), entry.credit.word())
+    };
+    Otherwise { line: line.clone(), posted: known.iter().map(shown).collect() }
+}
+
+/// The charges that are divided among sellers.
+struct Divided {
+    charges: HashMap<ChargeId, Charge>,
+    orphaned: HashSet<TransactionRequestId>,
+}
+
+impl Divided {
+    async fn find(app: &App, client_id: ClientId, postings: &[Posting]) -> Result<Self, CommandError> {
+        let mut divided = Self { charges: HashMap::new(), orphaned: HashSet::new() };
+        let split = postings.iter().filter_map(|posting| posting.split);
+        let mut ids: Vec<ChargeId> = split.map(|(charge_id, _)| charge_id).collect();
+        if ids.is_empty() {
+            return Ok(divided);
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        for stored in charges::find_many(&app.store, client_id, &ids).await? {
+            divided.charges.insert(stored.charge.id, stored.charge);
+        }
+        let ids: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+        let mut requests: HashMap<Uuid, Vec<TransactionRequest>> = HashMap::new();
+        for stored in transaction_requests::of_objects(&app.store, client_id, &ids).await? {
+            requests.entry(stored.request.object_id).or_default().push(stored.request);
+        }
+        divided.orphaned = requests.values().flat_map(|requests| orphaned(requests)).collect();
+        Ok(divided)
+    }
+
+    /// The charge whose sellers bear a fee. What was taken unknown to it, and given back, was never theirs.
+    fn bearing(&self, (charge_id, request_id): (ChargeId, TransactionRequestId)) -> Option<&Charge> {
+        self.charges.get(&charge_id).filter(|_| !self.orphaned.contains(&request_id))
+    }
+}
+
+fn entries_of(posting: &Posting, divided: &Divided) -> Vec<Entry> {
+    let Posting { line, registered, provider_type, split, borne } = posting;
     let Some(currency) = Currency::parse(&line.currency) else { return Vec::new() };
     let Registered { client_id, merchant_id, provider_id } = *registered;
     let books = Books { client_id, merchant_id, provider_type: *provider_type, currency };
-    let charge = split_charge.and_then(|id| charges.get(&id));
+    let charge = split.and_then(|split| divided.bearing(split));
     entries(books, Settled { line, provider_id, borne }, charge)
 }

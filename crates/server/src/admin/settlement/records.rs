@@ -7,7 +7,7 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::id::{ChargeId, ClientId, Id, SellerId};
 use regente_domain::ledger::Entry;
 use regente_domain::seller::Seller;
-use regente_domain::settlement::{Moved, MovedPart, moved, shares};
+use regente_domain::settlement::{Moved, MovedPart, moved, orphaned, shares};
 use regente_domain::time::Timestamp;
 use regente_store::{charges, ledger, sellers, transaction_requests};
 use uuid::Uuid;
@@ -19,11 +19,12 @@ use crate::app::App;
 /// Charges that one command reads.
 const CHARGES_PER_PAGE: i64 = 500;
 
-/// The charges that were made in the time, and earlier ones that have moved in it.
+/// The charges that were made in the time, and earlier ones that have moved from its beginning until `moved_until`.
 pub(super) async fn page(
     app: &App,
     scope: &Scope,
     (from, to): (Timestamp, Timestamp),
+    moved_until: Timestamp,
     after: Option<Cursor>,
 ) -> Result<SettlementAnswer, CommandError> {
     let (first, end) = (ChargeId::first_at(from), ChargeId::first_at(to));
@@ -38,7 +39,7 @@ pub(super) async fn page(
                 &app.store,
                 at.client_id,
                 from,
-                to,
+                moved_until,
                 at.charge_id,
                 first,
                 CHARGES_PER_PAGE,
@@ -106,8 +107,8 @@ async fn moved_of(
     };
     let divided = Divided::find(app, client_id, charges).await?;
     let of = |charge: &Charge| {
-        let moved = requests.get(&charge.id.uuid()).map(|requests| moved(charge, requests));
-        divided.with_parts(charge, moved.unwrap_or_default())
+        let requests = requests.get(&charge.id.uuid()).map_or(&[][..], Vec::as_slice);
+        divided.with_parts(charge, requests)
     };
     Ok(charges.iter().flat_map(of).filter(is_of_file).collect())
 }
@@ -139,9 +140,11 @@ impl Divided {
         Ok(divided)
     }
 
-    fn with_parts(&self, charge: &Charge, mut moved: Vec<Moved>) -> Vec<Moved> {
+    /// What the requests of a charge have moved.
+    fn with_parts(&self, charge: &Charge, requests: &[TransactionRequest]) -> Vec<Moved> {
+        let mut moved = moved(charge, requests);
         let Some(entries) = self.entries.get(&charge.id.uuid()) else { return moved };
-        let shares = shares(&moved, entries);
+        let shares = shares(&moved, entries, &orphaned(requests));
         for (moved, shares) in moved.iter_mut().zip(shares) {
             let part = |(seller_id, amount)| {
                 let link = self.sellers.get(&seller_id)?.link(moved.provider_id)?;
