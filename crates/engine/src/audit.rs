@@ -3,6 +3,7 @@
 
 mod openings;
 
+use regente_domain::actor::Actor;
 use regente_store::Batch;
 use regente_store::audit::{self, AuditEntry};
 use uuid::Uuid;
@@ -22,10 +23,21 @@ pub fn record(
     action: &'static str,
     object_id: Uuid,
 ) {
+    record_of(app, batch, (&caller.actor(), request_id), action, object_id);
+}
+
+/// As [`record`], of an author who may have no key.
+pub fn record_of(
+    app: &App,
+    batch: &mut Batch,
+    (actor, request_id): (&Actor, &RequestId),
+    action: &'static str,
+    object_id: Uuid,
+) {
     let (object_kind, _) = action.split_once('.').unwrap_or((action, ""));
     let entry = AuditEntry {
-        id: app.chance.id(app.clock.of(caller.client_id)),
-        actor: caller.actor(),
+        id: app.chance.id(app.clock.of(batch.client_id())),
+        actor: *actor,
         action,
         object_kind,
         object_id,

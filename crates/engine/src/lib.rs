@@ -23,6 +23,7 @@ pub mod idempotency;
 pub mod jobs;
 pub mod ledger;
 pub mod link_settings;
+mod links;
 pub mod metrics;
 pub mod outbound;
 pub mod queue;

@@ -62,6 +62,8 @@ pub struct ReviewAnswer {
     pub key: Uuid,
     /// Which answer of the review it is, from 1.
     pub attempt: u32,
+    /// The names of the fields that were asked for, in their order.
+    pub asked: Vec<String>,
     /// When it was given.
     pub submitted_at: Timestamp,
     /// The values, by the names of the fields.

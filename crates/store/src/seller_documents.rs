@@ -31,8 +31,10 @@ macro_rules! filtered {
 sql! {
     /// Adds a file.
     pub INSERT_SELLER_DOCUMENT = "
-        INSERT INTO seller_documents (id, client_id, kind, format, status, expires_at, offered, version, key_id, file)
-        VALUES (:id, :client_id, :kind, :format, :status, :expires_at, :offered, 1, :key_id, :file)";
+        INSERT INTO seller_documents (id, client_id, kind, format, status, seller_id, sent_at, expires_at, offered,
+            version, key_id, file)
+        VALUES (:id, :client_id, :kind, :format, :status, :seller_id, :sent_at, :expires_at, :offered, 1, :key_id,
+            :file)";
     /// Changes where a file stands; guarded by the version.
     pub MOVE_SELLER_DOCUMENT = "
         UPDATE seller_documents SET status = :status, seller_id = :seller_id, sent_at = :sent_at, offered = :offered,
@@ -68,23 +70,20 @@ sql! {
 
 /// Adds a file.
 pub fn insert(batch: &mut Batch, document: &SellerDocument, file: Sealed) {
+    let (seller_id, sent_at) = holder(document);
     batch.push(
         &INSERT_SELLER_DOCUMENT,
         args! {
             id: document.id, client_id: document.client_id, kind: document.kind.word(),
-            format: document.format.word(), status: document.status().word(), expires_at: document.expires_at(),
-            offered: offered(document), key_id: file.key_id, file: file.bytes,
+            format: document.format.word(), status: document.status().word(), seller_id, sent_at,
+            expires_at: document.expires_at(), offered: offered(document), key_id: file.key_id, file: file.bytes,
         },
     );
 }
 
 /// Writes where a file stands, which was at the version before its own; else the batch is refused.
 pub fn advance(batch: &mut Batch, document: &SellerDocument) {
-    let (seller_id, sent_at) = match document.place {
-        Place::Uploaded => (None, None),
-        Place::Attached(seller_id) => (Some(seller_id), None),
-        Place::Sent(seller_id, at) => (Some(seller_id), Some(at)),
-    };
+    let (seller_id, sent_at) = holder(document);
     batch.guard(
         &MOVE_SELLER_DOCUMENT,
         args! {
@@ -92,6 +91,15 @@ pub fn advance(batch: &mut Batch, document: &SellerDocument) {
             offered: offered(document), version: document.version, version_before: document.version - 1,
         },
     );
+}
+
+/// The seller that has a file, and since when a provider has it.
+const fn holder(document: &SellerDocument) -> (Option<SellerId>, Option<Timestamp>) {
+    match document.place {
+        Place::Uploaded => (None, None),
+        Place::Attached(seller_id) => (Some(seller_id), None),
+        Place::Sent(seller_id, at) => (Some(seller_id), Some(at)),
+    }
 }
 
 /// Deletes a file at the version that was read; else the batch is refused.

@@ -45,7 +45,7 @@ sql! {
     /// Deletes a seller: erases its data and digests, and keeps the row for what refers to it.
     pub DELETE_SELLER = "
         UPDATE sellers SET document_key = NULL, owner_email_key = NULL, business_email_key = NULL,
-            business_name = NULL, private = NULL, version = version + 1, updated_at = :updated_at,
+            business_name = NULL, private = NULL, doc = :doc, version = version + 1, updated_at = :updated_at,
             deleted_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before AND deleted_at IS NULL";
     /// One live seller.
@@ -165,10 +165,15 @@ pub fn advance(batch: &mut Batch, seller: &Seller) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Deletes a seller at the version that was read, and erases its data.
-pub fn delete(batch: &mut Batch, seller: &Seller, now: Timestamp) {
+/// Deletes a seller at the version that was read, and erases its data and what was written about it.
+///
+/// # Errors
+/// [`StoreError::Programming`] when its document cannot be written.
+pub fn delete(batch: &mut Batch, seller: &Seller, now: Timestamp) -> Result<(), StoreError> {
     let (id, client_id, version_before) = (seller.id, seller.client_id, seller.version);
-    batch.guard(&DELETE_SELLER, args! { id, client_id, version_before, updated_at: now });
+    let doc = document(&Seller { status_reason: None, ..seller.clone() })?;
+    batch.guard(&DELETE_SELLER, args! { id, client_id, version_before, doc, updated_at: now });
+    Ok(())
 }
 
 /// A live seller.

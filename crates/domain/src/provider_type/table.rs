@@ -58,7 +58,7 @@ const PAYMENTS: [(Type, Types, Types, Types, Refund, Types); ProviderType::ALL.l
     (Type::Pagseguro,        &[Credit, Pix, ApplePay],                  &[Credit, ApplePay], &[Credit, ApplePay], Partial(&[Credit, Pix, ApplePay]), &[Credit, Pix, ApplePay]),
     (Type::Paypal,           &[Credit],                                 &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
     (Type::Picpay,           &[Credit, Pix, Picpay],                    &[Credit],           &[Credit],           Partial(&[Credit, Pix, Picpay]),   NONE),
-    (Type::Platform,         &[Credit, Pix],                            &[Credit],           &[Credit],           Partial(&[Credit, Pix]),           &[Credit]),
+    (Type::Platform,         &[Credit, Pix],                            &[Credit],           &[Credit],           Partial(&[Credit, Pix]),           &[Credit, Pix]),
     (Type::Rede,             &[Credit],                                 &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),
     (Type::Safrapay,         &[Credit, Pix],                            &[Credit],           &[Credit],           Partial(&[Credit, Pix]),           NONE),
     (Type::Stripe,           &[Credit, Boleto],                         &[Credit],           &[Credit],           Partial(&[Credit]),                NONE),

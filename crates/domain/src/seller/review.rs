@@ -8,10 +8,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use self::fields::Field;
+use self::fields::{Field, Known};
 use crate::charge::words::words;
 use crate::id::{ClientId, MerchantId, ProviderId, RegistrationReviewId, SellerId};
 use crate::provider_type::ProviderType;
+use crate::seller::data::SellerData;
 use crate::time::Timestamp;
 use crate::webhook::EventName;
 
@@ -49,6 +50,20 @@ pub struct Demand {
     pub fields: Vec<Field>,
     /// The last moment for the answer.
     pub deadline_at: Timestamp,
+}
+
+impl Demand {
+    /// The demand as this seller can answer it: without optional fields that there are not, or that it does not have.
+    ///
+    /// # Errors
+    /// The names of the required fields that it cannot answer; none when nothing would be left to answer.
+    pub fn for_seller(mut self, seller: &SellerData) -> Result<Self, Vec<String>> {
+        let can_answer = |field: &Field| Known::parse(&field.name).is_some_and(|known| known.is_of(seller));
+        let required = self.fields.iter().filter(|field| field.required && !can_answer(field));
+        let missing: Vec<String> = required.map(|field| field.name.clone()).collect();
+        self.fields.retain(can_answer);
+        if missing.is_empty() && !self.fields.is_empty() { Ok(self) } else { Err(missing) }
+    }
 }
 
 /// What a provider says about an answer.
@@ -107,7 +122,7 @@ pub struct Review {
     pub demand: Demand,
     /// Where it stands.
     pub status: ReviewStatus,
-    /// 1, and one more with every answer that was refused with further time.
+    /// 1, and one more with every answer that was refused.
     pub attempt: u32,
     /// Of the reminders, how many are over.
     pub reminded: usize,
@@ -115,6 +130,9 @@ pub struct Review {
     pub blocks: bool,
     /// The last answer.
     pub answered: Option<Answered>,
+    /// The answers before it, the oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answered_before: Vec<Answered>,
     /// What was wrong with the last answer that was refused.
     pub rejections: Vec<Rejection>,
     /// When it was opened.
@@ -152,6 +170,7 @@ impl Review {
             attempt: 1,
             blocks: false,
             answered: None,
+            answered_before: Vec::new(),
             rejections: Vec::new(),
             opened_at,
             concluded_at: None,
@@ -211,7 +230,7 @@ impl Review {
             return None;
         }
         let mut after = self.next(ReviewStatus::Submitted, now);
-        after.answered = Some(Answered { collected_at, at: now });
+        after.answered_before.extend(after.answered.replace(Answered { collected_at, at: now }));
         after.rejections = Vec::new();
         Some((after, EventName::SellerRegistrationReviewSubmitted))
     }
@@ -230,13 +249,13 @@ impl Review {
                 let mut after = match deadline_at.filter(|deadline| *deadline > now) {
                     Some(deadline) => {
                         let mut after = self.next(ReviewStatus::Open, now);
-                        after.attempt += 1;
                         after.demand.deadline_at = deadline;
                         after.reminded = over(deadline, now);
                         after
                     }
                     None => self.next(ReviewStatus::Rejected, now),
                 };
+                after.attempt += 1;
                 after.rejections.clone_from(rejections);
                 Some((after, EventName::SellerRegistrationReviewRejected))
             }

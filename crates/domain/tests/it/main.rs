@@ -22,6 +22,7 @@ mod provider_type;
 mod purchase;
 mod reconciliation;
 mod references;
+mod registration_review;
 mod routing;
 mod scope;
 mod settlement;

@@ -48,10 +48,18 @@ fn field(field: &Field) -> Value {
     view
 }
 
-/// `data` of an event: the whole review, and of the seller where it stands.
+/// What an event says about a field that the provider has refused. The provider's own words may repeat what was answered.
+const REFUSED: &str = "was not accepted by the provider";
+
+/// `data` of an event: the whole review without the provider's own words, and of the seller where it stands.
 pub fn news(review: &Review, seller: &Seller) -> Value {
+    let is_asked = |name: &str| review.demand.fields.iter().any(|field| field.name == name);
+    let refused = review.rejections.iter().filter(|rejection| is_asked(&rejection.field));
+    let mut told = view(review, None);
+    told["rejections"] =
+        refused.map(|rejection| json!({ "field": rejection.field, "message": REFUSED })).collect();
     json!({
-        "registrationReview": view(review, None),
+        "registrationReview": told,
         "seller": { "id": seller.id, "merchantId": seller.merchant_id, "status": seller.status() },
     })
 }

@@ -60,6 +60,7 @@ pub fn view(seller: &Seller, private: Option<(&SellerData, &Marks)>, providers: 
 
 fn link(link: &Link) -> Value {
     json!({
+        "id": link.provider_id,
         "providerType": link.provider_type.shown(),
         "externalId": link.external_id,
         "externalStatus": link.external_status,
@@ -197,7 +198,8 @@ fn add<const N: usize>(view: &mut Value, members: [(&str, Option<Value>); N]) {
     }
 }
 
-/// What an event of a seller says, as stored with it: nothing personal. [`News::data`] adds that when the event is sent.
+/// What an event of a seller says, as stored with it: nothing personal, and no free text. [`News::data`] and
+/// [`News::takes_reason_of`] add that when the event is sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct News {
     origin: Option<Origin>,
@@ -222,7 +224,12 @@ impl News {
             provider_id: link.provider_id.uuid(),
             status: link.status,
         });
-        Self { origin, seller: seller.clone() }
+        Self { origin, seller: Seller { status_reason: None, ..seller.clone() } }
+    }
+
+    /// Takes over the reason for the status from the seller as it is now.
+    pub fn takes_reason_of(&mut self, seller: &Seller) {
+        self.seller.status_reason.clone_from(&seller.status_reason);
     }
 
     /// The seller that it is about, as it had become.

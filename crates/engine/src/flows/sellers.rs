@@ -231,7 +231,7 @@ pub async fn delete(
     seller: &Seller,
 ) -> Result<Commit, Error> {
     let mut batch = Batch::new(caller.client_id);
-    rows::delete(&mut batch, seller, later_of(app.clock.of(caller.client_id), seller.updated_at));
+    rows::delete(&mut batch, seller, later_of(app.clock.of(caller.client_id), seller.updated_at))?;
     seller_documents::delete_of(&mut batch, seller.id);
     reviews::cancel_all(app, &mut batch, seller, &caller.actor()).await?;
     audit::record(app, &mut batch, caller, request_id, "seller.deleted", seller.id.uuid());
@@ -294,10 +294,13 @@ fn announce(
 
 /// `data` of an event of a seller, with its data as it is now; a deleted seller has none.
 pub async fn told(app: &App, snapshot: &str) -> Result<Value, Error> {
-    let news: News = serde_json::from_str(snapshot).map_err(Error::internal)?;
+    let mut news: News = serde_json::from_str(snapshot).map_err(Error::internal)?;
     let (client_id, id) = (news.seller().client_id, news.seller().id);
     let private = match rows::find(&app.store, client_id, id).await? {
-        Some(stored) => Some(Record::open(app, stored).await?.private),
+        Some(stored) => {
+            news.takes_reason_of(&stored.seller);
+            Some(Record::open(app, stored).await?.private)
+        }
         None => None,
     };
     Ok(news.data(private.as_ref().map(|private| (&private.data, &private.marks))))

@@ -1,4 +1,4 @@
-//! The simulator registers sellers. The number of the bank account decides what becomes of one
+//! The simulator registers sellers. The names and the number of the bank account decide what becomes of one
 //! (`docs/interface/sandbox.md#sellers`); its log holds nothing of the person or of the account.
 
 use std::time::Duration;
@@ -64,10 +64,10 @@ impl TestVerdict {
         known.next().map_or(Self::Accepted, |(_, verdict)| *verdict)
     }
 
-    fn at(self, submitted_at: Timestamp, at: Timestamp) -> Verdict {
+    fn at(self, field: &str, submitted_at: Timestamp, at: Timestamp) -> Verdict {
         let refused = |deadline_at| Verdict::Refused {
             rejections: vec![Rejection {
-                field: BY_DEFAULT[0].to_owned(),
+                field: field.to_owned(),
                 message: "could not be confirmed".to_owned(),
             }],
             deadline_at,
@@ -81,6 +81,9 @@ impl TestVerdict {
         }
     }
 }
+
+/// Whoever has this in its name is refused, whatever its account.
+const REFUSED_NAME: &str = "REJECT";
 
 /// The account numbers with what becomes of their sellers; any other is accepted at once.
 const ACCOUNTS: [(&str, TestSeller); 4] = [
@@ -122,7 +125,7 @@ pub struct SellerQuestion {
 }
 
 /// What the simulator is asked about a seller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SimulatedAsks {
     /// To register it.
@@ -148,6 +151,8 @@ pub enum SimulatedAsks {
     Review {
         /// What becomes of it.
         verdict: TestVerdict,
+        /// The field that a refusal names: the first one that was asked for.
+        field: String,
         /// When it was given.
         submitted_at: Timestamp,
     },
@@ -202,6 +207,7 @@ impl From<SellerCall> for SellerQuestion {
             },
             SellerAsks::Review(answer) => SimulatedAsks::Review {
                 verdict: TestVerdict::of(&answer.values),
+                field: answer.asked.first().cloned().unwrap_or_default(),
                 submitted_at: answer.submitted_at,
             },
             SellerAsks::Status => SimulatedAsks::Status,
@@ -212,6 +218,10 @@ impl From<SellerCall> for SellerQuestion {
 
 impl TestSeller {
     fn of(data: &SellerData) -> Self {
+        let business = data.business.as_ref().map(|business| business.name.as_str());
+        if business.into_iter().chain([data.owner.name.as_str()]).any(|name| name.contains(REFUSED_NAME)) {
+            return Self::Refused;
+        }
         let number = data.bank_account.account_number.as_str();
         ACCOUNTS.iter().find(|(known, _)| *known == number).map_or(Self::Accepted, |(_, seller)| *seller)
     }
@@ -221,7 +231,11 @@ impl TestSeller {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownSeller {
     seller: TestSeller,
+    /// Since when it has been what it is.
     since: Timestamp,
+    /// When it was registered; absent where `since` tells.
+    #[serde(default)]
+    registered_at: Option<Timestamp>,
     /// What was staged, and when.
     staged: Option<(LinkStatus, Timestamp)>,
     /// When a review was staged.
@@ -245,12 +259,16 @@ pub(super) enum Decided {
 
 impl KnownSeller {
     fn new(seller: TestSeller, since: Timestamp) -> Self {
-        Self { seller, since, staged: None, asked_at: None, withdrawn_at: None }
+        Self { seller, since, registered_at: None, staged: None, asked_at: None, withdrawn_at: None }
     }
 
     /// The seller with other data.
     fn again(self, seller: TestSeller, since: Timestamp) -> Self {
-        Self { seller, since, staged: None, ..self }
+        Self { seller, since, registered_at: Some(self.registered_at()), staged: None, ..self }
+    }
+
+    fn registered_at(&self) -> Timestamp {
+        self.registered_at.unwrap_or(self.since)
     }
 
     /// The review that the simulator asks for by then: the later of the staged one and the one by the option of the provider.
@@ -272,10 +290,11 @@ impl KnownSeller {
     fn by_schedule(&self, options: &Map<String, Value>, at: Timestamp) -> Option<(Timestamp, i64)> {
         let days = options.get(REVIEW_EVERY_DAYS)?.as_u64().filter(|days| (1..=DAYS_MAX).contains(days))?;
         let every = DAY.saturating_mul(u32::try_from(days).ok()?);
-        let round = u32::try_from(at.since(self.since).as_millis() / every.as_millis())
+        let registered_at = self.registered_at();
+        let round = u32::try_from(at.since(registered_at).as_millis() / every.as_millis())
             .ok()
             .filter(|round| *round > 0)?;
-        Some((self.since + every.saturating_mul(round), i64::from(round)))
+        Some((registered_at + every.saturating_mul(round), i64::from(round)))
     }
 
     pub(super) fn standing(&self, key: Uuid, at: Timestamp) -> Standing {
@@ -325,9 +344,9 @@ impl Sandbox {
     }
 
     async fn look_up_seller(&self, question: &SellerQuestion) -> Delivery<SimulatedAnswer> {
-        let SellerQuestion { key, at, asks, .. } = *question;
+        let SellerQuestion { key, at, ref asks, .. } = *question;
         let log = self.transaction_log();
-        let found = match asks {
+        let found = match *asks {
             SimulatedAsks::Register { seller } => {
                 log.register_seller(SellerEntry { key, known: KnownSeller::new(seller, at) }).await.map(Some)
             }
@@ -347,8 +366,8 @@ impl Sandbox {
         }
         match found {
             Ok(Some(entry)) => Delivery::Whole(match asks {
-                SimulatedAsks::Review { verdict, submitted_at } => {
-                    SimulatedAnswer::Reviewed(verdict.at(submitted_at, at))
+                SimulatedAsks::Review { verdict, field, submitted_at } => {
+                    SimulatedAnswer::Reviewed(verdict.at(field, *submitted_at, at))
                 }
                 SimulatedAsks::Register { .. }
                 | SimulatedAsks::Update { .. }

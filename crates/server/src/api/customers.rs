@@ -25,6 +25,7 @@ use regente_store::customers::{self as rows, LookupKey, Order, Slice, StoredCust
 use regente_store::{Batch, Commit};
 use utoipa::IntoParams;
 
+use super::deletion;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page, PageRequest};
@@ -310,27 +311,15 @@ pub async fn delete(
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     let id = path_id(&id)?;
-    let mut may_be_done = false;
-    for _ in 0..TRIES_MAX {
-        let customer = match flow::find(&app, &caller, id).await {
-            Ok(customer) => customer,
-            // An earlier commit with an unknown outcome did delete it.
-            Err(Error::NotFound) if may_be_done => return Ok(StatusCode::OK),
-            Err(error) => return Err(error.into()),
-        };
+    deletion::delete(|| async {
+        let customer = flow::find(&app, &caller, id).await?;
         let mut batch = Batch::new(caller.client_id);
-        rows::delete(
-            &mut batch,
-            &customer.stored,
-            later_of(app.clock.of(caller.client_id), customer.stored.updated_at),
-        );
+        let now = later_of(app.clock.of(caller.client_id), customer.stored.updated_at);
+        rows::delete(&mut batch, &customer.stored, now);
         audit::record(&app, &mut batch, &caller, &request_id, "customer.deleted", customer.id().uuid());
         let _admission = app.store.admit(caller.client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(StatusCode::OK),
-            Commit::Refused(_) => {}
-            Commit::Unknown => may_be_done = true,
-        }
-    }
-    Err(Error::busy().into())
+        Ok::<_, ApiError>(app.store.apply(batch).await?)
+    })
+    .await?;
+    Ok(StatusCode::OK)
 }

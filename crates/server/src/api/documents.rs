@@ -20,10 +20,9 @@ use utoipa::ToSchema;
 
 use self::slip::PrintedSlip;
 use super::path::Path;
+use super::strangers::{stranger, unless_guessed};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use crate::http::peer::PeerAddress;
-use crate::http::rates::RateKey;
 
 /// Documents that are drawn at once: drawing takes a processor for some milliseconds.
 const DRAWN_AT_ONCE_MAX: usize = 4;
@@ -81,7 +80,8 @@ pub async fn qr_code(
     Path(file): Path<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let (format, text) = unless_guessed(&app, stranger(&app, &request), find_qr_code(&app, &file)).await?;
+    let found = unless_guessed(&app, stranger(&app, &request), find_qr_code(&app, &file)).await?;
+    let (format, text) = found.ok_or(Error::NotFound)?;
     let mark = mark(&app);
     let drawn = draw(move || {
         let picture = qr::picture(&text, mark)?;
@@ -113,7 +113,8 @@ pub async fn slip(
     Path(file): Path<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let slip = unless_guessed(&app, stranger(&app, &request), find_slip(&app, &file)).await?;
+    let found = unless_guessed(&app, stranger(&app, &request), find_slip(&app, &file)).await?;
+    let slip = found.ok_or(Error::NotFound)?;
     let mark = mark(&app);
     let drawn = draw(move || slip.pdf(mark)).await?.map_err(Error::internal)?;
     Ok((HEADERS, [(header::CONTENT_TYPE, HeaderValue::from_static("application/pdf"))], drawn)
@@ -127,25 +128,6 @@ impl Format {
             Self::Svg => "image/svg+xml",
         })
     }
-}
-
-pub(super) fn stranger(app: &App, request: &Request) -> RateKey {
-    let PeerAddress(address) = app.limits.proxies.peer_of(request);
-    RateKey::Authentication(address.into())
-}
-
-/// What a file's name stands for. A stranger who names too many files that do not exist waits.
-pub(super) async fn unless_guessed<T>(
-    app: &App,
-    stranger: RateKey,
-    finding: impl Future<Output = Result<Option<T>, Error>>,
-) -> Result<T, ApiError> {
-    app.limiters.strangers.check(&stranger)?;
-    let found = finding.await?;
-    if found.is_none() {
-        app.limiters.strangers.fail(&stranger);
-    }
-    Ok(found.ok_or(Error::NotFound)?)
 }
 
 fn mark(app: &App) -> Mark {

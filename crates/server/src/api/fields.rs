@@ -18,6 +18,7 @@
 //! This module checks values; each resource decides which fields it needs.
 
 mod body;
+mod change;
 pub(super) mod readers;
 
 use std::cell::RefCell;
@@ -27,6 +28,7 @@ use regente_domain::problems::Problems;
 use serde_json::{Map, Value};
 
 pub use body::{BODY_DEPTH_MAX, Body};
+pub use change::TextChange;
 pub use readers::INTEGER_MAX;
 
 /// The most problems in one answer.

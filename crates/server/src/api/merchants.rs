@@ -29,6 +29,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::deletion;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page};
@@ -301,33 +302,21 @@ pub async fn delete(
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     let id = path_id(&id)?;
-    let mut is_ours = false;
-    for _ in 0..TRIES_MAX {
-        let merchant = match find(&app, &caller, id).await {
-            Ok(found) => found.merchant,
-            // An earlier commit with an unknown outcome did delete it.
-            Err(Error::NotFound) if is_ours => return Ok(StatusCode::NO_CONTENT.into_response()),
-            Err(error) => return Err(error.into()),
-        };
+    deletion::delete(|| async {
+        let merchant = find(&app, &caller, id).await?.merchant;
         let mut batch = Batch::new(caller.client_id);
-        merchants::delete(
-            &mut batch,
-            &merchant,
-            later_of(app.clock.of(caller.client_id), merchant.updated_at),
-        );
+        let now = later_of(app.clock.of(caller.client_id), merchant.updated_at);
+        merchants::delete(&mut batch, &merchant, now);
         let levels = settings::levels(&app.store, caller.client_id, Some(id)).await?;
         if let Some(of_merchant) = &levels.of_merchant {
             settings::delete(&mut batch, of_merchant);
         }
         audit::record(&app, &mut batch, &caller, &request_id, "merchant.deleted", id.uuid());
         let _admission = app.store.admit(caller.client_id)?;
-        match app.change(batch, |app| app.merchants.forget()).await? {
-            Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
-            Commit::Refused(_) => {}
-            Commit::Unknown => is_ours = true,
-        }
-    }
-    Err(Error::busy().into())
+        Ok::<_, ApiError>(app.change(batch, |app| app.merchants.forget()).await?)
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }
 
 async fn find(app: &App, caller: &Caller, id: MerchantId) -> Result<MerchantWithProviders, Error> {

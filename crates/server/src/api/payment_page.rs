@@ -21,10 +21,10 @@ use super::buyer_page::Language;
 use super::charges::open_private;
 use super::charges::request::FRAUD_ANALYSIS;
 use super::path::Path;
+use super::strangers::{stranger, unless_guessed};
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::limits::read_bytes;
-use crate::http::peer::PeerAddress;
 use crate::http::rates::RateKey;
 
 /// The decisions of a payer, as the buttons send them.
@@ -71,22 +71,15 @@ async fn decide(
     }
 }
 
-/// The page of a link. An address that asks for too many that do not exist waits, like one with wrong keys.
+/// The page of a link.
 async fn find(app: &App, link: &str, stranger: RateKey) -> Result<PaymentPage, ApiError> {
-    app.limiters.strangers.check(&stranger)?;
-    let found = match app.settings.mode {
-        Mode::Sandbox => payment_page::open(app, link).await?,
-        Mode::Production => None,
+    let finding = async {
+        match app.settings.mode {
+            Mode::Sandbox => payment_page::open(app, link).await,
+            Mode::Production => Ok(None),
+        }
     };
-    found.ok_or_else(|| {
-        app.limiters.strangers.fail(&stranger);
-        Error::NotFound.into()
-    })
-}
-
-fn stranger(app: &App, request: &Request) -> RateKey {
-    let PeerAddress(address) = app.limits.proxies.peer_of(request);
-    RateKey::Authentication(address.into())
+    Ok(unless_guessed(app, stranger, finding).await?.ok_or(Error::NotFound)?)
 }
 
 async fn answer(app: &App, language: Language, page: &PaymentPage) -> Result<Response, ApiError> {

@@ -5,25 +5,29 @@
 mod form;
 mod html;
 
-use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
+use axum::{Extension, Router};
 use regente_domain::actor::Actor;
+use regente_domain::seller::Seller;
 use regente_domain::seller::review::Review;
-use regente_domain::seller::review::fields::check;
+use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
+use regente_engine::flows::sellers;
 use regente_engine::flows::sellers::reviews::{self as flow, Given};
 use regente_engine::review_links::{self, PAGES};
 use regente_store::{Batch, Commit};
+use serde_json::{Map, Value};
 
 use self::form::{Answer, Fault};
 use super::buyer_page::Language;
 use super::path::Path;
+use super::sellers::reviews::judge;
+use super::strangers::{stranger, unless_guessed};
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::http::peer::PeerAddress;
 use crate::http::rates::RateKey;
 
 /// The author of an answer at the page: nobody with a key.
@@ -44,8 +48,7 @@ async fn show(
     request: Request,
 ) -> Result<Response, ApiError> {
     let language = Language::of(request.headers());
-    let stranger = stranger(&app, &request);
-    Ok(match find(&app, &link, stranger).await? {
+    Ok(match find(&app, &link, stranger(&app, &request)).await? {
         Some(review) if review_links::is_open(&app, &review) => {
             html::asking(language, &review, &[]).answer(StatusCode::OK)
         }
@@ -57,49 +60,60 @@ async fn show(
 /// Takes the answer.
 async fn answer(
     State(app): State<App>,
+    Extension(request_id): Extension<RequestId>,
     Path(link): Path<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
     let language = Language::of(request.headers());
-    let stranger = stranger(&app, &request);
     // The body is read for a link that is good alone.
-    let Some(review) = find(&app, &link, stranger).await? else {
+    let Some(review) = find(&app, &link, stranger(&app, &request)).await? else {
         return Ok(html::unknown(language).answer(StatusCode::NOT_FOUND));
     };
     if !review_links::is_open(&app, &review) {
         return Ok(html::closed(language, &review).answer(StatusCode::GONE));
     }
-    let sent = Answer::read(request, &review).await?;
-    if !sent.is_declared {
-        return Ok(html::asking(language, &review, &[Fault::Declaration]).answer(StatusCode::BAD_REQUEST));
-    }
-    let (data, faults) = sent.with_files_kept(&app, &review).await?;
-    let faults = match check(&review.demand.fields, &data) {
-        Ok(()) => faults,
-        Err(problems) => faults.into_iter().chain(form::faults_of(&review, &problems)).collect(),
+    let wrong = |faults: &[Fault]| html::asking(language, &review, faults).answer(StatusCode::BAD_REQUEST);
+    let sent = match Answer::read(request, &review).await {
+        Ok(sent) => sent,
+        Err(ApiError::TooLarge { .. }) => {
+            let page = html::asking(language, &review, &[Fault::TooLarge]);
+            return Ok(page.answer(StatusCode::PAYLOAD_TOO_LARGE));
+        }
+        Err(error) => return Err(error),
     };
-    if !faults.is_empty() {
-        return Ok(html::asking(language, &review, &faults).answer(StatusCode::BAD_REQUEST));
+    if !sent.is_declared {
+        return Ok(wrong(&[Fault::Declaration]));
     }
-    let given = Given { data, collected_at: app.clock.of(review.client_id) };
-    taken(&app, language, &link, review, given).await
+    let seller = sellers::find(&app, review.client_id, review.seller_id).await?;
+    let mut faults = sent.faults.clone();
+    let data = judge(&review, &seller.private.data, &sent.data).unwrap_or_else(|problems| {
+        faults.extend(form::faults_of(&review, &problems));
+        Map::new()
+    });
+    if !faults.is_empty() {
+        return Ok(wrong(&faults));
+    }
+    taken(&app, (language, &request_id), &link, review, (&seller.seller, &sent, data)).await
 }
 
 async fn taken(
     app: &App,
-    language: Language,
+    (language, request_id): (Language, &RequestId),
     link: &str,
     mut review: Review,
-    given: Given,
+    (seller, sent, mut data): (&Seller, &Answer, Map<String, Value>),
 ) -> Result<Response, ApiError> {
     for _ in 0..TRIES_MAX {
+        // Files come with the answer or not at all.
         let mut batch = Batch::new(review.client_id);
-        match flow::plan_answer(app, &mut batch, &review, &given, &SELLER).await {
+        let brought = sent.keep_files(app, &mut batch, seller, &mut data);
+        let given = Given { data: data.clone(), collected_at: app.clock.of(review.client_id), brought };
+        match flow::plan_answer(app, &mut batch, &review, &given, (&SELLER, request_id)).await {
             Ok(_) => {}
-            Err(Error::Conflict { .. }) => {
+            Err(Error::Conflict { .. }) if !review.takes_an_answer() => {
                 return Ok(html::closed(language, &review).answer(StatusCode::GONE));
             }
-            Err(Error::Impossible { .. }) => {
+            Err(Error::Conflict { .. } | Error::Impossible { .. } | Error::Invalid(_)) => {
                 return Ok(html::asking(language, &review, &[Fault::Whole]).answer(StatusCode::BAD_REQUEST));
             }
             Err(error) => return Err(error.into()),
@@ -118,17 +132,7 @@ async fn taken(
     Err(Error::busy().into())
 }
 
-/// The review of a link. An address that asks for too many that do not exist waits, like one with wrong keys.
+/// The review of a link.
 async fn find(app: &App, link: &str, stranger: RateKey) -> Result<Option<Review>, ApiError> {
-    app.limiters.strangers.check(&stranger)?;
-    let found = review_links::open(app, link).await?;
-    if found.is_none() {
-        app.limiters.strangers.fail(&stranger);
-    }
-    Ok(found)
-}
-
-fn stranger(app: &App, request: &Request) -> RateKey {
-    let PeerAddress(address) = app.limits.proxies.peer_of(request);
-    RateKey::Authentication(address.into())
+    unless_guessed(app, stranger, review_links::open(app, link)).await
 }

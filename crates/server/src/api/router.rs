@@ -82,10 +82,8 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(ListOf(Scope::Sellers), routes!(sellers::documents::list)))
         .merge(behind(Needs(Scope::Sellers), routes!(sellers::documents::read, sellers::documents::delete)))
         .merge(behind(ListOf(Scope::Sellers), routes!(sellers::reviews::list)))
-        .merge(behind(
-            Needs(Scope::Sellers),
-            routes!(sellers::reviews::open, sellers::reviews::list_of_seller),
-        ))
+        .merge(behind(Needs(Scope::Sellers), routes!(sellers::reviews::open)))
+        .merge(behind(ListOf(Scope::Sellers), routes!(sellers::reviews::list_of_seller)))
         .merge(behind(Needs(Scope::Sellers), routes!(sellers::reviews::read)))
         .merge(behind(Needs(Scope::Sellers), routes!(sellers::reviews::answer)))
         .merge(behind(Needs(Scope::Sellers), routes!(sellers::read, sellers::update, sellers::delete)))

@@ -12,8 +12,8 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use regente_domain::customer::normal_email;
 use regente_domain::id::{MerchantId, SellerId};
-use regente_domain::seller::SellerStatus;
 use regente_domain::seller::data::SellerData;
+use regente_domain::seller::{LinkStatus, SellerStatus};
 use regente_domain::text::chars_max;
 use regente_engine::app::Answer;
 use regente_engine::caller::{Caller, RequestId};
@@ -24,12 +24,13 @@ use regente_engine::flows::sellers::documents::to_attach;
 use regente_engine::flows::sellers::{self as flow, Change, Record, Registers, registration};
 use regente_engine::idempotency::Planned;
 use regente_engine::vault::Lookup;
+use regente_store::Batch;
 use regente_store::customers::{Order, Slice};
 use regente_store::sellers::{self as rows, SellerFilter};
-use regente_store::{Batch, Commit};
 use serde_json::Value;
 use utoipa::IntoParams;
 
+use super::deletion;
 use super::fields::Body;
 use super::idempotency::commit_once_then;
 use super::page::{Page, PageRequest};
@@ -95,13 +96,17 @@ pub async fn create(
     commit_once_then(&app, &caller, &headers, "POST /v1/sellers", &body, plan, then).await
 }
 
-/// The answer with the seller as it is once its providers were asked.
+/// The answer with the registrations of the seller. It shows the seller as `pending`: what its providers have decided is an
+/// event, and what the next read shows.
 async fn registered(app: &App, caller: &Caller, planned: Answer) -> Result<Answer, Error> {
     let created: Value = serde_json::from_slice(&planned.bytes).map_err(Error::internal)?;
     let id = created["id"].as_str().and_then(|id| id.parse::<SellerId>().ok());
     let Some(id) = id else { return Ok(planned) };
     match settled(app, caller, id).await {
-        Ok(record) => {
+        Ok(mut record) => {
+            for link in &mut record.seller.links {
+                link.status = LinkStatus::Pending;
+            }
             let bytes = serde_json::to_vec(&view_of(&record)).map_err(Error::internal)?;
             Ok(Answer { bytes, ..planned })
         }
@@ -347,20 +352,11 @@ pub async fn delete(
 ) -> Result<Response, ApiError> {
     let id: SellerId = path_id(&id)?;
     let merchant_id: MerchantId = body.read(|fields| fields.required("merchantId").id())?;
-    let mut may_be_done = false;
-    for _ in 0..TRIES_MAX {
-        let found = rows::find(&app.store, caller.client_id, id).await?;
-        let seller = match found.map(|stored| stored.seller) {
-            Some(seller) if seller.merchant_id == merchant_id => seller,
-            // An earlier commit with an unknown outcome did delete it.
-            None if may_be_done => return Ok(StatusCode::NO_CONTENT.into_response()),
-            Some(_) | None => return Err(Error::NotFound.into()),
-        };
-        match flow::delete(&app, (&caller, &request_id), &seller).await? {
-            Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
-            Commit::Refused(_) => {}
-            Commit::Unknown => may_be_done = true,
-        }
-    }
-    Err(Error::busy().into())
+    deletion::delete(|| async {
+        let found = rows::find(&app.store, caller.client_id, id).await?.map(|stored| stored.seller);
+        let seller = found.filter(|seller| seller.merchant_id == merchant_id).ok_or(Error::NotFound)?;
+        Ok::<_, ApiError>(flow::delete(&app, (&caller, &request_id), &seller).await?)
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -22,6 +22,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::deletion;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::Page;
@@ -282,23 +283,14 @@ pub async fn delete(
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     let (client_id, id): (ClientId, VendorId) = (caller.client_id, path_id(&id)?);
-    let mut may_be_done = false;
-    for _ in 0..TRIES_MAX {
-        let stored = match rows::find(&app.store, client_id, id).await? {
-            Some(stored) => stored,
-            // An earlier commit with an unknown outcome did delete it.
-            None if may_be_done => return Ok(StatusCode::NO_CONTENT.into_response()),
-            None => return Err(Error::NotFound.into()),
-        };
+    deletion::delete(|| async {
+        let stored = rows::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
         let mut batch = Batch::new(client_id);
         rows::delete(&mut batch, &stored, later_of(app.clock.of(client_id), stored.updated_at));
         audit::record(&app, &mut batch, &caller, &request_id, "vendor.deleted", id.uuid());
         let _admission = app.store.admit(client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(StatusCode::NO_CONTENT.into_response()),
-            Commit::Refused(_) => {}
-            Commit::Unknown => may_be_done = true,
-        }
-    }
-    Err(Error::busy().into())
+        Ok::<_, ApiError>(app.store.apply(batch).await?)
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -25,6 +25,7 @@ use regente_engine::vault::{Binding, Purpose};
 use regente_store::webhooks::{self, KeyPair, Webhook};
 use regente_store::{Batch, Commit};
 
+use super::deletion;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page};
@@ -249,27 +250,17 @@ pub async fn delete(
     Path(id): Path<String>,
 ) -> Result<axum::Json<DeletedWebhookView>, WebhookError> {
     let id: WebhookId = path_id(&id)?;
-    let deleted = axum::Json(DeletedWebhookView { id: id.uuid() });
-    let mut is_ours = false;
-    for _ in 0..TRIES_MAX {
-        let webhook = match find(&app, &caller, id).await {
-            Ok(webhook) => webhook,
-            // An earlier commit with an unknown outcome did delete it.
-            Err(WebhookError::NoWebhook) if is_ours => return Ok(deleted),
-            Err(error) => return Err(error),
-        };
+    deletion::delete(|| async {
+        let webhook = find(&app, &caller, id).await?;
         let now = later_of(app.clock.of(caller.client_id), webhook.updated_at);
         let mut batch = Batch::new(caller.client_id);
         deleted::delete(&app, &mut batch, &webhook, now);
         audit::record(&app, &mut batch, &caller, &request_id, "webhook.deleted", id.uuid());
         let _admission = app.store.admit(caller.client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(deleted),
-            Commit::Refused(_) => {}
-            Commit::Unknown => is_ours = true,
-        }
-    }
-    Err(Error::busy().into())
+        Ok::<_, WebhookError>(app.store.apply(batch).await?)
+    })
+    .await?;
+    Ok(axum::Json(DeletedWebhookView { id: id.uuid() }))
 }
 
 async fn find(app: &App, caller: &Caller, id: WebhookId) -> Result<Webhook, WebhookError> {

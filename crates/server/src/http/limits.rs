@@ -10,7 +10,7 @@ use axum::extract::Request;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::future::Either;
-use regente_domain::seller::document::FILE_BYTES_MAX;
+use regente_domain::seller::document::{DocumentKind, FILE_BYTES_MAX};
 use regente_engine::error::Error;
 use tower_http::catch_panic::{CatchPanicLayer, ResponseForPanic};
 
@@ -25,10 +25,14 @@ use super::{Answered, MonotonicClock};
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// The paths that take files, whose bodies may be larger.
 const UPLOADS: [&str; 1] = ["/v1/sellers/documents"];
-/// The pages whose forms take a file. They read a body for whoever has a link that we made.
+/// The pages whose forms take files. They read a body for whoever has a link that we made, and tell him that it is too large.
 const PAGES_WITH_UPLOADS: &str = "/registration-reviews/";
-/// The most bytes of their bodies: a file with the form around it.
+/// The most bytes of a form around its files.
+const FORM_BYTES_MAX: usize = 64 * 1024;
+/// The most bytes of a body with a file.
 const UPLOAD_BYTES_MAX: usize = FILE_BYTES_MAX + 16 * 1024;
+/// The most bytes that a page reads: a file of each kind.
+const PAGE_BYTES_MAX: usize = DocumentKind::WORDS.len() * FILE_BYTES_MAX + FORM_BYTES_MAX;
 /// The longest time from the headers to the last byte of the body.
 pub const BODY_READ_TIME_MAX: Duration = Duration::from_secs(30);
 /// The `Retry-After` of a request whose body finds the budget spent.
@@ -58,12 +62,16 @@ pub(crate) fn limit_body<Next: Future<Output = Answered>>(
 ) -> impl Future<Output = Answered> {
     let mut limits = limits;
     let path = request.uri().path();
-    if UPLOADS.contains(&path) || path.starts_with(PAGES_WITH_UPLOADS) {
+    let is_page = path.starts_with(PAGES_WITH_UPLOADS);
+    if is_page {
+        limits.bytes_max = PAGE_BYTES_MAX;
+    } else if UPLOADS.contains(&path) {
         limits.bytes_max = UPLOAD_BYTES_MAX;
     }
     let bytes_max = limits.bytes_max;
     let announced = request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    if announced.and_then(|length| length.parse().ok()).is_some_and(|length: u64| length > bytes_max as u64) {
+    let announced = announced.and_then(|length| length.parse().ok());
+    if !is_page && announced.is_some_and(|length: u64| length > bytes_max as u64) {
         return Either::Left(ready(Ok(ApiError::TooLarge { bytes_max }.into_response())));
     }
     request.extensions_mut().insert(limits);

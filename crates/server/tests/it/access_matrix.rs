@@ -91,7 +91,7 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("GET /v1/sellers/documents/{documentId}", Scope("sellers")),
     ("DELETE /v1/sellers/documents/{documentId}", Scope("sellers")),
     ("GET /v1/sellers/registration-reviews", Everything),
-    ("GET /v1/sellers/{sellerId}/registration-reviews", Scope("sellers")),
+    ("GET /v1/sellers/{sellerId}/registration-reviews", Everything),
     ("POST /v1/sellers/{sellerId}/registration-reviews", Scope("sellers")),
     ("GET /v1/sellers/{sellerId}/registration-reviews/{id}", Scope("sellers")),
     ("POST /v1/sellers/{sellerId}/registration-reviews/{id}/answer", Scope("sellers")),

@@ -11,13 +11,15 @@ use crate::cli::process::{Server, run_on};
 use crate::harness::{APPROVED, Adapters, TIMED_OUT, TestApp, charge_body, sandbox, stories};
 use crate::platform_fees::kept::keep;
 use crate::real_providers::elsewhere::{Elsewhere, Said};
+use crate::sellers::made;
 use crate::splits::books::in_books;
 use crate::splits::{divided, seller, seller_body};
 
 stories! {
     the_simulator_stands_in_for_it,
     an_operators_own_processor_is_asked,
-    it_divides_charges_of_cards,
+    it_divides_charges,
+    it_asks_a_seller_for_what_that_can_answer,
 }
 
 fn own(priority: i64) -> Value {
@@ -123,7 +125,7 @@ async fn an_operators_own_processor_is_asked(app: TestApp) {
 }
 
 /// The simulator in its place, and the processor of an operator, who is told who the sellers are.
-async fn it_divides_charges_of_cards(app: TestApp) {
+async fn it_divides_charges(app: TestApp) {
     let merchant = app.merchant_with(json!([own(1)])).await;
     let one = seller(&app, &merchant, 1).await;
     assert_eq!(
@@ -140,16 +142,17 @@ async fn it_divides_charges_of_cards(app: TestApp) {
     let of_sellers =
         app.get("/v1/ledger/balances?purpose=seller_payable&providerType=PLATFORM").await.expect(200);
     assert_eq!(of_sellers["items"][0]["balance"], 450);
-    // It divides no Pix.
     let mut pix = pix_body(&merchant, described(jose()));
     pix["splitRules"] = half(&one);
-    let said = app.post("/v1/charges", &pix).await.expect(400);
-    assert_eq!(said["error"]["message"], "no provider available for paymentType pix");
+    let pix = app.post("/v1/charges", &pix).await.expect(201);
+    assert_eq!((&pix["status"], asked(&pix)), (&json!("pending"), vec!["PLATFORM"]));
+    let at = format!("/v1/charges/{}", text(&pix["id"]));
+    assert_eq!(app.post(&at, &json!({ "status": "authorized" })).await.expect(200)["status"], "authorized");
 
     let elsewhere = Elsewhere::start(|said| processor(said, 200)).await;
     let app = app.reachable().await.with_adapters(Adapters::Real(elsewhere.address)).await;
     let body = seller_body(&merchant, 2, "4929");
-    let two = app.post("/v1/sellers", &body).await.expect(201);
+    let two = made(&app, &body).await;
     assert_eq!((&two["status"], &two["providers"]["externalId"]), (&json!("active"), &json!("re-1")));
     let asked = elsewhere.said("POST", "/own/v1/sellers").json();
     assert_eq!(asked["asks"]["type"], "register");
@@ -174,6 +177,42 @@ async fn it_divides_charges_of_cards(app: TestApp) {
         questions.map(|said| said.json()).filter(|asked| asked["details"]["sellerId"] == two["id"]);
     let told = of_two.next_back().unwrap();
     assert_eq!((&told["key"], &told["details"]["externalId"]), (&asked["key"], &json!("re-1")));
+    elsewhere.stop().await;
+}
+
+/// A processor that takes every seller and asks it for these fields.
+fn asking(said: &Said, fields: &Value, number: u128) -> Option<(u16, Value)> {
+    let (_, mut answer) = processor(said, 200)?;
+    answer["seller"]["stands"]["demand"] = json!({ "key": uuid::Uuid::from_u128(number), "reason": null,
+        "fields": fields, "deadlineAt": "2026-04-22T15:12:38.379Z" });
+    Some((200, answer))
+}
+
+async fn it_asks_a_seller_for_what_that_can_answer(app: TestApp) {
+    let phone = json!({ "name": "owner.phoneNumber", "required": true });
+    let demands = [
+        // A field that there is not, and one of a company: the seller is a person.
+        (json!([phone, { "name": "owner.shoeSize", "required": true }]), 0),
+        (json!([phone, { "name": "business.name", "required": true }]), 0),
+        (json!([{ "name": "owner.shoeSize", "required": false }]), 0),
+        (json!([{ "name": "owner.shoeSize", "required": false }, phone]), 1),
+    ];
+    let elsewhere = Elsewhere::start(|said| processor(said, 200)).await;
+    let app = app.reachable().await.with_adapters(Adapters::Real(elsewhere.address)).await;
+    let merchant = app.merchant_with(json!([own(1)])).await;
+    let seller = made(&app, &seller_body(&merchant, 1, "4929")).await;
+    for (number, (fields, reviews)) in (1..).zip(demands) {
+        elsewhere.answers(move |said| asking(said, &fields, number));
+        app.later(Duration::from_secs(25 * 60 * 60)).await;
+        let list = app.get("/v1/sellers/registration-reviews").await.expect(200);
+        assert_eq!(list["meta"]["totalItems"], reviews, "demand {number}");
+    }
+    let list = app.get("/v1/sellers/registration-reviews").await.expect(200);
+    let review = &list["items"][0];
+    assert_eq!(
+        (&review["sellerId"], &review["fields"][0]["name"], review["fields"].as_array().unwrap().len()),
+        (&seller["id"], &phone["name"], 1)
+    );
     elsewhere.stop().await;
 }
 

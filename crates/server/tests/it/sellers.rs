@@ -7,6 +7,7 @@ mod review_page;
 mod reviews;
 
 use axum::http::Method;
+use regente_store::{args, sql};
 use serde_json::{Value, json};
 
 use crate::charges::{single_merchant, text};
@@ -14,6 +15,7 @@ use crate::harness::{TestApp, sandbox, stories};
 use crate::openapi::records::put;
 
 stories! {
+    a_new_seller_is_answered_as_pending_and_active_at_the_next_look,
     a_company_is_shown_with_everything_that_was_sent,
     a_seller_is_found_by_what_it_is_searched_for,
     a_change_is_merged_into_what_is_there,
@@ -23,6 +25,13 @@ stories! {
     a_document_is_taken_once_at_a_merchant,
     a_deleted_seller_is_gone,
     a_key_gets_its_answer_again,
+}
+
+sql! {
+    COUNT_REASONS = "
+        SELECT COUNT(*) AS n FROM sellers WHERE client_id = :client_id AND CAST(doc AS TEXT) LIKE '%is ill%'";
+    COUNT_TOLD_REASONS = "
+        SELECT COUNT(*) AS n FROM events WHERE client_id = :client_id AND snapshot LIKE '%is ill%'";
 }
 
 pub const SELLERS: &str = "/v1/sellers";
@@ -117,8 +126,10 @@ pub fn changes(merchant: &Value) -> Value {
     changes
 }
 
+/// A new seller, as it is once its providers have answered.
 pub async fn made(app: &TestApp, body: &Value) -> Value {
-    app.post(SELLERS, body).await.expect(201)
+    let created = app.post(SELLERS, body).await.expect(201);
+    read(app, &created).await
 }
 
 pub fn path(seller: &Value) -> String {
@@ -142,6 +153,20 @@ fn bare(record: &Value) -> Value {
         }
     }
     bare
+}
+
+async fn a_new_seller_is_answered_as_pending_and_active_at_the_next_look(app: TestApp) {
+    let mut answered = app.post(SELLERS, &seller_body(&single_merchant(&app).await)).await.expect(201);
+    let link = &answered["providers"];
+    assert_eq!(
+        (&answered["status"], &link["status"], &link["externalStatus"]),
+        (&json!("pending"), &json!("pending"), &json!("active"))
+    );
+    assert!(link["externalId"].is_string(), "{link}");
+    for pointer in ["/status", "/providers/status"] {
+        *answered.pointer_mut(pointer).unwrap() = json!("active");
+    }
+    assert_eq!(read(&app, &answered).await, answered, "nothing else changes");
 }
 
 async fn a_company_is_shown_with_everything_that_was_sent(app: TestApp) {
@@ -170,8 +195,9 @@ async fn a_company_is_shown_with_everything_that_was_sent(app: TestApp) {
     assert_eq!(bare(&seller["bankAccount"]), account);
     assert_eq!(bare(&seller["transferPolicy"]), body["transferPolicy"]);
     let link = &seller["providers"];
+    let provider = app.get(&format!("/v1/merchants/{merchant}")).await.expect(200)["providers"][0].clone();
     let expected = json!({
-        "providerType": "SANDBOX", "externalId": link["externalId"], "externalStatus": "active",
+        "id": provider["id"], "providerType": "SANDBOX", "externalId": link["externalId"], "externalStatus": "active",
         "externalStatusReason": "ok", "status": "active", "createdAt": link["createdAt"],
         "updatedAt": link["updatedAt"],
     });
@@ -191,6 +217,7 @@ async fn a_company_is_shown_with_everything_that_was_sent(app: TestApp) {
     let mut lenient = seller_body(&single_merchant(&app).await);
     lenient["mcc"] = json!("0742");
     lenient["owner"]["birthdate"] = json!("27-01-1995");
+    lenient["owner"]["address"].as_object_mut().unwrap().remove("country");
     lenient["bankAccount"]["type"] = json!("poupanca");
     lenient["bankAccount"]["holderType"] = json!("individual");
     lenient["transferPolicy"] = json!({ "transferDay": "5", "transferInterval": "weekly" });
@@ -200,6 +227,10 @@ async fn a_company_is_shown_with_everything_that_was_sent(app: TestApp) {
         (&json!(742), &json!(null), &json!(null))
     );
     assert_eq!(person["owner"]["birthdate"], "1995-01-27T00:00:00.000Z");
+    assert_eq!(person["owner"]["address"]["country"], "BR");
+    // What is shown is taken back.
+    let same = changed(&app, &person, &json!({ "owner": person["owner"] })).await;
+    assert_eq!(same, person);
     assert_eq!(person["bankAccount"]["type"], "conta_poupanca");
     assert_eq!(person["transferPolicy"]["transferDay"], "5");
 }
@@ -331,6 +362,13 @@ async fn a_status_is_set_by_hand_and_follows_from_the_providers_otherwise(app: T
         let change = json!({ "bankAccount": { "accountNumber": account } });
         assert_eq!(changed(&app, &seller, &change).await["status"], status);
     }
+    for (part, name) in [("owner", "REJECTED Rita"), ("owner", "Rita Lima")] {
+        let status = if name.contains("REJECT") { "inactive" } else { "active" };
+        assert_eq!(changed(&app, &seller, &json!({ part: { "name": name } })).await["status"], status);
+    }
+    let mut refused = company_body(&single_merchant(&app).await);
+    refused["business"]["name"] = json!("Loja REJECT");
+    assert_eq!(made(&app, &refused).await["status"], "inactive");
     let mut other = sandbox("Other", 2);
     other["credentials"] = json!({ "type": "ZOOP", "marketplaceId": "m", "sellerId": "s", "apiKey": "k" });
     let merchant = app.merchant_with(json!([other, sandbox("Main", 1)])).await;
@@ -349,7 +387,7 @@ async fn every_wrong_field_is_named(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let wrong = [
         ("/merchantId", json!(null), "merchantId should not be empty"),
-        ("/mcc", json!("x"), "mcc must be a number of 1 to 4 digits"),
+        ("/mcc", json!("x"), "mcc must be a number conforming to the specified constraints"),
         ("/owner", json!(null), "owner should not be empty"),
         ("/owner/email", json!("rita"), "owner.email must be an email"),
         ("/owner/name", json!(" "), "owner.name should not be empty"),
@@ -447,7 +485,13 @@ async fn a_deleted_seller_is_gone(app: TestApp) {
     assert_eq!(delete(json!({})).await.details(400), ["merchantId should not be empty"]);
     assert_eq!(delete(json!({ "merchantId": single_merchant(&app).await })).await.status, 404);
     assert_eq!(read(&app, &seller).await, seller);
+    changed(&app, &seller, &json!({ "status": "inactive", "statusReason": "Rita is ill" })).await;
     delete(json!({ "merchantId": merchant })).await.expect(204);
+    let client_id = app.client_id();
+    for statement in [&COUNT_REASONS, &COUNT_TOLD_REASONS] {
+        let row = app.app.store.row(statement, args! { client_id }).await.unwrap().unwrap();
+        assert_eq!(row.get::<u64>("n").unwrap(), 0, "the reason is erased");
+    }
     assert_eq!(app.get(&path(&seller)).await.status, 404);
     assert_eq!(app.patch(&path(&seller), &json!({ "liable": true })).await.status, 404);
     assert_eq!(delete(json!({ "merchantId": merchant })).await.status, 404);
@@ -457,7 +501,7 @@ async fn a_deleted_seller_is_gone(app: TestApp) {
 async fn a_key_gets_its_answer_again(app: TestApp) {
     let body = seller_body(&single_merchant(&app).await);
     let first = app.post_with_key(SELLERS, "a key", &body).await;
-    assert_eq!(first.expect(201)["status"], "active");
+    assert_eq!(first.expect(201)["status"], "pending");
     changed(&app, &first.json(), &json!({ "status": "inactive" })).await;
     let again = app.post_with_key(SELLERS, "a key", &body).await;
     assert_eq!((again.status, &again.bytes), (first.status, &first.bytes));

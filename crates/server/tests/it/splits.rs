@@ -10,10 +10,13 @@ use self::books::{alike, in_books};
 use crate::charges::{single_merchant, text};
 use crate::follow_ups::{capture, void};
 use crate::harness::{APPROVED, TestApp, charge_body, sandbox, stories};
+use crate::sellers::made;
+use crate::settlement::settles;
 
 stories! {
     a_charge_is_divided_and_given_back,
     a_part_is_captured,
+    the_fee_of_a_part_that_is_captured_is_settled_to_the_cent,
     wrong_rules_are_named,
     sellers_who_may_not_take_part_are_named,
     only_providers_where_every_seller_is_active_are_asked,
@@ -52,7 +55,7 @@ fn cpf(number: u32) -> String {
 
 /// A seller of a merchant that every provider takes.
 pub async fn seller(app: &TestApp, merchant: &str, number: u32) -> Value {
-    app.post("/v1/sellers", &seller_body(merchant, number, "4929")).await.expect(201)
+    made(app, &seller_body(merchant, number, "4929")).await
 }
 
 /// A merchant with two sellers.
@@ -179,6 +182,25 @@ async fn a_part_is_captured(app: TestApp) {
     alike(&app, id).await;
 }
 
+/// The seller has 50 of the 60 that are captured, and bears as much of the fee.
+async fn the_fee_of_a_part_that_is_captured_is_settled_to_the_cent(app: TestApp) {
+    let (merchant, sellers) = shop(&app).await;
+    let rules = json!([{ "sellerId": sellers[0]["id"], "amount": 5_000, "processingFee": true }]);
+    let mut body = divided(&merchant, 10_000, &rules);
+    body["capture"] = json!(false);
+    let id = text(&charged(&app, &body).await["id"]).to_owned();
+    capture(&app, &id, json!({ "amount": 6_000 })).await.expect(201);
+    settles(&app).await;
+    let seller = text(&sellers[0]["id"]);
+    let balances = app.get(&format!("/v1/ledger/balances?sellerId={seller}")).await.expect(200);
+    let of = |purpose: &str| {
+        let items = balances["items"].as_array().unwrap();
+        items.iter().find(|of| of["purpose"] == purpose).map_or(0, |of| of["balance"].as_i64().unwrap())
+    };
+    // 2.99 % of 60.00 is 1.79, of which 50/60 are 1.49.
+    assert_eq!((of("seller_payable"), of("provider_fee"), of("payout")), (5_000, 149, 4_851), "{balances:#}");
+}
+
 async fn wrong_rules_are_named(app: TestApp) {
     let (merchant, sellers) = shop(&app).await;
     let [one, two] = [&sellers[0]["id"], &sellers[1]["id"]];
@@ -228,7 +250,7 @@ async fn wrong_rules_are_named(app: TestApp) {
 async fn sellers_who_may_not_take_part_are_named(app: TestApp) {
     let (merchant, sellers) = shop(&app).await;
     let foreign = seller(&app, &single_merchant(&app).await, 1).await;
-    let blocked = app.post("/v1/sellers", &seller_body(&merchant, 3, "1000004")).await.expect(201);
+    let blocked = made(&app, &seller_body(&merchant, 3, "1000004")).await;
     app.patch(&format!("/v1/sellers/{}", text(&sellers[1]["id"])), &json!({ "status": "inactive" }))
         .await
         .expect(200);

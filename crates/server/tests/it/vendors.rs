@@ -123,6 +123,8 @@ async fn a_vendor_is_made_read_changed_and_erased(app: TestApp) {
 async fn every_wrong_field_of_a_vendor_is_named(app: TestApp) {
     let required = app.post(VENDORS, &json!({})).await.details(400);
     let named = ["referenceId", "identityType", "identity", "mcc", "name", "address"];
+    let nobody = with(&vendor_body(), &json!({ "email": "nobody" }));
+    assert_eq!(app.post(VENDORS, &nobody).await.details(400), ["email must be an email"]);
     assert_eq!(required, named.map(|name| format!("{name} should not be empty")));
     let long = |length: usize| json!("1".repeat(length));
     let wrong = [

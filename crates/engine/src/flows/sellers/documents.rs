@@ -37,13 +37,17 @@ pub fn plan_upload(
     batch: &mut Batch,
     upload: Upload<'_>,
 ) -> SellerDocument {
-    let document = keep(app, batch, upload);
+    let document = add(app, batch, upload, Place::Uploaded);
     audit::record(app, batch, caller, request_id, "seller_document.uploaded", document.id.uuid());
     document
 }
 
-/// As [`plan_upload`], without an entry in the audit trail: a seller has sent it from its own page.
-pub fn keep(app: &App, batch: &mut Batch, upload: Upload<'_>) -> SellerDocument {
+/// Adds a file to the batch that a seller brings itself: it is the seller's at once.
+pub fn keep(app: &App, batch: &mut Batch, seller: &Seller, upload: Upload<'_>) -> SellerDocument {
+    add(app, batch, upload, Place::Attached(seller.id))
+}
+
+fn add(app: &App, batch: &mut Batch, upload: Upload<'_>, place: Place) -> SellerDocument {
     let client_id = batch.client_id();
     let id: SellerDocumentId = app.chance.id(app.clock.of(client_id));
     let document = SellerDocument {
@@ -51,12 +55,14 @@ pub fn keep(app: &App, batch: &mut Batch, upload: Upload<'_>) -> SellerDocument 
         client_id,
         kind: upload.kind,
         format: upload.format,
-        place: Place::Uploaded,
+        place,
         offered: Vec::new(),
         version: 1,
     };
     rows::insert(batch, &document, app.vault.seal(binding(&document), upload.bytes));
-    queue::sellers::end_document(app, batch, id, document.expires_at());
+    if let Some(at) = document.ends_at() {
+        queue::sellers::end_document(app, batch, id, at);
+    }
     document
 }
 

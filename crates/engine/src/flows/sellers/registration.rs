@@ -90,7 +90,7 @@ pub async fn look(app: &App, client_id: ClientId, about: About) -> Result<Rest, 
         reviews::withdraw(app, client_id, about, until).await?;
     }
     if let Some(demand) = standing.demand {
-        reviews::open_demanded(app, &seller, about.provider_id, *demand).await?;
+        reviews::open_demanded(app, (&seller, &record.private.data), about.provider_id, *demand).await?;
     }
     let is_offered = match seller.link(about.provider_id).filter(|link| link.external_id.is_some()) {
         Some(link) => offer_files(app, &seller, link, &provider).await?,

@@ -7,6 +7,7 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, ProviderId, RegistrationReviewId, SellerId};
 use regente_domain::seller::Seller;
+use regente_domain::seller::data::SellerData;
 use regente_domain::seller::document::{Place, SellerDocument};
 use regente_domain::seller::review::fields::{Known, applied};
 use regente_domain::seller::review::{Change, Demand, Review, ReviewStatus, Verdict};
@@ -18,10 +19,13 @@ use regente_store::{Batch, Commit, events, providers, sellers};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use super::{Record, documents, registration};
+use super::{Private, Record, documents, registration};
 use crate::app::App;
+use crate::audit;
+use crate::caller::RequestId;
 use crate::error::Error;
 use crate::events::registration_review::news;
+use crate::flows::customers::check_digits;
 use crate::queue;
 use crate::queue::sellers::About;
 use crate::vault::{Binding, Purpose};
@@ -69,16 +73,28 @@ pub fn plan_opening(
     Ok(Some(change.0))
 }
 
-/// Opens what a provider asks for, once for each of its demands.
+/// Opens what a provider asks for, once for each of its demands. What the seller could never answer is not opened: it would
+/// be blocked for it.
 pub(super) async fn open_demanded(
     app: &App,
-    seller: &Seller,
+    (seller, data): (&Seller, &SellerData),
     provider_id: ProviderId,
     demand: Demand,
 ) -> Result<(), Error> {
     if rows::is_known(&app.store, seller.client_id, demand.key).await? {
         return Ok(());
     }
+    let key = demand.key;
+    let demand = match demand.for_seller(data) {
+        Ok(demand) => demand,
+        Err(fields) => {
+            tracing::error!(
+                seller = %seller.id, provider = %provider_id, review = %key, ?fields,
+                "a provider asks a seller for what it cannot answer: the review is not opened"
+            );
+            return Ok(());
+        }
+    };
     let mut batch = Batch::new(seller.client_id);
     plan_opening(app, &mut batch, seller, provider_id, demand)?;
     let _admission = app.store.admit_waiting().await?;
@@ -162,34 +178,56 @@ pub struct Given {
     pub data: Map<String, Value>,
     /// When they were collected.
     pub collected_at: Timestamp,
+    /// Of the files that it names, those that the batch brings.
+    pub brought: Vec<SellerDocument>,
 }
 
-/// Adds an answer to the batch. The files that it names become the seller's.
+/// Adds an answer to the batch, with its entry in the audit trail. The files that it names become the seller's.
 ///
 /// # Errors
-/// [`Error::Conflict`] when the review takes none, [`Error::Impossible`] names a file that cannot be used or a value that does
-/// not fit the seller.
+/// [`Error::Conflict`] when the review takes none or another seller has the document, [`Error::Impossible`] names a file that
+/// cannot be used or a value that does not fit the seller, [`Error::Invalid`] a document with wrong check digits.
 pub async fn plan_answer(
     app: &App,
     batch: &mut Batch,
     review: &Review,
     given: &Given,
-    actor: &Actor,
+    (actor, request_id): (&Actor, &RequestId),
 ) -> Result<Review, Error> {
     let client_id = review.client_id;
     let now = later_of(app.clock.of(client_id), review.updated_at);
     let change = review.submitted(given.collected_at, now).ok_or_else(wrong_state)?;
     let record = super::find(app, client_id, review.seller_id).await?;
-    if applied(&record.private.data, &given.data).is_none() {
+    let Some(data) = applied(&record.private.data, &given.data) else {
         return Err(refused("data does not fit the seller".to_owned()));
-    }
-    let files = files_of(app, &record.seller, &given.data).await?;
+    };
+    check_documents(app, &record, &data).await?;
+    let files = files_of(app, &record.seller, given).await?;
     documents::attach(app, batch, &record.seller, &files);
     let bytes = serde_json::to_vec(&given.data).map(Zeroizing::new).map_err(Error::internal)?;
     let sealed = app.vault.seal(binding(review), &bytes);
     rows::advance(batch, &change.0, AnswerChange::Given(sealed))?;
     after(app, batch, &change, &record.seller, actor)?;
+    audit::record_of(app, batch, (actor, request_id), "registration_review.answered", review.id.uuid());
     Ok(change.0)
+}
+
+/// Checks documents that an answer changes, as a change of the seller does.
+async fn check_documents(app: &App, record: &Record, after: &SellerData) -> Result<(), Error> {
+    let (client_id, before) = (record.seller.client_id, &record.private.data);
+    if after.owner.document != before.owner.document {
+        check_digits(app, client_id, &after.owner.document, "data.owner.document").await?;
+    }
+    if let (Some(before), Some(after)) = (&before.business, &after.business)
+        && after.document != before.document
+    {
+        check_digits(app, client_id, &after.document, "data.business.document").await?;
+    }
+    if after.document() == before.document() {
+        return Ok(());
+    }
+    let private = Private { data: after.clone(), marks: record.private.marks.clone() };
+    super::must_be_only(app, &private.stored(app, record.seller.clone()).await?).await
 }
 
 /// Refuses a review that takes no answer, as it stands.
@@ -208,16 +246,15 @@ fn refused(detail: String) -> Error {
     Error::Impossible { message: "the answer does not fit".into(), details: vec![detail] }
 }
 
-/// The files that an answer brings, of the kinds that are asked for.
-async fn files_of(
-    app: &App,
-    seller: &Seller,
-    data: &Map<String, Value>,
-) -> Result<Vec<SellerDocument>, Error> {
+/// The uploaded files that an answer names, of the kinds that are asked for.
+async fn files_of(app: &App, seller: &Seller, given: &Given) -> Result<Vec<SellerDocument>, Error> {
     let mut files = Vec::new();
-    for (name, value) in data {
+    for (name, value) in &given.data {
         let Some(kind) = Known::parse(name).and_then(Known::document_kind) else { continue };
         let Some(id) = value.as_str().and_then(|id| id.parse().ok()) else { continue };
+        if given.brought.iter().any(|file| file.id == id) {
+            continue;
+        }
         let found = documents::find(app, seller.client_id, id).await;
         match found {
             Ok(document) if document.kind == kind && document.place == Place::Uploaded => {
@@ -227,8 +264,9 @@ async fn files_of(
             Err(error) => return Err(error),
         }
     }
-    if !files.is_empty() {
-        documents::must_have_room(app, seller, files.len(), "data").await?;
+    let more = files.len() + given.brought.len();
+    if more > 0 {
+        documents::must_have_room(app, seller, more, "data").await?;
     }
     Ok(files)
 }
@@ -299,6 +337,7 @@ async fn ask(
     let answer = ReviewAnswer {
         key: review.demand.key,
         attempt: review.attempt,
+        asked: review.demand.fields.iter().map(|field| field.name.clone()).collect(),
         submitted_at,
         values: values.clone(),
     };
@@ -343,15 +382,7 @@ async fn apply(
         ReviewStatus::Open | ReviewStatus::Submitted | ReviewStatus::Rejected => {}
     }
     match review.status {
-        ReviewStatus::Approved => {
-            match applied(&before.private.data, values) {
-                Some(data) => record.take(data, now, || super::new_uuid(app, now)),
-                // It fitted when it was given.
-                None => {
-                    tracing::warn!(review = %review.id, "the seller has changed: the answer does not fit any more")
-                }
-            }
-        }
+        ReviewStatus::Approved => take_answer(app, review, &mut record, values, now).await?,
         ReviewStatus::Open
         | ReviewStatus::Submitted
         | ReviewStatus::Rejected
@@ -376,6 +407,32 @@ async fn apply(
     after(app, &mut batch, change, &record.seller, &REVIEW)?;
     let _admission = app.store.admit_waiting().await?;
     Ok(app.store.apply(batch).await?)
+}
+
+/// Gives a seller what it has answered.
+async fn take_answer(
+    app: &App,
+    review: &Review,
+    record: &mut Record,
+    values: &Map<String, Value>,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let is_possible = match applied(&record.private.data, values) {
+        Some(data) => match check_documents(app, record, &data).await {
+            Ok(()) => {
+                record.take(data, now, || super::new_uuid(app, now));
+                true
+            }
+            Err(Error::Conflict { .. } | Error::Invalid(_)) => false,
+            Err(error) => return Err(error),
+        },
+        None => false,
+    };
+    if !is_possible {
+        // It fitted when it was given.
+        tracing::warn!(review = %review.id, "the seller has changed: the answer does not fit any more");
+    }
+    Ok(())
 }
 
 /// Whether another review holds the seller blocked at the provider.

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use regente_domain::country::Country;
 use regente_domain::currency::Currency;
 use regente_domain::id::Id;
+use regente_domain::mcc::Mcc;
 use regente_domain::money::Amount;
 use regente_domain::text::{chars_max, is_email};
 use regente_domain::time::{Timestamp, parse_date};
@@ -60,11 +61,28 @@ impl<'a> Field<'a> {
 
     /// An e-mail address as sent.
     pub fn email(self) -> Option<String> {
+        self.email_within(chars_max::EMAIL)
+    }
+
+    /// As [`Field::email`], of at most `chars_max` characters.
+    pub fn email_within(self, chars_max: usize) -> Option<String> {
         self.read(|value| {
             let text = string(value)?;
             // White space around an address carries no meaning, and no address begins or ends with it.
-            let text = bounded(text.trim(), chars_max::EMAIL)?;
+            let text = bounded(text.trim(), chars_max)?;
             if is_email(text) { Ok(text.to_owned()) } else { Err(Rule::Borrowed("must be an email")) }
+        })
+    }
+
+    /// A merchant category code of 1 to 4 digits, as text or number.
+    pub fn mcc(self) -> Option<Mcc> {
+        self.read(|value| {
+            let digits = match value {
+                Value::String(digits) => Some(digits.clone()),
+                Value::Number(number) => number.as_u64().map(|number| number.to_string()),
+                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+            };
+            digits.and_then(|digits| Mcc::parse_digits(&digits)).ok_or(Rule::Borrowed(NOT_A_NUMBER))
         })
     }
 

@@ -1,4 +1,4 @@
-//! Reads what a seller has sent from its page: values as texts, and files, which are kept like uploaded ones.
+//! Reads what a seller has sent from its page: values as texts, and files, whose formats are judged here.
 
 use std::convert::Infallible;
 use std::future::ready;
@@ -10,13 +10,14 @@ use futures_util::stream::once;
 use multer::Multipart;
 use regente_documents::upload::format_of;
 use regente_domain::problems::Problems;
-use regente_domain::seller::document::DocumentKind;
+use regente_domain::seller::Seller;
+use regente_domain::seller::document::{DocumentKind, FILE_BYTES_MAX, FileFormat, SellerDocument};
 use regente_domain::seller::review::Review;
 use regente_domain::seller::review::fields::{FieldType, Known};
-use regente_engine::error::Error;
 use regente_engine::flows::sellers::documents::{Upload, keep};
-use regente_store::{Batch, Commit};
+use regente_store::Batch;
 use serde_json::{Map, Number, Value};
+use uuid::Uuid;
 
 use super::super::documents::draw;
 use crate::app::App;
@@ -28,6 +29,9 @@ pub(super) const DECLARATION: &str = "declaration";
 /// What the box and the choice for true send.
 pub(super) const YES: &str = "true";
 
+/// The most bytes of a form without its files.
+const TEXTS_BYTES_MAX: usize = 64 * 1024;
+
 /// What is wrong with what was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -37,82 +41,104 @@ pub(super) enum Fault {
     Field(&'static Known),
     /// The fields together do not fit the seller.
     Whole,
+    /// There is more than the files that are asked for can have.
+    TooLarge,
 }
 
 /// What was sent.
 pub(super) struct Answer {
-    /// The values, by the names of the fields.
-    data: Map<String, Value>,
-    files: Vec<(&'static Known, DocumentKind, Bytes)>,
+    /// The values by the names of the fields. In place of a file that is right stands an id that no file has.
+    pub(super) data: Map<String, Value>,
+    files: Vec<File>,
+    /// What is wrong with files, and with fields that came more than once.
+    pub(super) faults: Vec<Fault>,
     /// Whether the box is ticked.
     pub(super) is_declared: bool,
+}
+
+struct File {
+    known: &'static Known,
+    kind: DocumentKind,
+    format: FileFormat,
+    bytes: Bytes,
 }
 
 impl Answer {
     pub(super) async fn read(request: Request, review: &Review) -> Result<Self, ApiError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let boundary = kind.map(multer::parse_boundary);
-        let bytes = limits::read_bytes(request).await?;
+        let bytes = limits::read_bytes_within(request, bytes_max(review)).await?;
         let Some(Ok(boundary)) = boundary else { return Err(malformed()) };
         let mut form = Multipart::new(once(ready(Ok::<_, Infallible>(bytes))), boundary);
-        let mut answer = Self { data: Map::new(), files: Vec::new(), is_declared: false };
+        let mut answer = Self { data: Map::new(), files: Vec::new(), faults: Vec::new(), is_declared: false };
         while let Some(field) = form.next_field().await.map_err(|_| malformed())? {
             let Some(name) = field.name().map(str::to_owned) else { continue };
             let content = field.bytes().await.map_err(|_| malformed())?;
             if name == DECLARATION {
                 answer.is_declared = &*content == YES.as_bytes();
             } else if review.demand.fields.iter().any(|asked| asked.name == name) {
-                answer.take(&name, content)?;
+                answer.take(&name, content).await?;
             }
         }
         Ok(answer)
     }
 
-    fn take(&mut self, name: &str, content: Bytes) -> Result<(), ApiError> {
+    async fn take(&mut self, name: &str, content: Bytes) -> Result<(), ApiError> {
         let Some(known) = Known::parse(name) else { return Ok(()) };
-        if let Some(kind) = known.document_kind() {
-            // Browsers send a field without a choice as an empty file.
-            if !content.is_empty() {
-                self.files.push((known, kind, content));
-            }
+        // Browsers send a field without a choice as an empty file, and one that is not filled in as an empty text.
+        if content.trim_ascii().is_empty() {
             return Ok(());
         }
-        let text = std::str::from_utf8(&content).map_err(|_| malformed())?.trim();
-        if !text.is_empty() {
-            self.data.insert(name.to_owned(), value_of(known.kind, text));
+        if self.data.contains_key(name) {
+            self.is_wrong(known);
+            return Ok(());
         }
+        let value = match known.document_kind() {
+            Some(kind) => {
+                let bytes = content.clone();
+                match draw(move || format_of(&bytes)).await? {
+                    Ok(format) if kind.takes(format) => {
+                        self.files.push(File { known, kind, format, bytes: content });
+                    }
+                    Ok(_) | Err(_) => self.is_wrong(known),
+                }
+                Value::String(Uuid::nil().to_string())
+            }
+            None => value_of(known.kind, std::str::from_utf8(&content).map_err(|_| malformed())?.trim()),
+        };
+        self.data.insert(name.to_owned(), value);
         Ok(())
     }
 
-    /// The values with the ids of the files, which are kept; and what is wrong with files.
-    pub(super) async fn with_files_kept(
-        self,
-        app: &App,
-        review: &Review,
-    ) -> Result<(Map<String, Value>, Vec<Fault>), ApiError> {
-        let (mut data, mut faults) = (self.data, Vec::new());
-        for (known, kind, bytes) in self.files {
-            let content = bytes.clone();
-            let format = match draw(move || format_of(&content)).await? {
-                Ok(format) if kind.takes(format) => format,
-                Ok(_) | Err(_) => {
-                    faults.push(Fault::Field(known));
-                    // It is told once.
-                    data.insert(known.name.to_owned(), Value::String(uuid::Uuid::nil().to_string()));
-                    continue;
-                }
-            };
-            let mut batch = Batch::new(review.client_id);
-            let document = keep(app, &mut batch, Upload { kind, format, bytes: &bytes });
-            let _admission = app.store.admit(review.client_id)?;
-            match app.store.apply(batch).await? {
-                Commit::Applied => {}
-                Commit::Refused(_) | Commit::Unknown => return Err(Error::unavailable().into()),
-            }
-            data.insert(known.name.to_owned(), Value::String(document.id.to_string()));
+    fn is_wrong(&mut self, known: &'static Known) {
+        let fault = Fault::Field(known);
+        if !self.faults.contains(&fault) {
+            self.faults.push(fault);
         }
-        Ok((data, faults))
     }
+
+    /// Adds the files to the batch, as those of the seller, and their ids to the values.
+    pub(super) fn keep_files(
+        &self,
+        app: &App,
+        batch: &mut Batch,
+        seller: &Seller,
+        data: &mut Map<String, Value>,
+    ) -> Vec<SellerDocument> {
+        let keep = |File { known, kind, format, bytes }: &File| {
+            let document = keep(app, batch, seller, Upload { kind: *kind, format: *format, bytes });
+            data.insert(known.name.to_owned(), Value::String(document.id.to_string()));
+            document
+        };
+        self.files.iter().map(keep).collect()
+    }
+}
+
+/// The most bytes of a form: each file that is asked for may be as large as one may be.
+fn bytes_max(review: &Review) -> usize {
+    let asked = review.demand.fields.iter().filter_map(|field| Known::parse(&field.name));
+    let files = asked.filter(|known| known.document_kind().is_some()).count();
+    TEXTS_BYTES_MAX + files * FILE_BYTES_MAX
 }
 
 /// The value that a text stands for; a text that stands for none stays one, and is refused as such.
@@ -121,7 +147,7 @@ fn value_of(kind: FieldType, text: &str) -> Value {
     match kind {
         FieldType::Number => {
             // People write the comma of their language.
-            let number = text.replace(',', ".").parse().ok().and_then(Number::from_f64);
+            let number = text.replace(',', ".").parse::<Number>().ok();
             number.map_or_else(as_text, Value::Number)
         }
         FieldType::Boolean => text.parse().map_or_else(|_| as_text(), Value::Bool),
@@ -129,7 +155,7 @@ fn value_of(kind: FieldType, text: &str) -> Value {
     }
 }
 
-/// The fields that problems are about.
+/// What problems are about: fields, or else all of them together.
 pub(super) fn faults_of(review: &Review, problems: &Problems) -> Vec<Fault> {
     let is_about = |name: &str| {
         problems.details().iter().any(|detail| {
@@ -140,7 +166,8 @@ pub(super) fn faults_of(review: &Review, problems: &Problems) -> Vec<Fault> {
         })
     };
     let fields = review.demand.fields.iter().filter(|field| is_about(&field.name));
-    fields.filter_map(|field| Known::parse(&field.name).map(Fault::Field)).collect()
+    let faults: Vec<Fault> = fields.filter_map(|field| Known::parse(&field.name).map(Fault::Field)).collect();
+    if faults.is_empty() { vec![Fault::Whole] } else { faults }
 }
 
 fn malformed() -> ApiError {

@@ -28,6 +28,7 @@ struct Texts {
     wrong_field: &'static str,
     wrong_declaration: &'static str,
     wrong_whole: &'static str,
+    too_large: &'static str,
     thanks: &'static str,
     submitted: &'static str,
     approved: &'static str,
@@ -51,6 +52,7 @@ const PORTUGUESE: Texts = Texts {
     wrong_field: "não está certo ou falta",
     wrong_declaration: "Marque a declaração.",
     wrong_whole: "Os dados não combinam com o cadastro.",
+    too_large: "O envio é grande demais: cada arquivo pode ter até 3 MB.",
     thanks: "Obrigado. Sua resposta foi enviada ao provedor.",
     submitted: "Sua resposta já foi enviada e está em análise.",
     approved: "Seu cadastro está confirmado.",
@@ -74,6 +76,7 @@ const ENGLISH: Texts = Texts {
     wrong_field: "is not right or missing",
     wrong_declaration: "Tick the declaration.",
     wrong_whole: "The data do not fit the registration.",
+    too_large: "Too much was sent: each file may have up to 3 MB.",
     thanks: "Thank you. Your answer was sent to the provider.",
     submitted: "Your answer was sent before and is being checked.",
     approved: "Your registration is confirmed.",
@@ -97,6 +100,7 @@ const SPANISH: Texts = Texts {
     wrong_field: "no está bien o falta",
     wrong_declaration: "Marque la declaración.",
     wrong_whole: "Los datos no coinciden con el registro.",
+    too_large: "Lo enviado es demasiado grande: cada archivo puede tener hasta 3 MB.",
     thanks: "Gracias. Su respuesta fue enviada al proveedor.",
     submitted: "Su respuesta ya fue enviada y está en revisión.",
     approved: "Su registro está confirmado.",
@@ -174,6 +178,7 @@ fn told(language: Language, faults: &[Fault]) -> String {
     let item = |fault: &Fault| match fault {
         Fault::Declaration => format!("<li>{}</li>", texts.wrong_declaration),
         Fault::Whole => format!("<li>{}</li>", texts.wrong_whole),
+        Fault::TooLarge => format!("<li>{}</li>", texts.too_large),
         Fault::Field(known) => format!(
             "<li><a href=\"#{}\">{}</a> {}</li>",
             known.name,
@@ -217,7 +222,7 @@ fn field_of(language: Language, field: &Field, faults: &[Fault]) -> String {
             input("file", &format!(" accept=\"{PICTURES}{pdf}\""))
         }
         (FieldType::String, None) if known.format() == Some("email") => input("email", ""),
-        (FieldType::String, None) => input("text", " maxlength=\"255\""),
+        (FieldType::String, None) => input("text", ""),
     };
     let label = escape(label_of(known, language));
     format!("<p><label for=\"{name}\">{label}{optional}</label><br>{control}</p>")

@@ -14,20 +14,21 @@ use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::flows::sellers::documents::{self as flow, Upload};
 use regente_engine::idempotency::Planned;
+use regente_store::Batch;
 use regente_store::customers::{Order, Slice};
 use regente_store::seller_documents::{self as rows, DocumentFilter};
-use regente_store::{Batch, Commit};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use self::form::Form;
+use super::super::deletion;
 use super::super::idempotency::commit_once;
 use super::super::page::{Page, PageRequest};
 use super::super::path::{Path, path_id};
 use super::super::query::{Parameters, Query, SortOrder};
 use super::super::schema::words;
-use super::{LIMIT_DEFAULT, TRIES_MAX};
+use super::LIMIT_DEFAULT;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
@@ -212,25 +213,13 @@ pub async fn delete(
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
     let id: SellerDocumentId = path_id(&id)?;
-    let mut may_be_done = false;
-    for _ in 0..TRIES_MAX {
-        let document = match flow::find(&app, caller.client_id, id).await {
-            Ok(document) => document,
-            // An earlier commit with an unknown outcome did delete it.
-            Err(Error::NotFound) if may_be_done => return Ok(StatusCode::NO_CONTENT),
-            Err(error) => return Err(error.into()),
-        };
+    deletion::delete(|| async {
+        let document = flow::find(&app, caller.client_id, id).await?;
         match document.status() {
-            DocumentStatus::Uploaded => {}
-            DocumentStatus::Attached | DocumentStatus::Sent => {
-                return Err(ApiError::RuleBroken(ALREADY_ATTACHED));
-            }
+            DocumentStatus::Uploaded => Ok(flow::delete(&app, (&caller, &request_id), &document).await?),
+            DocumentStatus::Attached | DocumentStatus::Sent => Err(ApiError::RuleBroken(ALREADY_ATTACHED)),
         }
-        match flow::delete(&app, (&caller, &request_id), &document).await? {
-            Commit::Applied => return Ok(StatusCode::NO_CONTENT),
-            Commit::Refused(_) => {}
-            Commit::Unknown => may_be_done = true,
-        }
-    }
-    Err(Error::busy().into())
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -1,8 +1,8 @@
 //! Reads sellers. A change is merged into what is stored, field by field, and then read like a new seller.
 
+use regente_domain::country::Country;
 use regente_domain::customer::Document;
 use regente_domain::id::{MerchantId, SellerDocumentId};
-use regente_domain::mcc::Mcc;
 use regente_domain::seller::data::{
     AccountType, Address, BankAccount, Business, HolderType, MetadataEntry, Owner, SellerData,
     TransferInterval, TransferPolicy,
@@ -14,7 +14,7 @@ use regente_engine::flows::sellers::documents::OF_SELLER_MAX;
 use serde_json::{Map, Number, Value};
 
 use super::super::customers::read_document;
-use super::super::fields::{Field, Fields};
+use super::super::fields::Fields;
 
 /// The most entries of free data and of agreements.
 const ENTRIES_MAX: usize = 100;
@@ -124,7 +124,7 @@ fn account_member(name: &str) -> &str {
 
 /// Reads all data of a seller.
 pub(super) fn read_data(fields: &Fields<'_>) -> Option<SellerData> {
-    let mcc = read_mcc(fields.required("mcc"));
+    let mcc = fields.required("mcc").mcc();
     let owner = fields.required("owner").object(read_owner);
     let business = fields.optional("business").object(read_business);
     let bank_account = fields.required("bankAccount").object(read_bank_account);
@@ -165,17 +165,6 @@ pub(super) fn read_data(fields: &Fields<'_>) -> Option<SellerData> {
     })
 }
 
-fn read_mcc(field: Field<'_>) -> Option<Mcc> {
-    field.read(|value| {
-        let digits = match value {
-            Value::String(digits) => Some(digits.clone()),
-            Value::Number(number) => number.as_u64().map(|number| number.to_string()),
-            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        };
-        digits.and_then(|digits| Mcc::parse_digits(&digits)).ok_or("must be a number of 1 to 4 digits")
-    })
-}
-
 /// A number with at most two decimals, kept as sent; `range` is in hundredths.
 fn number(fields: &Fields<'_>, name: &str, range: std::ops::RangeInclusive<i64>) -> Option<Number> {
     fields.optional(name).hundredths(range)?;
@@ -213,9 +202,10 @@ fn read_owner(fields: &Fields<'_>) -> Option<Owner> {
     })
 }
 
-/// `YYYY-MM-DD`, or `DD-MM-YYYY` as old integrations send it.
+/// `YYYY-MM-DD`, `DD-MM-YYYY` as old integrations send it, or the midnight that answers show.
 fn parse_birthdate(text: &str) -> Option<jiff::civil::Date> {
     use super::super::fields::readers::date;
+    let text = text.strip_suffix("T00:00:00.000Z").unwrap_or(text);
     let parts: Vec<&str> = text.split('-').collect();
     match parts.as_slice() {
         [day, month, year] if year.len() == 4 => date(&format!("{year}-{month}-{day}")),
@@ -262,7 +252,7 @@ fn read_business(fields: &Fields<'_>) -> Option<Business> {
 }
 
 fn read_address(fields: &Fields<'_>) -> Option<Address> {
-    let country = fields.required("country").country();
+    let country = fields.optional("country").country();
     let street = fields.required("street").non_empty_text(chars_max::LINE);
     let street_number = fields.required("streetNumber").non_empty_text(chars_max::LINE);
     let zip_code = fields.required("zipCode").non_empty_text(chars_max::LINE);
@@ -272,7 +262,8 @@ fn read_address(fields: &Fields<'_>) -> Option<Address> {
     let complement = fields.optional("complement").text(chars_max::LINE);
     let reference_point = fields.optional("referencePoint").text(chars_max::LINE);
     Some(Address {
-        country: country?,
+        // One that is not in the list is a problem that was noted.
+        country: country.unwrap_or(Country::BR),
         street: street?,
         street_number: street_number?,
         complement,

@@ -12,15 +12,18 @@ use axum::{Extension, Json};
 use regente_domain::id::{RegistrationReviewId, SellerId};
 use regente_domain::problems::Problems;
 use regente_domain::provider_type::ProviderType;
-use regente_domain::seller::review::fields::{BY_DEFAULT, Field as ReviewField, Known, check};
+use regente_domain::seller::data::SellerData;
+use regente_domain::seller::review::fields::{
+    BY_DEFAULT, FIELDS_MAX, Field as ReviewField, Known, check, is_empty, merged,
+};
 use regente_domain::seller::review::{Demand, Review, ReviewStatus};
 use regente_domain::time::Timestamp;
 use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::events::registration_review::view;
-use regente_engine::flows::sellers as sellers_flow;
 use regente_engine::flows::sellers::reviews::{self as flow, Given};
+use regente_engine::flows::sellers::{self as sellers_flow, Record};
 use regente_engine::idempotency::Planned;
 use regente_engine::review_links;
 use regente_providers::request::Mode;
@@ -38,13 +41,16 @@ use super::super::path::{Path, path_id};
 use super::super::query::{Parameters, Query, SortOrder};
 use super::super::schema::words;
 use super::LIMIT_DEFAULT;
+use super::request::read_data;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
 pub use self::schema::ReviewNewsSchema;
 
 /// How many fields a review asks for.
-const FIELDS: RangeInclusive<usize> = 1..=40;
+const FIELDS: RangeInclusive<usize> = 1..=FIELDS_MAX;
+/// What is wrong with a field of a company that a person is asked for.
+const OF_A_COMPANY: &str = "must not be that of a company: the seller is a person";
 /// The most bytes of the values of an answer.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 
@@ -80,8 +86,8 @@ pub async fn open(
     let route = format!("POST /v1/sellers/{seller_id}/registration-reviews");
     // Read here: what was answered before its deadline passed is answered again.
     let plan = || async {
-        let (fields, deadline_at) = body.read(|fields| read_demand(fields, now))?;
-        let seller = sellers_flow::find(&app, caller.client_id, seller_id).await?.seller;
+        let Record { seller, private } = sellers_flow::find(&app, caller.client_id, seller_id).await?;
+        let (fields, deadline_at) = body.read(|fields| read_demand(fields, &private.data, now))?;
         let simulator = seller.links.iter().find(|link| link.provider_type == ProviderType::Sandbox);
         let Some(simulator) = simulator else {
             return Err(Error::impossible("the seller is not registered at the simulator"));
@@ -101,10 +107,18 @@ pub async fn open(
     commit_once(&app, &caller, &headers, &route, &body, plan).await
 }
 
-fn read_demand(fields: &Fields<'_>, now: Timestamp) -> Option<(Vec<ReviewField>, Timestamp)> {
+fn read_demand(
+    fields: &Fields<'_>,
+    seller: &SellerData,
+    now: Timestamp,
+) -> Option<(Vec<ReviewField>, Timestamp)> {
     let asked = fields
         .optional("fields")
         .array(FIELDS, |item| item.text_as("must be a field that reviews ask for", Known::parse));
+    let others = asked.iter().flatten().enumerate().filter(|(_, known)| !known.is_of(seller));
+    for (place, _) in others {
+        fields.problem(&format!("fields[{place}]"), OF_A_COMPANY);
+    }
     let asked = asked.map(|asked| asked.into_iter().map(|known| known.name).collect::<Vec<_>>());
     let mut names: Vec<&str> = Vec::new();
     for name in asked.unwrap_or_else(|| BY_DEFAULT.to_vec()) {
@@ -294,22 +308,28 @@ pub async fn answer(
     let plan = || async {
         let review = flow::find(&app, caller.client_id, seller_id, id).await?;
         flow::must_take_an_answer(&review)?;
-        let given = read_answer(&body, &review, app.clock.of(caller.client_id))?;
+        let seller = sellers_flow::find(&app, caller.client_id, seller_id).await?;
+        let now = app.clock.of(caller.client_id);
+        let given = read_answer(&body, &review, &seller.private.data, now)?;
         let mut batch = Batch::new(caller.client_id);
-        let after = flow::plan_answer(&app, &mut batch, &review, &given, &caller.actor()).await?;
-        audit::record(&app, &mut batch, &caller, &request_id, "registration_review.answered", id.uuid());
+        let by = (&caller.actor(), &request_id);
+        let after = flow::plan_answer(&app, &mut batch, &review, &given, by).await?;
         Ok(Planned { batch, status: StatusCode::OK.as_u16(), body: shown(&app, &after).await? })
     };
     commit_once(&app, &caller, &headers, &route, &body, plan).await
 }
 
 /// Reads an answer; the problems of the fields and of the values together.
-fn read_answer(body: &Body, review: &Review, now: Timestamp) -> Result<Given, Problems> {
+fn read_answer(body: &Body, review: &Review, seller: &SellerData, now: Timestamp) -> Result<Given, Problems> {
     body.read(|fields| {
         let data: Option<Map<String, Value>> = fields.required("data").raw_object(ANSWER_BYTES_MAX);
-        if let Some(Err(problems)) = data.as_ref().map(|data| check(&review.demand.fields, data)) {
-            fields.problems(problems);
-        }
+        let data = data.and_then(|data| match judge(review, seller, &data) {
+            Ok(data) => Some(data),
+            Err(problems) => {
+                fields.problems(problems);
+                None
+            }
+        });
         let collected_at = fields.required("collectedAt").timestamp();
         if collected_at.is_some_and(|at| at < review.opened_at) {
             fields.problem("collectedAt", "must not be before the review was opened");
@@ -320,6 +340,47 @@ fn read_answer(body: &Body, review: &Review, now: Timestamp) -> Result<Given, Pr
         if fields.required("declaration").boolean() == Some(false) {
             fields.problem("declaration", "must be true");
         }
-        Some(Given { data: data?, collected_at: collected_at? })
+        Some(Given { data: data?, collected_at: collected_at?, brought: Vec::new() })
     })
+}
+
+/// Judges an answer: it has what is asked for, and the seller that it makes is one as a change would make it. Answers the
+/// values as they are kept; those that stand for none are left out.
+///
+/// # Errors
+/// One problem for each field, by its name below `data`.
+pub(in crate::api) fn judge(
+    review: &Review,
+    seller: &SellerData,
+    data: &Map<String, Value>,
+) -> Result<Map<String, Value>, Problems> {
+    let mut problems = check(&review.demand.fields, data).err().unwrap_or_default();
+    let mut values = data.clone();
+    values.retain(|name, value| !is_empty(value) && Known::parse(name).is_some());
+    let of_a_company: Vec<&String> =
+        values.keys().filter(|name| Known::parse(name).is_some_and(|known| !known.is_of(seller))).collect();
+    if !of_a_company.is_empty() {
+        for name in of_a_company {
+            problems.add(format_args!("data.{name}"), OF_A_COMPANY);
+        }
+        return Err(problems);
+    }
+    let read = Body::of(merged(seller, &values)).and_then(|body| body.read(read_data));
+    match read.map(serde_json::to_value) {
+        Err(broken) => {
+            for sentence in broken.details() {
+                let (path, rule) = sentence.split_once(' ').unwrap_or((sentence, ""));
+                problems.add(format_args!("data.{path}"), rule);
+            }
+        }
+        Ok(record) => {
+            let record = record.unwrap_or_default();
+            for (name, value) in &mut values {
+                if let Some(kept) = record.pointer(&format!("/{}", name.replace('.', "/"))) {
+                    value.clone_from(kept);
+                }
+            }
+        }
+    }
+    problems.into_result().map(|()| values)
 }

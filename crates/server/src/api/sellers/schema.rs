@@ -92,6 +92,8 @@ seller! {
 #[derive(ToSchema)]
 #[schema(as = SellerProvider, rename_all = "camelCase")]
 pub(super) struct SellerProviderSchema {
+    /// The provider.
+    id: Uuid,
     #[schema(value_type = words::ProviderType)]
     provider_type: String,
     /// Its id there; null until it is registered.
@@ -396,8 +398,9 @@ pub(super) struct NewSellerAddressBody {
     street_number: String,
     #[schema(min_length = 1, max_length = 255)]
     zip_code: String,
-    #[schema(value_type = words::Country)]
-    country: String,
+    /// `BR` by default.
+    #[schema(value_type = Option<words::Country>)]
+    country: Option<String>,
     #[schema(min_length = 1, max_length = 255)]
     state: String,
     #[schema(min_length = 1, max_length = 255)]

@@ -4,10 +4,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use regente_domain::settings::LogoFormat;
+use regente_engine::error::Error;
 use regente_engine::link_settings;
 
-use crate::api::documents::{Picture, stranger, unless_guessed};
+use crate::api::documents::Picture;
 use crate::api::path::Path;
+use crate::api::strangers::{stranger, unless_guessed};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
@@ -40,7 +42,7 @@ pub async fn logo(
     request: Request,
 ) -> Result<Response, ApiError> {
     let finding = link_settings::find_logo(&app, &file);
-    let logo = unless_guessed(&app, stranger(&app, &request), finding).await?;
+    let logo = unless_guessed(&app, stranger(&app, &request), finding).await?.ok_or(Error::NotFound)?;
     let kind = HeaderValue::from_static(match logo.format {
         LogoFormat::Png => "image/png",
         LogoFormat::Jpeg => "image/jpeg",

@@ -8,7 +8,7 @@ use serde_json::Map;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::super::fields::{Field, Fields};
+use super::super::fields::{Field, Fields, TextChange};
 use super::super::schema::words;
 
 /// Lengths in characters; those of the published interface.
@@ -80,9 +80,7 @@ fn must_fit(kind: IdentityType) -> String {
 }
 
 fn read_email(field: Field<'_>) -> Option<String> {
-    field.text_as("must be an e-mail address of at most 100 characters", |text| {
-        (regente_domain::text::is_email(text) && text.chars().count() <= most::EMAIL).then(|| text.to_owned())
-    })
+    field.email_within(most::EMAIL)
 }
 
 fn read_address(fields: &Fields<'_>) -> Option<VendorAddress> {
@@ -111,31 +109,6 @@ fn read_address(fields: &Fields<'_>) -> Option<VendorAddress> {
     })
 }
 
-/// The change of a text that may be absent: null removes it.
-enum Change {
-    Keep,
-    Remove,
-    Set(String),
-}
-
-impl Change {
-    fn of(fields: &Fields<'_>, name: &str, read: impl FnOnce(Field<'_>) -> Option<String>) -> Self {
-        match read(fields.optional(name)) {
-            Some(text) => Self::Set(text),
-            None if fields.is_null(name) => Self::Remove,
-            None => Self::Keep,
-        }
-    }
-
-    fn apply(&self, text: &mut Option<String>) {
-        match self {
-            Self::Keep => {}
-            Self::Remove => *text = None,
-            Self::Set(new) => *text = Some(new.clone()),
-        }
-    }
-}
-
 /// A parsed change of a vendor.
 pub(super) struct VendorChanges {
     pub(super) reference_id: Option<String>,
@@ -143,9 +116,9 @@ pub(super) struct VendorChanges {
     identity: Option<String>,
     mcc: Option<String>,
     name: Option<String>,
-    email: Change,
-    phone_number: Change,
-    website: Change,
+    email: TextChange,
+    phone_number: TextChange,
+    website: TextChange,
     address: Option<VendorAddress>,
 }
 
@@ -162,9 +135,9 @@ impl VendorChanges {
             identity: read_identity(fields.optional(IDENTITY)),
             mcc: fields.optional("mcc").non_empty_text(most::CATEGORY),
             name: fields.optional("name").non_empty_text(most::NAME),
-            email: Change::of(fields, "email", read_email),
-            phone_number: Change::of(fields, "phoneNumber", |field| field.text(most::PHONE)),
-            website: Change::of(fields, "website", |field| field.text(most::WEBSITE)),
+            email: TextChange::read(fields, "email", read_email),
+            phone_number: TextChange::read(fields, "phoneNumber", |field| field.text(most::PHONE)),
+            website: TextChange::read(fields, "website", |field| field.text(most::WEBSITE)),
             address: fields.optional("address").object(read_address),
         })
     }

@@ -12,6 +12,7 @@ use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::{self, Ref, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
+use super::super::deletion::Missing;
 use crate::http::error::{ApiError, CommonErrors, ErrorBody, ErrorType};
 
 /// The message of a duplicate (`docs/interface/webhooks.md#errors`).
@@ -72,6 +73,12 @@ impl WebhookErrorBody {
     fn new(message: &str, details: Vec<String>) -> Self {
         let error = WebhookErrorDetail { kind: ErrorType::ApiError, message: message.to_owned(), details };
         Self { status_code: None, message: None, error }
+    }
+}
+
+impl Missing for WebhookError {
+    fn is_missing(&self) -> bool {
+        matches!(self, Self::NoWebhook)
     }
 }
 

@@ -39,6 +39,27 @@ async fn uploaded(app: &TestApp, kind: &str, bytes: &[u8]) -> Value {
     sent(app, &app.client, &form).await.expect(201)
 }
 
+/// The heads of pictures of one pixel.
+fn bmp() -> Vec<u8> {
+    [&b"BM"[..], &[0; 16], &1_u32.to_le_bytes(), &1_u32.to_le_bytes()].concat()
+}
+
+fn webp() -> Vec<u8> {
+    let head = b"RIFF\x20\x00\x00\x00WEBPVP8 \x14\x00\x00\x00\x00\x00\x00\x9d\x01\x2a";
+    [&head[..], &1_u16.to_le_bytes(), &1_u16.to_le_bytes(), &[0; 16]].concat()
+}
+
+fn heic() -> Vec<u8> {
+    let boxed = |name: &[u8; 4], content: &[u8]| {
+        let length = u32::try_from(8 + content.len()).unwrap();
+        [&length.to_be_bytes(), name, content].concat()
+    };
+    let size = boxed(b"ispe", &[&[0; 4][..], &1_u32.to_be_bytes(), &1_u32.to_be_bytes()].concat());
+    let properties = boxed(b"iprp", &boxed(b"ipco", &size));
+    let begin = boxed(b"ftyp", b"heic\0\0\0\0mif1heic");
+    [begin, boxed(b"meta", &[&[0; 4][..], &properties].concat())].concat()
+}
+
 fn path(document: &Value) -> String {
     format!("{DOCUMENTS}/{}", text(&document["id"]))
 }
@@ -118,6 +139,7 @@ async fn what_is_no_document_is_refused_and_nothing_is_kept(app: TestApp) {
     let pdf = b"%PDF-1.4\n<< /Type /Page >>\n%%EOF\n".to_vec();
     let program = b"MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff\0\0".to_vec();
     let formats = "file must be a PNG, JPEG, BMP, WebP, HEIC, HEIF or PDF file";
+    let pictures = "file must be a PNG, JPEG, BMP, WebP, HEIC or HEIF file for this type";
     let file =
         |kind: &str, name: &str, bytes: &[u8]| Form::of(&[("type", kind)]).with_upload("file", name, bytes);
     let cases: Vec<(&str, Form, Vec<&str>)> = vec![
@@ -135,11 +157,10 @@ async fn what_is_no_document_is_refused_and_nothing_is_kept(app: TestApp) {
             file("CNH_FULL", "id.pdf", &[&pdf[..9], &b"<< /Type /Page >>\n".repeat(21), &pdf[9..]].concat()),
             vec!["file must not have more than 20 pages"],
         ),
-        (
-            "a PDF for one side",
-            file("RG_FRONT", "id.png", &pdf),
-            vec!["file must be a PNG, JPEG, BMP, WebP, HEIC or HEIF file for this type"],
-        ),
+        ("a PDF for one side", file("RG_FRONT", "id.png", &pdf), vec![pictures]),
+        ("a PDF for the other", file("RG_BACK", "id.png", &pdf), vec![pictures]),
+        ("a PDF for a front", file("CNH_FRONT", "id.png", &pdf), vec![pictures]),
+        ("a PDF for a back", file("CNH_BACK", "id.png", &pdf), vec![pictures]),
         (
             "no type",
             Form::of(&[]).with_upload("file", "a", &program),
@@ -176,7 +197,10 @@ async fn what_is_no_document_is_refused_and_nothing_is_kept(app: TestApp) {
     largest.resize(3 * 1024 * 1024, 0);
     sent(&app, &app.client, &selfie(&largest)).await.expect(201);
     let pdf = uploaded(&app, "CNH_FULL", &pdf).await;
-    assert_eq!(kept(&app).await, 2);
+    for (kind, picture) in [("CNH_BACK", bmp()), ("RG_FRONT", webp()), ("RG_BACK", heic())] {
+        uploaded(&app, kind, &picture).await;
+    }
+    assert_eq!(kept(&app).await, 5);
 
     // Another account does not know it.
     let other = app.another_client().await;

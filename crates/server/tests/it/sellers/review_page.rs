@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Method, Request};
+use regente_store::audit;
 use serde_json::json;
 
-use super::documents::DOCUMENTS;
+use super::documents::{DOCUMENTS, kept};
 use super::reviews::{answered, now, opened};
 use super::{company_body, made, read};
 use crate::charges::{single_merchant, text};
@@ -15,6 +16,8 @@ use crate::settings::forms::{Form, png};
 
 stories! {
     a_seller_answers_at_its_page,
+    files_are_kept_with_an_answer_that_is_right,
+    files_of_every_kind_come_in_one_form,
 }
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -115,6 +118,13 @@ async fn a_seller_answers_at_its_page(app: TestApp) {
     let (status, html, _) = page(&app, &link, "en", None).await;
     assert!(status == 410 && html.contains("Your registration is confirmed."), "{html}");
 
+    // The answer is in the audit trail, without a key.
+    let id = text(&review["id"]).parse().unwrap();
+    let entries = audit::of_object(&app.app.store, app.client_id(), id, 10).await.unwrap();
+    let answer = entries.iter().find(|entry| entry.action == "registration_review.answered").unwrap();
+    assert_eq!(answer.actor, "job:registration_review_page");
+    assert!(answer.request_id.is_some());
+
     // A link of another attempt, one that is changed, and one that is over.
     let review = opened(&app, &seller, &["owner.phoneNumber"], 1).await;
     let first = text(&review["answerLink"]).to_owned();
@@ -132,4 +142,63 @@ async fn a_seller_answers_at_its_page(app: TestApp) {
     assert!(status == 200 && html.contains("your payouts are blocked"), "{html}");
     app.later(31 * DAY).await;
     assert_eq!(page(&app, &second, "en", None).await.0, 410);
+}
+
+async fn files_are_kept_with_an_answer_that_is_right(app: TestApp) {
+    let app = app.reachable().await;
+    let seller = made(&app, &company_body(&single_merchant(&app).await)).await;
+    let fields = ["owner.monthlyIncome", "owner.email", "documents.SELFIE", "documents.RG_FRONT"];
+    let review = opened(&app, &seller, &fields, 10).await;
+    let link = text(&review["answerLink"]).to_owned();
+    let form = |income: &str, email: &str| {
+        let texts = [("owner.monthlyIncome", income), ("owner.email", email), ("declaration", "true")];
+        Form::of(&texts).with_upload("documents.SELFIE", "me.png", &png().bytes)
+    };
+    let good = || form("21000", "a@example.com").with_upload("documents.RG_FRONT", "rg", &png().bytes);
+    let with_front = |form: Form| form.with_upload("documents.RG_FRONT", "rg", &png().bytes);
+    let wrong = [
+        (with_front(form("21000,555", "a@example.com")), "Monthly income"),
+        (with_front(form("21000", "a@-b")), "E-mail"),
+        (form("21000", "a@example.com"), "Identity card, front"),
+        (form("1", "a@example.com").with_upload("documents.RG_FRONT", "rg", b"MZ"), "Identity card, front"),
+        (good().with_upload("documents.SELFIE", "again.png", &png().bytes), "Photo of the person"),
+        (good().with_field("owner.email", b"b@example.com"), "E-mail"),
+    ];
+    for (form, fault) in wrong {
+        let (status, html, _) = page(&app, &link, "en", Some(&form)).await;
+        assert_eq!(status, 400);
+        assert!(html.contains(&format!("\">{fault}</a> is not right or missing")), "{fault} in {html}");
+        assert_eq!(app.get(DOCUMENTS).await.expect(200)["meta"]["totalItems"], 0, "{fault}");
+        assert_eq!(kept(&app).await, 0, "{fault}");
+    }
+    assert_eq!(page(&app, &link, "en", Some(&good())).await.0, 200);
+    let of_seller = app.get(&format!("{DOCUMENTS}?status=attached")).await.expect(200);
+    assert_eq!((&of_seller["meta"]["totalItems"], kept(&app).await), (&json!(2), 2));
+    // The provider gets them.
+    app.later(2 * DAY).await;
+    let sent = app.get(&format!("{DOCUMENTS}?status=sent")).await.expect(200);
+    assert_eq!(sent["meta"]["totalItems"], 2);
+    assert_eq!(read(&app, &seller).await["owner"]["email"], "a@example.com");
+}
+
+async fn files_of_every_kind_come_in_one_form(app: TestApp) {
+    const FILE_BYTES_MAX: usize = 3 * 1024 * 1024;
+    let app = app.reachable().await;
+    let seller = made(&app, &company_body(&single_merchant(&app).await)).await;
+    let fields = ["documents.SELFIE", "documents.CNH_FRONT", "documents.CNH_BACK"];
+    let review = opened(&app, &seller, &fields, 10).await;
+    let link = text(&review["answerLink"]).to_owned();
+    let mut largest = png().bytes;
+    largest.resize(FILE_BYTES_MAX, 0);
+    let form = |fields: &[&str]| {
+        let form = Form::of(&[("declaration", "true")]);
+        fields.iter().fold(form, |form, name| form.with_upload(name, "a.png", &largest))
+    };
+    let more = [fields.as_slice(), &["documents.RG_FRONT"]].concat();
+    let (status, html, reply) = page(&app, &link, "en", Some(&form(&more))).await;
+    assert_eq!((status, reply.header("content-type")), (413, Some("text/html; charset=utf-8")));
+    assert!(html.contains("Too much was sent") && html.contains("<form"), "{html}");
+    assert_eq!(kept(&app).await, 0);
+    assert_eq!(page(&app, &link, "en", Some(&form(&fields))).await.0, 200);
+    assert_eq!(kept(&app).await, 3);
 }

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use axum::http::Method;
 use regente_providers::staged::Staged;
-use regente_store::{args, sql};
+use regente_store::{args, audit, registration_reviews, sql};
 use serde_json::{Value, json};
 
 use super::documents::{DOCUMENTS, selfie};
 use super::registrations::{links, staged};
-use super::{SELLERS, changed, company_body, made, path, read, seller_body};
+use super::{SELLERS, changed, company_body, complete_body, made, path, read, seller_body};
 use crate::charges::{single_merchant, text};
 use crate::harness::{ADDRESS, Reply, TestApp, sandbox, stories};
-use crate::settings::forms::png;
+use crate::settings::forms::{Form, png};
 use crate::splits::divided;
 use crate::webhooks::deliveries::webhook;
 use crate::webhooks::receiver::Receiver;
@@ -21,6 +21,11 @@ stories! {
     an_approved_answer_becomes_the_sellers_data,
     a_seller_that_does_not_answer_is_blocked_until_it_does,
     an_answer_has_what_is_asked_for_and_nothing_else,
+    an_answer_is_judged_like_a_change_of_the_seller,
+    every_member_of_a_seller_can_be_asked_for,
+    a_document_of_another_seller_is_no_answer,
+    every_answer_leaves_its_trace,
+    a_seller_is_asked_again_after_it_has_changed,
     a_provider_asks_by_itself_and_a_deleted_seller_is_asked_no_more,
     a_provider_asks_and_asks_no_more,
 }
@@ -203,12 +208,20 @@ async fn a_seller_that_does_not_answer_is_blocked_until_it_does(app: TestApp) {
     assert_eq!((&open["status"], &open["attempt"]), (&json!("open"), &json!(2)));
     assert_eq!(
         open["rejections"],
-        json!([{ "field": "owner.phoneNumber", "message": "could not be confirmed" }])
+        json!([{ "field": "owner.professionalOccupation", "message": "could not be confirmed" }])
     );
     assert_eq!(news(&receiver, &mut seen), ["rejected", "submitted"]);
+    // The provider's own words are not in the event.
+    let mut told = receiver.received().into_iter().map(|got| got.json());
+    let told = told.rfind(|event| event["event"] == "registration_review.rejected").unwrap();
+    assert_eq!(
+        told["data"]["registrationReview"]["rejections"],
+        json!([{ "field": "owner.professionalOccupation", "message": "was not accepted by the provider" }])
+    );
     answered(&app, &review, &say("REFUSED")).await;
     app.run_jobs().await;
-    assert_eq!(now(&app, &review).await["status"], "rejected");
+    let rejected = now(&app, &review).await;
+    assert_eq!((&rejected["status"], &rejected["attempt"]), (&json!("rejected"), &json!(3)));
     assert_eq!(
         try_answer(&app, &review, &say("x")).await.details(409),
         ["registration_review_invalid_state"]
@@ -254,6 +267,7 @@ async fn an_answer_has_what_is_asked_for_and_nothing_else(app: TestApp) {
     let mut sorted = empty.to_vec();
     sorted.sort();
     let kinds = "conta_corrente, conta_poupanca, conta_corrente_conjunta, conta_poupanca_conjunta";
+    let not_a_number = "data.owner.monthlyIncome must be a number conforming to the specified constraints";
     let cases = [
         (json!({}), sorted),
         (
@@ -262,13 +276,10 @@ async fn an_answer_has_what_is_asked_for_and_nothing_else(app: TestApp) {
         ),
         (with("owner.phoneNumber", json!(1)), vec!["data.owner.phoneNumber must be a string".to_owned()]),
         (with("owner.email", json!("a@b")), vec!["data.owner.email must be an email".to_owned()]),
-        (
-            with("owner.monthlyIncome", json!("10")),
-            vec!["data.owner.monthlyIncome must be a number".to_owned()],
-        ),
+        (with("owner.monthlyIncome", json!("10")), vec![not_a_number.to_owned()]),
         (
             with("owner.monthlyIncome", json!(-1)),
-            vec!["data.owner.monthlyIncome must be a number that is not less than 0".to_owned()],
+            vec!["data.owner.monthlyIncome must not be less than 0".to_owned()],
         ),
         (
             with("owner.birthdate", json!("1990-02-30")),
@@ -295,20 +306,164 @@ async fn an_answer_has_what_is_asked_for_and_nothing_else(app: TestApp) {
         let body = json!({ "data": good, "collectedAt": collected_at, "declaration": declaration });
         assert_eq!(app.post(&path_of_answer, &body).await.details(400), [problem]);
     }
-    // What a person does not have cannot be answered for it, and a file must be there.
-    for (field, value) in [("business.name", json!("Loja")), ("documents.SELFIE", seller["id"].clone())] {
-        let review = opened(&app, &seller, &[field], 10).await;
-        let reply = try_answer(&app, &review, &json!({ (field): value })).await;
-        assert_eq!(reply.expect(400)["error"]["type"], "invalid_request_error", "{field}");
-    }
+    // A file must be there.
+    let of_file = opened(&app, &seller, &["documents.SELFIE"], 10).await;
+    let reply = try_answer(&app, &of_file, &json!({ "documents.SELFIE": seller["id"] })).await;
+    assert_eq!(reply.expect(400)["error"]["type"], "invalid_request_error");
+    let open = format!("{}/registration-reviews", path(&seller));
     let wrong = json!({ "fields": ["owner.shoeSize"], "deadlineAt": at });
-    let details = app.post(&format!("{}/registration-reviews", path(&seller)), &wrong).await.details(400);
     assert_eq!(
-        details,
+        app.post(&open, &wrong).await.details(400),
         ["fields[0] must be a field that reviews ask for", "deadlineAt must be in the future"]
     );
+    // A person is not asked for what a company has, and cannot answer it for one that it no longer stands for.
+    let rule = "must not be that of a company: the seller is a person";
+    let wrong = json!({ "fields": ["owner.name", "business.name"] });
+    assert_eq!(app.post(&open, &wrong).await.details(400), [format!("fields[1] {rule}")]);
+    let company = made(&app, &company_body(&single_merchant(&app).await)).await;
+    let of_company = opened(&app, &company, &["business.name"], 10).await;
+    changed(&app, &company, &json!({ "business": null })).await;
+    let reply = try_answer(&app, &of_company, &json!({ "business.name": "Loja" })).await;
+    assert_eq!(reply.details(400), [format!("data.business.name {rule}")]);
     assert_eq!(kept_answers(&app).await, 0);
     answered(&app, &review, &good).await;
+}
+
+async fn an_answer_is_judged_like_a_change_of_the_seller(app: TestApp) {
+    let seller = made(&app, &seller_body(&single_merchant(&app).await)).await;
+    let not_a_number = "must be a number conforming to the specified constraints";
+    for (name, wrong, rule, right) in [
+        ("owner.monthlyIncome", json!(10.555), not_a_number, json!(10.55)),
+        ("owner.email", json!("r.@-x.y."), "must be an email", json!("r@x.y")),
+        ("owner.email", json!("a b@example.com"), "must be an email", json!("ab@example.com")),
+        (
+            "owner.email",
+            json!(format!("{}@example.com", "a".repeat(250))),
+            "must be shorter than or equal to 254 characters",
+            json!("a@example.com"),
+        ),
+        ("bankAccount.ispb", json!("1234567x"), "must have 8 digits", json!("12345678")),
+        ("transferPolicy.transferDay", json!(32), "must not be greater than 31", json!(31)),
+    ] {
+        let review = opened(&app, &seller, &[name], 10).await;
+        let refused = try_answer(&app, &review, &json!({ (name): wrong })).await;
+        assert_eq!(refused.details(400), [format!("data.{name} {rule}")]);
+        let (object, member) = name.split_once('.').unwrap();
+        let change = json!({ (object): { (member): wrong } });
+        assert_eq!(app.patch(&path(&seller), &change).await.details(400), [format!("{name} {rule}")]);
+        answered(&app, &review, &json!({ (name): right })).await;
+        app.run_jobs().await;
+        assert_eq!(now(&app, &review).await["status"], "approved");
+        let after = changed(&app, &seller, &json!({ "liable": true })).await;
+        assert_eq!(after[object][member], right);
+    }
+}
+
+/// The members of an object by their paths, without those of its arrays.
+fn leaves(path: &str, value: &Value, found: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                leaves(&format!("{path}.{name}"), value, found);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            found.push((path.to_owned(), value.clone()));
+        }
+    }
+}
+
+async fn every_member_of_a_seller_can_be_asked_for(app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    let mut body = complete_body(&merchant);
+    for name in ["documentIds", "planId", "createAsync"] {
+        body.as_object_mut().unwrap().remove(name);
+    }
+    let seller = made(&app, &body).await;
+    let mut values = Vec::new();
+    for part in ["owner", "business", "bankAccount", "transferPolicy"] {
+        leaves(part, &body[part], &mut values);
+    }
+    // What a text may be empty cannot be answered with nothing.
+    values.retain(|(_, value)| *value != "");
+    let mut data: serde_json::Map<String, Value> = values.into_iter().collect();
+    data.insert("owner.name".to_owned(), json!("Rita Souza"));
+    data.insert("business.address.referencePoint".to_owned(), json!("at the corner"));
+    for kind in ["SELFIE", "CNH_FULL", "CNH_FRONT", "CNH_BACK", "RG_FRONT", "RG_BACK"] {
+        let form = Form::of(&[("type", kind)]).with_upload("file", "a", &png().bytes);
+        let file = app.send(form.request_to(&app.client, Method::POST, DOCUMENTS)).await.expect(201);
+        data.insert(format!("documents.{kind}"), file["id"].clone());
+    }
+    let names: Vec<&str> = data.keys().map(String::as_str).collect();
+    let review = opened(&app, &seller, &names, 10).await;
+    for field in review["fields"].as_array().unwrap() {
+        assert!(field["type"].is_string() && field["label"] != field["name"], "{field}");
+    }
+    answered(&app, &review, &Value::Object(data)).await;
+    app.run_jobs().await;
+    assert_eq!(now(&app, &review).await["status"], "approved");
+    let after = read(&app, &seller).await;
+    assert_eq!(after["owner"]["name"], "Rita Souza");
+    assert_eq!(after["business"]["document"]["number"], seller["business"]["document"]["number"]);
+    changed(&app, &seller, &json!({ "liable": true })).await;
+    let texts = ["anticipatableVolumePercentage", "automaticAnticipationType", "automaticAnticipationDays"];
+    let rest = texts.map(|name| format!("transferPolicy.{name}"));
+    opened(&app, &seller, &rest.each_ref().map(String::as_str), 10).await;
+}
+
+async fn a_document_of_another_seller_is_no_answer(app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    let seller = made(&app, &seller_body(&merchant)).await;
+    let mut other = seller_body(&merchant);
+    other["owner"]["document"]["number"] = json!("15350946056");
+    made(&app, &other).await;
+    let review = opened(&app, &seller, &["owner.document.number"], 10).await;
+    let conflict = ["seller with this document already exists"];
+    let taken = json!({ "owner.document.number": "15350946056" });
+    assert_eq!(try_answer(&app, &review, &taken).await.details(409), conflict);
+
+    // One that somebody takes while the provider checks the answer stays with him.
+    let name = "owner.professionalOccupation";
+    let review = opened(&app, &seller, &["owner.document.number", name], 10).await;
+    answered(&app, &review, &json!({ "owner.document.number": "52998224725", (name): "CHECKED" })).await;
+    app.run_jobs().await;
+    let mut third = seller_body(&merchant);
+    third["owner"]["document"]["number"] = json!("52998224725");
+    made(&app, &third).await;
+    app.later(2 * HOUR).await;
+    assert_eq!(now(&app, &review).await["status"], "approved");
+    assert_eq!(read(&app, &seller).await["owner"]["document"]["number"], "36243319067");
+}
+
+async fn every_answer_leaves_its_trace(app: TestApp) {
+    let seller = made(&app, &seller_body(&single_merchant(&app).await)).await;
+    let review = opened(&app, &seller, &["owner.phoneNumber"], 10).await;
+    for word in ["REFUSED ONCE", "REFUSED ONCE", "21977777777"] {
+        app.later(HOUR).await;
+        answered(&app, &review, &json!({ "owner.phoneNumber": word })).await;
+        app.run_jobs().await;
+    }
+    assert_eq!(now(&app, &review).await["attempt"], 3);
+    let (client_id, id) = (app.client_id(), text(&review["id"]));
+    let stored = registration_reviews::find(&app.app.store, client_id, id.parse().unwrap()).await.unwrap();
+    let review = stored.unwrap().0;
+    let all: Vec<_> = review.answered_before.iter().chain(&review.answered).collect();
+    assert_eq!(all.len(), 3);
+    assert!(all.is_sorted_by(|before, after| before.collected_at < after.collected_at), "{all:?}");
+    let entries = audit::of_object(&app.app.store, client_id, id.parse().unwrap(), 10).await.unwrap();
+    let answers = entries.iter().filter(|entry| entry.action == "registration_review.answered");
+    assert_eq!(answers.count(), 3);
+}
+
+async fn a_seller_is_asked_again_after_it_has_changed(app: TestApp) {
+    let mut provider = sandbox("Asking", 1);
+    provider["options"] = json!({ "type": "SANDBOX", "sandboxReviewEveryDays": 20 });
+    let seller = made(&app, &seller_body(&app.merchant_with(json!([provider])).await)).await;
+    app.later(22 * DAY).await;
+    assert_eq!(app.get(REVIEWS).await.expect(200)["meta"]["totalItems"], 1);
+    changed(&app, &seller, &json!({ "bankAccount": { "accountNumber": "1000002" } })).await;
+    app.later(20 * DAY).await;
+    assert_eq!(app.get(REVIEWS).await.expect(200)["meta"]["totalItems"], 2, "40 days after its registration");
 }
 
 async fn a_provider_asks_by_itself_and_a_deleted_seller_is_asked_no_more(app: TestApp) {

@@ -96,7 +96,7 @@ impl SellerMessage {
             at: question.at,
             options: question.options.clone(),
             notify: question.notify.clone(),
-            asks: question.asks,
+            asks: question.asks.clone(),
             details: None,
         }
     }

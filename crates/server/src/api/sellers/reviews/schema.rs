@@ -29,7 +29,7 @@ pub(super) struct ReviewSchema {
     #[schema(value_type = String, format = DateTime)]
     deadline_at: Timestamp,
     fields: Vec<ReviewFieldSchema>,
-    /// 1, and one more with every answer that was refused with further time.
+    /// 1, and one more with every answer that was refused.
     #[schema(example = 1)]
     attempt: u32,
     #[schema(value_type = String, format = DateTime)]
@@ -77,6 +77,7 @@ pub(super) struct ReviewFieldSchema {
 #[schema(as = RegistrationReviewRejection)]
 pub(super) struct ReviewRejectionSchema {
     field: String,
+    /// The provider's own words; in events the same text for each field.
     message: String,
 }
 
@@ -85,7 +86,7 @@ pub(super) struct ReviewRejectionSchema {
 #[schema(as = NewRegistrationReview, rename_all = "camelCase", example = json!({ "fields": ["owner.phoneNumber"] }))]
 pub(super) struct NewReviewBody {
     /// What it asks for; phone and monthly income by default.
-    #[schema(min_items = 1, max_items = 40)]
+    #[schema(min_items = 1, max_items = 68)]
     fields: Option<Vec<String>>,
     /// In the future; in 30 days by default.
     #[schema(value_type = Option<String>, format = DateTime)]
