@@ -111,7 +111,10 @@ async fn turn(bench: &Bench, engine: &Engine, side: Side, turns: &mut Turns) -> 
 async fn rules(service: &Service, account: &Account) -> Outcome<Value> {
     let mut rules = Vec::with_capacity(SELLERS.len());
     for (document, percentage) in SELLERS {
-        let seller = service.post(account, "/v1/sellers", &seller(account, document)).await?;
+        let created = service.post(account, "/v1/sellers", &seller(account, document)).await?;
+        // A new seller is answered as pending.
+        let path = format!("/v1/sellers/{}", created["id"].as_str().unwrap_or_default());
+        let seller = service.get(account, &path).await?;
         if seller["status"] != "active" {
             return Err(format!("the simulator did not take a seller: {seller}").into());
         }
