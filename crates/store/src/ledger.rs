@@ -42,31 +42,32 @@ sql! {
             :provider_type, :currency, :debit, :credit, :seller_id, :amount)";
     /// The entries of charges or of lines of settlement files.
     ENTRIES_OF_SOURCES = concat!("SELECT ", columns!(), " FROM ledger_entries
-        WHERE client_id = :client_id AND source_id IN EACH_UUID(:sources)
+        WHERE UNINDEXED client_id = :client_id AND source_id IN EACH_UUID(:sources)
         ORDER BY source_id, version, ordinal");
-    /// Charges that have moved in a time, oldest first. What settlement files have posted has no version.
+    /// When charges have moved, in that order. What settlement files have posted has no version.
     CHARGES_MOVED = "
-        SELECT DISTINCT source_id FROM ledger_entries
-        WHERE client_id = :client_id AND at >= :from AND at < :to AND source_id > :after AND source_id < :before
+        SELECT DISTINCT at, source_id FROM ledger_entries
+        WHERE client_id = :client_id AND (at, source_id) > (:after_at, :after) AND at < :to AND source_id < :before
           AND version > 0
-        ORDER BY source_id LIMIT :limit";
+        ORDER BY at, source_id LIMIT :limit";
 }
 
-/// The oldest charges after `after` and before `before` that have moved in a time.
+/// When charges that are older than `made_before` have moved, after `after` and before `to`, in that order. A charge that has
+/// moved twice is there twice.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`].
 pub async fn charges_moved(
     store: &Store,
     client_id: ClientId,
-    from: Timestamp,
+    after: (Timestamp, ChargeId),
     to: Timestamp,
-    after: ChargeId,
-    before: ChargeId,
+    made_before: ChargeId,
     limit: i64,
-) -> Result<Vec<ChargeId>, StoreError> {
-    let args = args! { client_id, from, to, after, before, limit };
-    store.rows(&CHARGES_MOVED, args).await?.iter().map(|row| row.get("source_id")).collect()
+) -> Result<Vec<(Timestamp, ChargeId)>, StoreError> {
+    let args = args! { client_id, after_at: after.0, after: after.1, to, before: made_before, limit };
+    let rows = store.rows(&CHARGES_MOVED, args).await?;
+    rows.iter().map(|row| Ok((row.get("at")?, row.get("source_id")?))).collect()
 }
 
 /// Posts entries in the batch of what they record.

@@ -56,7 +56,8 @@ impl fmt::Display for DatabaseKind {
 /// `EACH_TEXT(:list)` and `EACH_UUID(:list)` are sub-selects of the elements of a JSON array argument
 /// (`WHERE id IN EACH_UUID(:ids)`); `EACH_SPAN(:list)` is one of its elements as rows of three numbers
 /// (`counters/spans.rs`). `STATES_UNDER_WAY` is the list of the states of a charge in which a provider's answer
-/// is waited for, as the domain has it (`WHERE status IN STATES_UNDER_WAY`). `DATABASE_NOW` is the time of the database's
+/// is waited for, as the domain has it (`WHERE status IN STATES_UNDER_WAY`). `UNINDEXED client_id = :client_id` keeps
+/// SQLite from an index of that column where a list of keys finds fewer rows. `DATABASE_NOW` is the time of the database's
 /// clock at the start of the statement, in milliseconds since 1970.
 #[macro_export]
 macro_rules! sql {
@@ -256,6 +257,17 @@ const STATES_UNDER_WAY: &str = "STATES_UNDER_WAY";
 /// Stands for the time of the database's clock.
 const DATABASE_NOW: &str = "DATABASE_NOW";
 
+/// Stands before a column by which no row is to be looked up. SQLite keeps no statistics, so it believes that few rows have
+/// a client, and reads all of them although it is told the keys of some.
+const UNINDEXED: &str = "UNINDEXED";
+
+const fn unindexed(database: DatabaseKind) -> &'static str {
+    match database {
+        DatabaseKind::Sqlite => "+",
+        DatabaseKind::Postgres => "",
+    }
+}
+
 /// An embedded database has the machine's clock.
 const fn database_now(database: DatabaseKind) -> &'static str {
     match database {
@@ -321,6 +333,10 @@ impl Translation {
         if word == DATABASE_NOW {
             self.text.push_str(database_now(self.database));
             return &rest[word.len()..];
+        }
+        if word == UNINDEXED {
+            self.text.push_str(unindexed(self.database));
+            return rest[word.len()..].trim_start();
         }
         match WORDS.iter().find(|(name, ..)| *name == word) {
             Some((_, sqlite, postgres)) => self.dialect_word(&rest[word.len()..], sqlite, postgres),

@@ -106,8 +106,8 @@ pub struct Cursor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Part {
-    /// Those that were made earlier, and have moved.
-    Earlier,
+    /// Those that were made earlier, and have moved: the last one of the page before at this time.
+    Earlier { moved_at: Timestamp },
     /// Those that were made in the time.
     Made,
 }

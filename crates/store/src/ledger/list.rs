@@ -13,9 +13,9 @@ use crate::charges::Direction;
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
-macro_rules! filtered {
+macro_rules! filter {
     () => {
-        " FROM ledger_entries WHERE client_id = :client_id AND at >= :from AND at < :to \
+        " AND at >= :from AND at < :to \
            AND (CAST(:merchants AS JSONB) IS NULL OR merchant_id IN EACH_UUID(:merchants)) \
            AND (CAST(:provider_types AS JSONB) IS NULL OR provider_type IN EACH_TEXT(:provider_types)) \
            AND (CAST(:currencies AS JSONB) IS NULL OR currency IN EACH_TEXT(:currencies)) \
@@ -26,10 +26,19 @@ macro_rules! filtered {
     };
 }
 
+macro_rules! filtered {
+    () => {
+        concat!(" FROM ledger_entries WHERE client_id = :client_id", filter!())
+    };
+}
+
 // Found by the key: the time may match the whole account.
 macro_rules! of_sources {
     () => {
-        concat!(filtered!(), " AND source_id IN EACH_UUID(:sources)")
+        concat!(
+            " FROM ledger_entries WHERE UNINDEXED client_id = :client_id AND source_id IN EACH_UUID(:sources)",
+            filter!()
+        )
     };
 }
 

@@ -75,6 +75,27 @@ async fn sums_that_are_not_folded_are_found_by_their_index() {
     store.close().await;
 }
 
+#[tokio::test]
+async fn entries_of_the_ledger_are_looked_up_by_their_sources() {
+    let database = TestDatabase::fresh(DatabaseKind::Sqlite).await;
+    let store = database.open().await;
+    let readers = [
+        "ENTRIES_OF_SOURCES",
+        "LEDGER_ENTRIES_OF_SOURCES_DESC",
+        "LEDGER_ENTRIES_OF_SOURCES_ASC",
+        "COUNT_LEDGER_ENTRIES_OF_SOURCES",
+    ];
+    for name in readers {
+        let plan = plan_of(&store, name).await;
+        assert!(plan.contains("ledger_entries USING PRIMARY KEY (source_id=?)"), "{name}: {plan}");
+    }
+    // A page of what has moved goes on where the one before has ended.
+    let moved = plan_of(&store, "CHARGES_MOVED").await;
+    assert!(moved.contains("(client_id=? AND (at,source_id)>(?,?) AND at<?)"), "{moved}");
+    assert!(!moved.contains("TEMP B-TREE"), "{moved}");
+    store.close().await;
+}
+
 async fn plan_of(store: &Store, name: &str) -> String {
     let sql = Sql::catalog().find(|sql| sql.name() == name).unwrap();
     testing::query_plan(store, sql).await.unwrap()

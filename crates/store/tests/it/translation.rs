@@ -10,6 +10,8 @@ static WRONG_LIST: Sql = text("SELECT 1 WHERE a IN EACH_TEXT(names)");
 static OPTIONAL_LIST: Sql = text("SELECT 1 WHERE (:names IS NULL OR a IN EACH_TEXT(:names)) AND b = :b");
 static STATES: Sql = text("SELECT 1 WHERE status IN STATES_UNDER_WAY OR b IN (:b)");
 static NOW: Sql = text("UPDATE t SET until = DATABASE_NOW + :ms WHERE until <= DATABASE_NOW");
+static BESIDES_A_LIST: Sql =
+    text("SELECT 1 WHERE UNINDEXED client_id = :client_id AND a IN EACH_TEXT(:names)");
 static SPLIT: Sql = Sql::split("it", "SPLIT", "lite :b :a", "post :a :b");
 
 const fn text(text: &'static str) -> Sql {
@@ -75,6 +77,13 @@ fn now_is_what_the_databases_clock_shows() {
     assert_eq!(sqlite, format!("UPDATE t SET until = {now} + ?1 WHERE until <= {now}"));
     let now = "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)";
     assert_eq!(postgres, format!("UPDATE t SET until = {now} + $1 WHERE until <= {now}"));
+}
+
+#[test]
+fn a_column_can_be_kept_from_its_index() {
+    let (sqlite, postgres) = both(&BESIDES_A_LIST);
+    assert!(sqlite.starts_with("SELECT 1 WHERE +client_id = ?1 AND a IN"), "{sqlite}");
+    assert!(postgres.starts_with("SELECT 1 WHERE client_id = $1 AND a IN"), "{postgres}");
 }
 
 #[test]

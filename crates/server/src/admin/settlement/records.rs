@@ -29,44 +29,51 @@ pub(super) async fn page(
 ) -> Result<SettlementAnswer, CommandError> {
     let (first, end) = (ChargeId::first_at(from), ChargeId::first_at(to));
     let accounts = accounts(app, scope).await?;
-    let begins = |client_id| Cursor { client_id, part: Part::Earlier, charge_id: Id::new(Uuid::nil()) };
+    let begins = |client_id| {
+        let part = Part::Earlier { moved_at: from };
+        Cursor { client_id, part, charge_id: Id::new(Uuid::nil()) }
+    };
     let Some(at) = after.or_else(|| accounts.first().copied().map(begins)) else {
         return Ok(SettlementAnswer::Moved { moved: Vec::new(), next: None });
     };
-    let (ids, charges) = match at.part {
-        Part::Earlier => {
-            let ids = ledger::charges_moved(
-                &app.store,
-                at.client_id,
-                from,
-                moved_until,
-                at.charge_id,
-                first,
-                CHARGES_PER_PAGE,
-            )
-            .await?;
-            let charges = charges::find_many(&app.store, at.client_id, &ids).await?;
-            (ids, charges)
+    let (charges, last) = match at.part {
+        Part::Earlier { moved_at } => {
+            let after = (moved_at, at.charge_id);
+            let limit = CHARGES_PER_PAGE;
+            let moved =
+                ledger::charges_moved(&app.store, at.client_id, after, moved_until, first, limit).await?;
+            let last = moved.last().filter(|_| is_full(moved.len()));
+            let last = last.map(|(moved_at, id)| (Part::Earlier { moved_at: *moved_at }, *id));
+            let mut ids: Vec<ChargeId> = moved.into_iter().map(|(_, id)| id).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            (charges::find_many(&app.store, at.client_id, &ids).await?, last)
         }
         Part::Made => {
             let mut charges =
                 charges::after(&app.store, at.client_id, at.charge_id, CHARGES_PER_PAGE).await?;
             charges.retain(|stored| stored.charge.id < end);
-            (charges.iter().map(|stored| stored.charge.id).collect(), charges)
+            let last = charges.last().filter(|_| is_full(charges.len()));
+            let last = last.map(|stored| (Part::Made, stored.charge.id));
+            (charges, last)
         }
     };
-    let is_last = i64::try_from(ids.len()).is_ok_and(|found| found < CHARGES_PER_PAGE);
-    let next = match (ids.last(), at.part) {
-        (Some(last), _) if !is_last => Some(Cursor { charge_id: *last, ..at }),
+    let next = match (last, at.part) {
+        (Some((part, charge_id)), _) => Some(Cursor { part, charge_id, ..at }),
         // Ids of the first moment begin with it, and none is lower.
-        (_, Part::Earlier) => Some(Cursor { part: Part::Made, charge_id: first, ..at }),
-        (_, Part::Made) => {
+        (None, Part::Earlier { .. }) => Some(Cursor { part: Part::Made, charge_id: first, ..at }),
+        (None, Part::Made) => {
             let place = accounts.iter().position(|client_id| *client_id == at.client_id);
             place.and_then(|place| accounts.get(place + 1).copied()).map(begins)
         }
     };
     let charges: Vec<Charge> = charges.into_iter().map(|stored| stored.charge).collect();
     Ok(SettlementAnswer::Moved { moved: moved_of(app, scope, at.client_id, &charges).await?, next })
+}
+
+/// Whether a page of so many may be followed by another.
+fn is_full(found: usize) -> bool {
+    i64::try_from(found).is_ok_and(|found| found >= CHARGES_PER_PAGE)
 }
 
 /// What the records have of payments of a registered provider. An index leads from the provider's ids to the requests, so

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::{join, join_all};
 use regente_domain::currency::Currency;
-use regente_domain::id::{MerchantId, SellerId};
+use regente_domain::id::{ChargeId, MerchantId, SellerId};
 use regente_domain::ledger::{Account, Books, Entry, Movement, Purpose, Source, Subject};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -25,6 +25,7 @@ on_both!(
     sums_of_the_largest_amounts_fit,
     what_is_wrong_is_found,
     pages_after_an_entry_have_each_once_while_entries_come,
+    charges_are_found_by_when_they_moved,
 );
 
 sql! {
@@ -298,4 +299,35 @@ async fn pages_after_an_entry_have_each_once_while_entries_come(store: Store) {
     let found = ledger::after(&store, CLIENT, &all, (Some(from), Some(to)), None, 100).await.unwrap();
     expected.retain(|entry| (from..to).contains(&entry.at));
     assert_eq!(found, expected);
+}
+
+async fn charges_are_found_by_when_they_moved(store: Store) {
+    let with = |number: i64, version: i64, hours: i64| {
+        let source = Source { version, ..entry(number).source };
+        Entry { source, at: at(hours, 0), ..entry(number) }
+    };
+    // The third moves twice, in the same moment as the first. The fourth entry is of a line of a file.
+    let moved = [
+        with(3, 1, 2),
+        with(1, 1, 2),
+        with(3, 2, 5),
+        with(2, 0, 3),
+        with(2, 1, 4),
+        with(5, 1, 3),
+        with(4, 1, 9),
+    ];
+    post(&store, &moved).await;
+    let id = |number: u128| ChargeId::new(Uuid::from_u128(number));
+    let mut after = (at(1, 0), ChargeId::new(Uuid::nil()));
+    let mut found = Vec::new();
+    loop {
+        let page = ledger::charges_moved(&store, CLIENT, after, at(9, 0), id(5), 1).await.unwrap();
+        match page[..] {
+            [] => break,
+            [one] => after = one,
+            _ => panic!("{page:?}"),
+        }
+        found.extend(page);
+    }
+    assert_eq!(found, [(at(2, 0), id(1)), (at(2, 0), id(3)), (at(4, 0), id(2)), (at(5, 0), id(3))]);
 }
