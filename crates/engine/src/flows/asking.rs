@@ -10,6 +10,7 @@ use regente_domain::charge::attempt::{AuthenticationStep, RequestGroup, RiskStep
 use regente_domain::charge::authentication::{Authenticator, LiabilityShift};
 use regente_domain::charge::{Charge, Means, PaymentSource, Recurrence, SecurityCode, StateName};
 use regente_domain::id::CardId;
+use regente_domain::seller::Seller;
 use regente_providers::authentication::ThreeDSecure;
 use regente_providers::division::Division;
 use regente_providers::request::{
@@ -39,6 +40,7 @@ pub(super) struct Asking {
     instrument: Instrument,
     data: Option<Box<ThreeDSecure>>,
     vendor: Option<Box<VendorDetails>>,
+    sellers: Vec<Seller>,
     merchant: Arc<MerchantWithProviders>,
     overrides: SimulatorOverrides,
     actor: Actor,
@@ -58,6 +60,8 @@ pub(super) struct Prerequisites {
     pub data: Option<Box<ThreeDSecure>>,
     /// In whose name the charge is taken.
     pub vendor: Option<Box<VendorDetails>>,
+    /// The sellers among whom the charge is divided.
+    pub sellers: Vec<Seller>,
     /// The merchant with its providers.
     pub merchant: Arc<MerchantWithProviders>,
     /// The circuit probes that the charge holds.
@@ -98,7 +102,8 @@ impl Prerequisites {
             },
             None => None,
         };
-        Ok(Some(Self { source, data, vendor, merchant, circuit_probes: CircuitProbes::default() }))
+        let sellers = split::sellers_of(app, charge).await?;
+        Ok(Some(Self { source, data, vendor, sellers, merchant, circuit_probes: CircuitProbes::default() }))
     }
 }
 
@@ -161,7 +166,8 @@ impl Asking {
         started: MachineTime,
     ) -> Result<Box<Self>, Error> {
         let Begun { charge, request, ended } = begun;
-        let Prerequisites { source, data, vendor, merchant, circuit_probes: _circuit_probes } = prerequisites;
+        let Prerequisites { source, data, vendor, sellers, merchant, circuit_probes: _circuit_probes } =
+            prerequisites;
         let OpenedSource { instrument, card } = source.open(app).await?;
         Ok(Box::new(Self {
             charge,
@@ -169,6 +175,7 @@ impl Asking {
             instrument,
             data,
             vendor,
+            sellers,
             merchant,
             overrides,
             actor,
@@ -205,10 +212,7 @@ impl Asking {
             true => Box::pin(self.buyer(app)).await?,
             false => None,
         };
-        let division = match &self.charge.split {
-            Some(_) => Box::pin(split::of_charge(app, &self.charge, provider.id)).await?,
-            None => None,
-        };
+        let division = split::of_charge(&self.charge, &self.sellers, provider.id);
         let authorization = self.authorization(app, buyer, division);
         Ok(attempt::ask(app, provider, &self.request, &self.overrides, authorization).await?)
     }

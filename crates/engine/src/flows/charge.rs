@@ -9,6 +9,7 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, ChargeEvent, Means, Next};
 use regente_domain::id::AuthenticationSetupId;
 use regente_domain::purchase::{self, Purchase};
+use regente_domain::seller::Seller;
 use regente_providers::authentication::ThreeDSecure;
 use regente_providers::request::VendorDetails;
 use regente_store::merchants::MerchantWithProviders;
@@ -57,6 +58,8 @@ pub struct NewCharge {
     pub tokens: Vec<[u8; 32]>,
     /// The records of the card numbers that were opened for it.
     pub openings: Option<Openings>,
+    /// The sellers among whom the charge is divided.
+    pub sellers: Vec<Seller>,
     /// The merchant and its providers.
     pub merchant: Arc<MerchantWithProviders>,
     /// The circuit probes that the charge holds.
@@ -160,11 +163,11 @@ async fn ready(
     request: TransactionRequest,
     started: MachineTime,
 ) -> Result<Box<Asking>, Error> {
-    let NewCharge { charge, source, data, vendor, merchant, circuit_probes, actor, seed, .. } = *new;
+    let NewCharge { charge, source, data, vendor, sellers, merchant, circuit_probes, actor, seed, .. } = *new;
     let overrides = SimulatorOverrides::of(app, &charge, seed);
     let mut ended = Vec::with_capacity(1);
     ended.extend(setup);
-    let prerequisites = Prerequisites { source, data, vendor, merchant, circuit_probes };
+    let prerequisites = Prerequisites { source, data, vendor, sellers, merchant, circuit_probes };
     Asking::begin(app, Begun { charge, request, ended }, prerequisites, overrides, actor, started).await
 }
 

@@ -110,15 +110,18 @@ pub fn of_rules(rules: Vec<SplitRule>, fee: Option<PlatformFee>) -> Option<Box<S
     (!rules.is_empty()).then(|| Box::new(Split::new(rules, fee)))
 }
 
+/// The sellers of a charge, also those who were deleted since: what they were given is given back.
+pub(super) async fn sellers_of(app: &App, charge: &Charge) -> Result<Vec<Seller>, StoreError> {
+    let Some(split) = charge.split.as_deref() else { return Ok(Vec::new()) };
+    let ids: Vec<SellerId> = split.rules.iter().map(|rule| rule.seller_id).collect();
+    sellers::find_many_ever(&app.store, charge.client_id, &ids).await
+}
+
 /// What the provider of an authorization is told.
-pub(super) async fn of_charge(
-    app: &App,
-    charge: &Charge,
-    at: ProviderId,
-) -> Result<Option<Box<Division>>, StoreError> {
-    let Some(split) = charge.split.as_deref() else { return Ok(None) };
+pub(super) fn of_charge(charge: &Charge, sellers: &[Seller], at: ProviderId) -> Option<Box<Division>> {
+    let split = charge.split.as_deref()?;
     let shares = split.shares(charge.amount, charge.original_amount);
-    division(app, charge, split, shares, at).await.map(Some)
+    Some(division(split, shares, sellers, at))
 }
 
 /// What the provider of the open capture or void is told.
@@ -129,20 +132,11 @@ pub(super) async fn of_open(
 ) -> Result<Option<Box<Division>>, StoreError> {
     match charge.split.as_deref().zip(charge.shares_of_open()) {
         None => Ok(None),
-        Some((split, shares)) => division(app, charge, split, shares, at).await.map(Some),
+        Some((split, shares)) => Ok(Some(division(split, shares, &sellers_of(app, charge).await?, at))),
     }
 }
 
-async fn division(
-    app: &App,
-    charge: &Charge,
-    split: &Split,
-    shares: Shares,
-    at: ProviderId,
-) -> Result<Box<Division>, StoreError> {
-    let ids: Vec<SellerId> = split.rules.iter().map(|rule| rule.seller_id).collect();
-    // Also of those who were deleted since: what they were given is given back.
-    let known = sellers::find_many_ever(&app.store, charge.client_id, &ids).await?;
+fn division(split: &Split, shares: Shares, known: &[Seller], at: ProviderId) -> Box<Division> {
     let rest = shares.merchant.plus(shares.fee).unwrap_or(shares.merchant);
     let part = |(rule, amount): (&SplitRule, _)| {
         let seller = known.iter().find(|seller| seller.id == rule.seller_id);
@@ -155,7 +149,7 @@ async fn division(
         }
     };
     let sellers = split.rules.iter().zip(shares.sellers).map(part).collect();
-    Ok(Box::new(Division { sellers, rest }))
+    Box::new(Division { sellers, rest })
 }
 
 /// The error for an amount that the rules cannot divide. `path` is the member that gives it.

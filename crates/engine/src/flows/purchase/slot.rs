@@ -87,6 +87,7 @@ async fn prepare(
         charge,
         data: None,
         vendor: None,
+        sellers: Vec::new(),
         setup_id: None,
         tokens: cvv_token.into_iter().map(token_digest).collect(),
         openings: None,

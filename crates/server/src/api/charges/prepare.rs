@@ -182,6 +182,7 @@ pub(super) async fn prepare(
         setup_id: request.authentication.as_ref().and_then(|data| data.setup_id),
         data: request.authentication,
         vendor,
+        sellers,
         tokens,
         openings: Some(openings),
         merchant,
