@@ -1,7 +1,7 @@
 //! How a payment is divided among sellers, as its provider is told.
 
 use regente_domain::money::Amount;
-use regente_domain::split::Bears;
+use regente_domain::split::{Bears, Shares};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -32,6 +32,18 @@ pub struct SellerPart {
 }
 
 impl Division {
+    /// What each has; the rest is the merchant's.
+    pub(crate) fn shares(&self) -> Shares {
+        let sellers = self.sellers.iter().map(|part| part.amount).collect();
+        Shares { sellers, merchant: self.rest, fee: Amount::ZERO }
+    }
+
+    /// The same sellers with other shares.
+    pub(crate) fn with(&self, shares: Shares) -> Self {
+        let part = |(part, amount): (&SellerPart, Amount)| SellerPart { amount, ..part.clone() };
+        Self { sellers: self.sellers.iter().zip(shares.sellers).map(part).collect(), rest: shares.merchant }
+    }
+
     /// Whether the parts are the whole of `amount`.
     pub fn fits(&self, amount: Amount) -> bool {
         let sum = |sum: Amount, part: &SellerPart| sum.plus(part.amount);

@@ -83,7 +83,7 @@ impl Shares {
     }
 
     /// The shares of another amount, in the same proportion.
-    pub(super) fn in_proportion(&self, amount: Amount) -> Self {
+    pub fn in_proportion(&self, amount: Amount) -> Self {
         Self::of_parts(divide(amount.minor_units(), &self.parts()))
     }
 
@@ -96,11 +96,13 @@ impl Shares {
         Self::of_parts(divide_below(to, &whole.parts(), &parts))
     }
 
-    pub(super) fn minus(&self, other: &Self) -> Self {
+    /// What is left when each has lost what he has of the other.
+    pub fn minus(&self, other: &Self) -> Self {
         self.with(other, |mine, others| mine.saturating_sub(others))
     }
 
-    pub(super) fn plus(&self, other: &Self) -> Self {
+    /// Both together.
+    pub fn plus(&self, other: &Self) -> Self {
         self.with(other, i64::saturating_add)
     }
 

@@ -2,10 +2,9 @@
 //! agreement. The log is all it knows; a line is the difference between what an authorization held before and after.
 
 use regente_domain::charge::reversal::ReversalKind;
-use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::settlement::Kind;
-use regente_domain::split::{Share, Split, SplitRule, fee_parts};
+use regente_domain::split::fee_parts;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -94,7 +93,8 @@ impl TransactionLog {
 fn division_of(entry: &Entry, before: &[Entry]) -> Option<Division> {
     let answered = entry.answered()?;
     if let Deed::Reversal { kind: ReversalKind::RefundReverted, .. } = answered.deed {
-        return given_back(before).and_then(|given| part_of_division(&given, answered.amount));
+        let given = given_back(before)?;
+        return Some(given.with(given.shares().in_proportion(answered.amount)));
     }
     told_division(entry, before)
 }
@@ -127,13 +127,14 @@ fn given_back(before: &[Entry]) -> Option<Division> {
             Deed::Void { .. } | Deed::VoidResult { .. } => {
                 let division = told_division(entry, before.get(..place)?)?;
                 given = Some(match given {
-                    Some(given) => with(&given, &division, Amount::plus)?,
+                    Some(given) => together(&given, &division)?,
                     None => division,
                 });
             }
             Deed::Reversal { kind: ReversalKind::RefundReverted, .. } => {
-                let again = part_of_division(given.as_ref()?, answered.amount)?;
-                given = Some(with(&given?, &again, Amount::minus)?);
+                let all = given?;
+                let shares = all.shares();
+                given = Some(all.with(shares.minus(&shares.in_proportion(answered.amount))));
             }
             Deed::Authorization { .. }
             | Deed::Capture { .. }
@@ -148,34 +149,10 @@ fn given_back(before: &[Entry]) -> Option<Division> {
 }
 
 /// Both together, part by part; `None` where they are of other sellers.
-fn with(one: &Division, other: &Division, combine: fn(Amount, Amount) -> Option<Amount>) -> Option<Division> {
-    let is_same = |(one, other): (&SellerPart, &SellerPart)| one.registration == other.registration;
-    let is_alike =
-        one.sellers.len() == other.sellers.len() && one.sellers.iter().zip(&other.sellers).all(is_same);
-    let part = |(one, other): (&SellerPart, &SellerPart)| {
-        Some(SellerPart { amount: combine(one.amount, other.amount)?, ..one.clone() })
-    };
-    let sellers = one.sellers.iter().zip(&other.sellers).map(part).collect::<Option<_>>()?;
-    is_alike.then_some(Division { sellers, rest: combine(one.rest, other.rest)? })
-}
-
-/// The parts of `amount` in the proportion of a division, to the cent as charges are divided: what is left when the rest of
-/// it is given back in proportion.
-fn part_of_division(whole: &Division, amount: Amount) -> Option<Division> {
-    let all = whole.sellers.iter().try_fold(whole.rest, |sum, part| sum.plus(part.amount))?;
-    let rule = |part: &SellerPart| SplitRule {
-        id: Id::new(part.registration),
-        seller_id: Id::new(part.registration),
-        share: Share::Amount(part.amount),
-        bears: part.bears,
-    };
-    let split = Split::new(whole.sellers.iter().map(rule).collect(), None);
-    let rest = split.returns(all, all, all.minus(amount)?, &[]).ok()?;
-    let part = |(part, rest): (&SellerPart, &Amount)| {
-        Some(SellerPart { amount: part.amount.minus(*rest)?, ..part.clone() })
-    };
-    let sellers = whole.sellers.iter().zip(&rest.sellers).map(part).collect::<Option<_>>()?;
-    Some(Division { sellers, rest: whole.rest.minus(rest.merchant)? })
+fn together(one: &Division, other: &Division) -> Option<Division> {
+    let registration = |part: &SellerPart| part.registration;
+    let is_alike = one.sellers.iter().map(registration).eq(other.sellers.iter().map(registration));
+    is_alike.then(|| one.with(one.shares().plus(&other.shares())))
 }
 
 /// What an entry has changed.
