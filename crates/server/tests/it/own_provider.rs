@@ -3,6 +3,9 @@
 
 use std::time::Duration;
 
+use axum::http::Method;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::charges::pix::{described, jose, pix_body};
@@ -11,7 +14,10 @@ use crate::cli::process::{Server, run_on};
 use crate::harness::{APPROVED, Adapters, TIMED_OUT, TestApp, charge_body, sandbox, stories};
 use crate::platform_fees::kept::keep;
 use crate::real_providers::elsewhere::{Elsewhere, Said};
-use crate::sellers::made;
+use crate::sellers::documents::{DOCUMENTS, selfie};
+use crate::sellers::reviews::{answered, now};
+use crate::sellers::{made, read};
+use crate::settings::forms::png;
 use crate::splits::books::in_books;
 use crate::splits::{divided, seller, seller_body};
 
@@ -20,6 +26,7 @@ stories! {
     an_operators_own_processor_is_asked,
     it_divides_charges,
     it_asks_a_seller_for_what_that_can_answer,
+    it_is_sent_files_and_judges_answers,
 }
 
 fn own(priority: i64) -> Value {
@@ -213,6 +220,83 @@ async fn it_asks_a_seller_for_what_that_can_answer(app: TestApp) {
         (&review["sellerId"], &review["fields"][0]["name"], review["fields"].as_array().unwrap().len()),
         (&seller["id"], &phone["name"], 1)
     );
+    elsewhere.stop().await;
+}
+
+/// A processor that has asked for a telephone number and a picture, and judges what it is answered.
+fn judging(said: &Said, verdict: &Value) -> Option<(u16, Value)> {
+    let fields = json!([
+        { "name": "owner.phoneNumber", "required": true }, { "name": "documents.SELFIE", "required": true },
+    ]);
+    let (status, mut answer) = asking(said, &fields, 1)?;
+    if said.json()["asks"]["type"] == "review" {
+        answer["seller"] = json!({ "reviewed": verdict });
+    }
+    Some((status, answer))
+}
+
+/// What it was told last about a seller by a question of a type.
+fn told(elsewhere: &Elsewhere, asks: &str) -> Value {
+    let told = elsewhere.all().into_iter().filter(|said| said.path == "/own/v1/sellers");
+    let told: Vec<Value> = told.map(|said| said.json()).collect();
+    let newest = told.iter().rfind(|told| told["asks"]["type"] == asks);
+    newest.unwrap_or_else(|| panic!("no {asks}: {told:#?}")).clone()
+}
+
+async fn it_is_sent_files_and_judges_answers(app: TestApp) {
+    let elsewhere = Elsewhere::start(|said| judging(said, &json!("pending"))).await;
+    let app = app.reachable().await.with_adapters(Adapters::Real(elsewhere.address)).await;
+    let merchant = app.merchant_with(json!([own(1)])).await;
+    let seller = made(&app, &seller_body(&merchant, 1, "4929")).await;
+    let registered = told(&elsewhere, "register");
+    app.run_jobs().await;
+    let review = app.get("/v1/sellers/registration-reviews").await.expect(200)["items"][0].clone();
+    assert_eq!((&review["providerType"], &review["attempt"]), (&json!("PLATFORM"), &json!(1)));
+
+    let picture = png();
+    let upload =
+        async || app.send(selfie(&picture.bytes).request_to(&app.client, Method::POST, DOCUMENTS)).await;
+    let answer = async |phone: &str| {
+        let file = upload().await.expect(201)["id"].clone();
+        let values = json!({ "owner.phoneNumber": phone, "documents.SELFIE": file });
+        let submitted = answered(&app, &review, &values).await;
+        assert_eq!(submitted["status"], "submitted");
+        app.run_jobs().await;
+        (file, values)
+    };
+    let (file, values) = answer("21977777777").await;
+    let sent = told(&elsewhere, "file");
+    assert_eq!(
+        (&sent["key"], &sent["details"]["sellerId"], &sent["asks"]),
+        (
+            &registered["key"],
+            &seller["id"],
+            &json!({ "type": "file", "kind": "SELFIE", "format": "png", "bytes": picture.bytes.len() })
+        )
+    );
+    let expected = json!({ "id": file, "content": STANDARD.encode(&picture.bytes) });
+    assert_eq!((&sent["details"]["file"], &sent["details"]["externalId"]), (&expected, &json!("re-1")));
+    let sent = told(&elsewhere, "review");
+    let expected = json!({ "key": uuid::Uuid::from_u128(1), "attempt": 1, "values": values });
+    assert_eq!((&sent["key"], &sent["details"]["answer"]), (&registered["key"], &expected));
+    assert_eq!(now(&app, &review).await["status"], "submitted");
+
+    // It has looked at the answer, does not take it, and waits for another one.
+    let refused = json!({ "refused": { "rejections": [{ "field": "documents.SELFIE", "message": "it is blurred" }],
+        "deadline_at": "2026-04-22T15:12:38.379Z" } });
+    elsewhere.answers(move |said| judging(said, &refused));
+    app.later(Duration::from_secs(25 * 60 * 60)).await;
+    let again = now(&app, &review).await;
+    assert_eq!((&again["status"], &again["attempt"]), (&json!("open"), &json!(2)), "{again:#}");
+    assert_eq!(again["rejections"], json!([{ "field": "documents.SELFIE", "message": "it is blurred" }]));
+
+    elsewhere.answers(|said| judging(said, &json!("accepted")));
+    let (_, values) = answer("21966666666").await;
+    app.later(Duration::from_secs(25 * 60 * 60)).await;
+    let expected = json!({ "key": uuid::Uuid::from_u128(1), "attempt": 2, "values": values });
+    assert_eq!(told(&elsewhere, "review")["details"]["answer"], expected);
+    assert_eq!(now(&app, &review).await["status"], "approved");
+    assert_eq!(read(&app, &seller).await["owner"]["phoneNumber"], "21966666666");
     elsewhere.stop().await;
 }
 

@@ -4,7 +4,7 @@ mod crashes;
 pub mod documents;
 mod registrations;
 mod review_page;
-mod reviews;
+pub mod reviews;
 
 use axum::http::Method;
 use regente_store::{args, sql};

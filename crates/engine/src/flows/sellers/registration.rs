@@ -111,7 +111,7 @@ fn after_silence(seller: &Seller, now: Timestamp) -> Timestamp {
 
 /// Whether a provider has answered about every file of a seller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Offered {
+pub(super) enum Offered {
     /// It has.
     All,
     /// It did not answer: some are left.
@@ -119,7 +119,12 @@ enum Offered {
 }
 
 /// Offers a provider the files of a seller that it has not been offered, one after the other.
-async fn offer_files(app: &App, seller: &Seller, link: &Link, provider: &Provider) -> Result<Offered, Error> {
+pub(super) async fn offer_files(
+    app: &App,
+    seller: &Seller,
+    link: &Link,
+    provider: &Provider,
+) -> Result<Offered, Error> {
     for document in documents::to_offer(app, seller, provider.id).await? {
         let Some(file) = documents::open(app, &document).await? else { continue };
         let call = call(app, seller, link, provider, SellerAsks::File(file)).await?;

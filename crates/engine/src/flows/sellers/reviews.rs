@@ -19,6 +19,7 @@ use regente_store::{Batch, Commit, events, providers, sellers};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
+use super::registration::Offered;
 use super::{Private, Record, documents, registration};
 use crate::app::App;
 use crate::audit;
@@ -333,6 +334,10 @@ async fn ask(
     let seller = &record.seller;
     let provider = providers::find_live(&app.store, review.client_id, review.provider_id).await?;
     let (Some(provider), Some(link)) = (provider, seller.link(review.provider_id)) else { return Ok(None) };
+    // Whoever judges an answer has the files that it names.
+    if registration::offer_files(app, seller, link, &provider).await? == Offered::Some {
+        return Ok(None);
+    }
     let submitted_at = review.answered.map_or(review.opened_at, |answered| answered.at);
     let answer = ReviewAnswer {
         key: review.demand.key,

@@ -51,7 +51,7 @@ pub(super) fn place(review: &Value) -> String {
 }
 
 /// A review as it is now.
-pub(super) async fn now(app: &TestApp, review: &Value) -> Value {
+pub async fn now(app: &TestApp, review: &Value) -> Value {
     app.get(&place(review)).await.expect(200)
 }
 
@@ -60,7 +60,7 @@ async fn try_answer(app: &TestApp, review: &Value, data: &Value) -> Reply {
     app.post(&format!("{}/answer", place(review)), &body).await
 }
 
-pub(super) async fn answered(app: &TestApp, review: &Value, data: &Value) -> Value {
+pub async fn answered(app: &TestApp, review: &Value, data: &Value) -> Value {
     try_answer(app, review, data).await.expect(200)
 }
 
