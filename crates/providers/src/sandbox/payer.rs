@@ -238,11 +238,16 @@ impl Sandbox {
     }
 }
 
-/// The authorization that has given a payer instructions.
+/// The authorization that has given a payer instructions to pay. A cardholder who is asked who he is pays with his card.
 fn instructed(history: &[Entry], key: Uuid) -> Option<(&Answered, &Pending)> {
     let own = history.iter().find(|entry| entry.key == key)?.answered()?;
     match &own.finding {
-        Finding::Pending(pending) => Some((own, pending)),
+        Finding::Pending(pending) => match pending.instructions {
+            Instructions::QrCode { .. } | Instructions::Redirect { .. } | Instructions::Boleto(_) => {
+                Some((own, pending))
+            }
+            Instructions::Challenge { .. } | Instructions::HostedChallenge { .. } => None,
+        },
         Finding::Approved(_)
         | Finding::Declined(_)
         | Finding::Paid(_)

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use regente_domain::provider_type::ProviderType;
+use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
 use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::json;
 
@@ -9,7 +11,8 @@ use super::{
     CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
     NOT_ENROLLED, REFUSED, answer, decided, hosted_body, merchant, post_form, read, refusal, requests,
 };
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::agreement::{agree, agree_on_all, all_charges, nothing_is_open};
+use crate::charges::pix::paid::stored;
 use crate::harness::{ADDRESS, TestApp, stories};
 
 stories! {
@@ -19,6 +22,7 @@ stories! {
     a_hosted_challenge_whose_provider_never_answers_goes_to_the_operator,
     without_a_challenge_the_provider_answers_at_once,
     a_hosted_form_leads_to_no_other_address,
+    a_challenge_is_answered_by_its_page_alone,
 }
 
 async fn a_hosted_challenge_leads_to_the_authorization(app: TestApp) {
@@ -118,4 +122,25 @@ async fn a_hosted_form_leads_to_no_other_address(app: TestApp) {
     let mut fields = super::fields(&charge);
     fields[2].1 = "https://evil.example/v1/charges/".to_owned();
     assert_eq!(post_form(&app, "/3ds/step-up", &fields).await.status, 400);
+}
+
+async fn a_challenge_is_answered_by_its_page_alone(app: TestApp) {
+    let app = app.reachable().await;
+    let mut body = hosted_body(&merchant(&app).await, HOSTED_CHALLENGE);
+    body["capture"] = json!(false);
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    let key = stored(&app, &charge).await.remove(0).provider_key();
+    for what in [
+        Staged::Payment { amount: None },
+        Staged::FurtherPayment { amount: None },
+        Staged::Refusal,
+        Staged::Withdrawal,
+    ] {
+        let event = StagedEvent { key, at: app.clock.deployment(), what };
+        let staged = app.app.providers.stage(ProviderType::Sandbox, event).await;
+        assert_eq!(staged, Err(StageRefusal::NothingWaits), "{what:?}");
+    }
+    let charge = decided(&app, &charge, "approve").await;
+    assert_eq!(charge["status"], "pre_authorized", "{charge:#}");
+    agree(&app.books, &charge).await;
 }
