@@ -17,7 +17,7 @@ use regente::api::router::router;
 use regente::app::App;
 use regente::bootstrap::{self, Migrations, Missing};
 use regente::config::{Loaded, Sources};
-use regente::settlement::SandboxFile;
+use regente::settlement::write_sandbox_file;
 use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
@@ -238,18 +238,10 @@ impl Inside {
     /// Writes the settlement file of all that the simulator of this process has done.
     pub(crate) async fn write_settlement_file(&self, file: std::fs::File) -> Outcome {
         let log = self.app.simulator_log.as_ref().ok_or("no simulator in this process")?;
-        let mut file = SandboxFile::new(file).map_err(|error| error.to_string())?;
         let (from, to) = (Timestamp::EPOCH, self.app.clock.deployment() + SOON);
-        let mut after = None;
-        loop {
-            let page = log.settlement(from, to, after, LOG_ENTRIES_AT_ONCE).await?;
-            file.write(&page.lines).map_err(|error| error.to_string())?;
-            match page.next {
-                Some(next) => after = Some(next),
-                None => break,
-            }
-        }
-        file.finish().map_err(|error| error.to_string().into())
+        let read = async |after| log.settlement(from, to, after, LOG_ENTRIES_AT_ONCE).await;
+        write_sandbox_file(file, read).await.map_err(|error| error.to_string())?;
+        Ok(())
     }
 
     async fn apply(&self, batch: Batch) -> Outcome {

@@ -2,6 +2,7 @@
 //! payment together with what the records have of it, posts, and reports. Files may be much larger than the memory.
 
 mod compare;
+pub mod daily;
 mod file;
 mod mapping;
 mod page;
@@ -14,7 +15,7 @@ pub use file::{LineError, Lines, WrongRow};
 pub use mapping::{Mapping, MappingError, OF_THE_SIMULATOR};
 pub use page::page;
 pub use report::{Found, Report, Sum, Tally};
-pub use sandbox_file::SandboxFile;
+pub use sandbox_file::write_sandbox_file;
 
 /// Why a file could not be reconciled. What was posted before stays, and the same command goes on.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -17,6 +17,7 @@ use crate::bootstrap::{self, Migrations, Missing};
 use crate::config::{Config, Loaded};
 use crate::metrics::Endpoint;
 use crate::serve::{self, Certificate, Jobs, Signals};
+use crate::settlement::daily;
 use crate::telemetry;
 
 /// Why a process cannot listen.
@@ -132,6 +133,8 @@ pub(super) async fn serve_until_stopped(
 ) -> Result<ExitCode, Failure> {
     let Listeners { api, certificate, metrics } = listeners;
     let _metrics = open_metrics(metrics, &app)?;
+    let log = app.simulator_log.as_ref();
+    let _files = log.map(|log| daily::begin(log, &config.sandbox_books(), &app.clock));
     let served = serve::serve(&app, pages, api, certificate, &config.server, Jobs::Run, signals).await;
     // The socket is removed first: once the database is closed, the next server may open its own there.
     drop(socket);

@@ -19,6 +19,7 @@ use crate::bootstrap;
 use crate::config::{Config, Loaded, Place};
 use crate::sandbox_provider::{self, Access};
 use crate::serve::{self, Signals};
+use crate::settlement::daily;
 use crate::telemetry;
 
 /// Bytes of the key of the hashes that stand for card numbers.
@@ -44,6 +45,7 @@ pub(super) fn run(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let sandbox =
             bootstrap::open_sandbox(config, config.sandbox_books(), card_hash_key(key.as_ref())?, &clock)
                 .await?;
+        let _files = daily::begin(sandbox.transaction_log(), &config.sandbox_books(), &clock);
         io::stdout().write_all(introduction(config, address).as_bytes())?;
         tracing::info!(%address, "the simulator is listening");
         let access = key.map_or(Access::ThisMachine, Access::Key);

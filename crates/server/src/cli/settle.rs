@@ -265,16 +265,6 @@ async fn print_log(log: &TransactionLog, day: Timestamp) -> Result<ExitCode, Fai
 async fn print_file(
     read: impl AsyncFn(Option<u64>) -> Result<SettlementPage, Failure>,
 ) -> Result<ExitCode, Failure> {
-    let mut file = settlement::SandboxFile::new(io::stdout().lock())?;
-    let mut after = None;
-    loop {
-        let SettlementPage { lines, next } = read(after).await?;
-        file.write(&lines)?;
-        match next {
-            Some(next) => after = Some(next),
-            None => break,
-        }
-    }
-    file.finish()?;
+    settlement::write_sandbox_file(io::stdout().lock(), read).await?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use jiff::civil::Date;
 use regente::admin::{Answer, Command, SettlementAnswer, SettlementCommand, run};
 use regente::config::Config;
-use regente::settlement::{Failure, File, Mapping, Progress, Report, SandboxFile, Step, page, reconcile};
+use regente::settlement::{
+    Failure, File, Mapping, Progress, Report, Step, daily, page, reconcile, write_sandbox_file,
+};
 use regente_domain::charge::attempt::Outcome;
 use regente_domain::id::{ProviderId, TransactionRequestId};
 use regente_domain::ledger::{Entry, Movement, Purpose};
@@ -25,6 +27,7 @@ use uuid::Uuid;
 
 use crate::agreement::ledger_is_right;
 use crate::charges::text;
+use crate::cli::process::Server;
 use crate::disputes::{REVERTED, told_of};
 use crate::follow_ups::{capture, captured, reserved, void};
 use crate::harness::{TIMED_OUT, TestApp, charge_body, stories};
@@ -45,6 +48,7 @@ stories! {
     fees_of_what_was_taken_unknown_to_a_charge_are_the_merchants,
     what_comes_back_is_settled_with_those_who_gave_it,
     what_cannot_be_read_is_named_by_line_and_column,
+    the_simulator_writes_a_file_when_a_day_is_over,
 }
 
 /// Lines that are posted in one batch: so few that an import has several.
@@ -69,18 +73,10 @@ async fn ask(app: &TestApp, command: SettlementCommand) -> Result<SettlementAnsw
 /// The simulator's file of all days.
 pub async fn sandbox_file(app: &TestApp) -> String {
     let mut written = Vec::new();
-    let mut file = SandboxFile::new(&mut written).unwrap();
     let (from, to) = (Timestamp::EPOCH, Timestamp::from_millis(i64::MAX / 2));
-    let mut after = None;
-    loop {
-        let part = app.books.settlement(from, to, after, 7).await.unwrap();
-        file.write(&part.lines).unwrap();
-        match part.next {
-            Some(next) => after = Some(next),
-            None => break,
-        }
-    }
-    file.finish().unwrap();
+    write_sandbox_file(&mut written, async |after| app.books.settlement(from, to, after, 7).await)
+        .await
+        .unwrap();
     String::from_utf8(written).unwrap()
 }
 
@@ -765,4 +761,47 @@ async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
         assert!(refused.contains(why), "{refused}");
     }
     assert!(Mapping::read(Path::new("/nowhere")).is_err());
+}
+
+async fn the_simulator_writes_a_file_when_a_day_is_over(app: TestApp) {
+    let app = app.reachable().await;
+    let made = make_charges(&app).await;
+    let beside = tempfile::tempdir().unwrap();
+    let folder = beside.path().join("settlement");
+    let written = async |day| daily::write_file(&app.books, &folder, day).await.unwrap();
+    let begun = app.clock.deployment();
+    let midnight = Timestamp::of_hour(begun.hour().div_euclid(24) * 24 + 24);
+    // A few minutes after midnight the file is not due: what has begun on the day may end then.
+    let early = daily::last_day(midnight + Duration::from_secs(5 * 60));
+    assert_eq!(early, midnight - DAY * 2);
+    assert_eq!(written(early).await, None, "nothing has moved on that day");
+    assert!(!folder.exists());
+    let day = daily::last_day(midnight + Duration::from_secs(15 * 60));
+    assert_eq!(day, midnight - DAY);
+    let file = written(day).await.unwrap();
+    assert_eq!(file, folder.join("2026-03-23.csv"));
+    assert_eq!(written(day).await, None, "it is there");
+    assert_eq!(std::fs::read_dir(beside.path()).unwrap().count(), 1);
+    let report = import_file(&app, &file, "SANDBOX").await.unwrap();
+    assert!(report.is_clean() && report.lines >= made.len() as u64, "{}", report.text());
+}
+
+#[tokio::test]
+async fn a_server_writes_the_simulators_file_of_yesterday() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let body = server.charge("REGENTE_MERCHANT_ID", "4916745120294124");
+    assert_eq!(server.post("/v1/charges", &body).send().await.unwrap().status(), 201);
+    server.stop().await;
+    // As if it had been charged yesterday.
+    let log = rusqlite::Connection::open(folder.path().join("sandbox-books.db")).unwrap();
+    log.execute("UPDATE entries SET at = at - 86400000", []).unwrap();
+    drop(log);
+    let server = Server::start(folder.path(), &[]).await;
+    server.until_logged("the simulator has written its settlement file").await;
+    let files: Vec<_> = std::fs::read_dir(folder.path().join("settlement")).unwrap().collect();
+    assert_eq!(files.len(), 1);
+    let written = std::fs::read_to_string(files[0].as_ref().unwrap().path()).unwrap();
+    assert!(written.lines().any(|line| line.contains(".sale,sale,")), "{written}");
+    server.stop().await;
 }
