@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::mapping::{Amounts, FEE_COLUMN, Mapping, MappingError, PaymentIs};
 
 /// The time that a mapping calls by its standard.
-const RFC_3339: &str = "rfc3339";
+pub(super) const RFC_3339: &str = "rfc3339";
 /// Between a recipient and its part of the amount.
 const PART_SIGN: char = '=';
 /// Decimals of currencies that the list does not have: such lines are reported whatever their amount.
@@ -85,7 +85,11 @@ impl<'a, R: Read> Lines<'a, R> {
             let is_it = |column: &str| column.trim_start_matches('\u{feff}') == name;
             header.iter().position(is_it).ok_or_else(|| {
                 let columns: Vec<String> = header.iter().map(|column| format!("`{column}`")).collect();
-                format!("line 1 of the file has no column `{name}`, but {}", columns.join(", "))
+                let others = match columns.is_empty() {
+                    true => ": the file is empty".to_owned(),
+                    false => format!(", but {}", columns.join(", ")),
+                };
+                format!("line 1 of the file has no column `{name}`{others}")
             })
         };
         let columns = &mapping.columns;

@@ -3,8 +3,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use jiff::fmt::strtime;
+use jiff::tz::TimeZone;
 use regente_domain::settlement::Kind;
 use serde::Deserialize;
+
+use super::file::RFC_3339;
 
 /// The mapping of the simulator's file.
 pub const OF_THE_SIMULATOR: &str = include_str!("mapping.toml");
@@ -104,7 +108,22 @@ impl Mapping {
             ));
         }
         mapping.time_zone()?;
+        mapping.check_time()?;
         Ok(mapping)
+    }
+
+    /// A pattern must tell a day.
+    fn check_time(&self) -> Result<(), MappingError> {
+        if self.time == RFC_3339 {
+            return Ok(());
+        }
+        let day = jiff::civil::date(2026, 7, 6);
+        let written = day.to_zoned(TimeZone::UTC).and_then(|day| strtime::format(&self.time, &day));
+        match written.and_then(|text| strtime::parse(&self.time, text)?.to_date()) {
+            Ok(read) if read == day => Ok(()),
+            Ok(_) => Err(MappingError(format!("`time` is `{}`, which tells no day", self.time))),
+            Err(error) => Err(MappingError(format!("`time` is `{}`: {error}", self.time))),
+        }
     }
 
     /// The kind of a provider's word; `Some(None)` when its lines are left out.

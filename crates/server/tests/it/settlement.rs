@@ -734,7 +734,7 @@ async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
     }
 
     for (text, why) in [
-        ("", "line 1 of the file has no column `line`"),
+        ("", "line 1 of the file has no column `line`: the file is empty"),
         (
             "line,type,at,payment,currency,fee",
             "line 1 of the file has no column `amount`, but `line`, `type`",
@@ -753,6 +753,8 @@ async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
         (mapping.replace("separator = \",\"", "separator = \",\"\nnothing = 1"), "line 3, column 1"),
         (mapping.replace("\"minor_units\"", "\"cents\""), "unknown variant `cents`"),
         (mapping.replace("zone = \"UTC\"", "zone = \"Mars\""), "there is no time zone `Mars`"),
+        (mapping.replace("\"rfc3339\"", "\"%d/%m %Q\""), "`time` is `%d/%m %Q`"),
+        (mapping.replace("\"rfc3339\"", "\"%H:%M\""), "`time` is `%H:%M`"),
         (mapping.replace("line = [\"line\"]", "line = ["), "TOML parse error at line 1"),
     ] {
         assert_ne!(wrong, mapping);
