@@ -2,11 +2,12 @@
 
 use regente_domain::currency::Currency;
 use regente_domain::id::{ClientId, MerchantId, SellerId};
-use regente_domain::ledger::{Account, Entry, Purpose};
+use regente_domain::ledger::{Account, Entry, OfSeller, Purpose};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_engine::ledger::{Repair, compare};
 use regente_store::ledger::{self, AccountFilter, EntryFilter};
+use regente_store::merchants;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
@@ -175,6 +176,10 @@ pub struct StatementLine {
 /// The statement of an account: the balance before, each entry with the balance after it, and the balance in the end.
 pub(super) async fn statement(app: &App, of: StatementOf) -> Result<Statement, CommandError> {
     let account = account(&of)?;
+    if merchants::with_providers(&app.store, of.client_id, of.merchant_id).await?.is_none() {
+        let StatementOf { client_id, merchant_id, .. } = of;
+        return Err(CommandError::Argument(format!("account {client_id} has no merchant {merchant_id}")));
+    }
     let filter = AccountFilter {
         merchants: Some(vec![account.merchant_id]),
         sellers: account.seller_id.map(|seller| vec![seller]),
@@ -239,12 +244,24 @@ async fn balance(
 
 fn account(of: &StatementOf) -> Result<Account, CommandError> {
     let none = |what: &str, word: &str| CommandError::Argument(format!("there is no {what} {word}"));
+    let purpose = Purpose::parse(&of.purpose).ok_or_else(|| {
+        let known: Vec<&str> = Purpose::WORDS.iter().map(|(word, _)| *word).collect();
+        none("purpose", &format!("{}; there are {}", of.purpose, known.join(", ")))
+    })?;
+    let wrong = match (purpose.of_seller(), of.seller_id) {
+        (OfSeller::Always, None) => Some("each is of a seller, whose id --seller gives"),
+        (OfSeller::Never, Some(_)) => Some("none is of a seller, so --seller does not fit"),
+        (OfSeller::Always, Some(_)) | (OfSeller::Never, None) | (OfSeller::Sometimes, _) => None,
+    };
+    if let Some(wrong) = wrong {
+        return Err(CommandError::Argument(format!("of the accounts of {} {wrong}", of.purpose)));
+    }
     Ok(Account {
         merchant_id: of.merchant_id,
         provider_type: ProviderType::parse_shown(&of.provider_type)
             .ok_or_else(|| none("provider type", &of.provider_type))?,
         currency: Currency::parse(&of.currency).ok_or_else(|| none("currency", &of.currency))?,
-        purpose: Purpose::parse(&of.purpose).ok_or_else(|| none("purpose", &of.purpose))?,
+        purpose,
         seller_id: of.seller_id,
     })
 }

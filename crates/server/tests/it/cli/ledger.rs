@@ -45,9 +45,25 @@ async fn the_books_are_verified_and_an_account_is_stated() {
     assert_eq!((&later["before"], later["lines"].as_array().unwrap().len()), (&json!(1500), 1));
     let text = run_on(folder.path(), &arguments).await;
     assert!(text.text().contains("balance after"), "{}", text.text());
-    let wrong = [&arguments[..3], &["cash"], &arguments[4..]].concat();
-    let wrong = run_on(folder.path(), &wrong).await;
-    assert!(wrong.complaint().contains("there is no purpose cash"), "{}", wrong.stderr);
+    let complaint = async |purpose: &str, merchant: &str, more: &[&str]| {
+        let wrong = [&arguments[..3], &[purpose, "--merchant", merchant], &arguments[6..], more].concat();
+        run_on(folder.path(), &wrong).await.complaint().to_owned()
+    };
+    let nobody = "00000000-0000-4000-8000-000000000000";
+    for (purpose, whose, more, expected) in [
+        (
+            "cash",
+            merchant,
+            &[][..],
+            "there is no purpose cash; there are provider_receivable, merchant_payable,",
+        ),
+        ("seller_payable", merchant, &[], "of the accounts of seller_payable each is of a seller"),
+        ("hold", merchant, &["--seller", nobody], "of the accounts of hold none is of a seller"),
+        ("hold", nobody, &[], &format!("account {client} has no merchant {nobody}")),
+    ] {
+        let said = complaint(purpose, whose, more).await;
+        assert!(said.contains(expected), "{said}");
+    }
 
     let verified = run_on(folder.path(), &["ledger", "verify"]).await;
     assert!(verified.text().ends_with("The books are right.\n"), "{}", verified.text());
