@@ -35,6 +35,9 @@ pub const SEQUENCE_PLACES_MAX: usize = 64;
 /// The highest position that a `sequence` may contain.
 pub const SEQUENCE_PLACE_MAX: u64 = 10_000;
 
+/// The most days between two reviews of a seller.
+const REVIEW_EVERY_DAYS_MAX: u32 = 3650;
+
 /// `options` of a provider of type SANDBOX.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -42,6 +45,8 @@ pub struct Options {
     pub faults: Plan,
     /// Restrictions on what routing may send to this provider; absent members restrict nothing.
     pub supports: Narrowed,
+    /// After how many days each the simulator asks a seller for a review.
+    pub review_every_days: Option<u32>,
 }
 
 /// A list of faults; the first one that matches and happens decides.

@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::delivery::{Delivery, Lost, received};
 use super::draws::Draws;
-use super::faults::{Occasion, Then};
+use super::faults::{Occasion, Options, Then};
 use super::transaction_log::{SellerEntry, TransactionLogError};
 use super::{Notified, Plans, Recipient, Sandbox, SigningKey, spoil};
 use crate::notification::EventKind;
@@ -26,10 +26,6 @@ use crate::staged::StageRefusal;
 /// How long the check of a seller takes that is accepted later.
 const CHECK_TAKES: Duration = Duration::from_secs(60 * 60);
 
-/// The option that lets the simulator ask for a review every so many days.
-const REVIEW_EVERY_DAYS: &str = "sandboxReviewEveryDays";
-/// The most days between two.
-const DAYS_MAX: u64 = 3650;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long such a review is open.
 const REVIEW_OPEN_FOR: Duration = DAY.saturating_mul(30);
@@ -288,8 +284,7 @@ impl KnownSeller {
 
     /// When the last review by the option was due, and which it is.
     fn by_schedule(&self, options: &Map<String, Value>, at: Timestamp) -> Option<(Timestamp, i64)> {
-        let days = options.get(REVIEW_EVERY_DAYS)?.as_u64().filter(|days| (1..=DAYS_MAX).contains(days))?;
-        let every = DAY.saturating_mul(u32::try_from(days).ok()?);
+        let every = DAY.saturating_mul(Options::parse(options, "options").ok()?.review_every_days?);
         let registered_at = self.registered_at();
         let round = u32::try_from(at.since(registered_at).as_millis() / every.as_millis())
             .ok()

@@ -43,7 +43,8 @@ fn a_wrong_plan_names_every_wrong_member() {
             { "then": "try_again", "probability": -0.5, "chance": 1 },
             { "then": { "decline": 7 }, "probability": "1" }
         ],
-        "supports": { "paymentTypes": ["credit", "cash"], "currencies": "BRL", "installmentsMax": 25 }
+        "supports": { "paymentTypes": ["credit", "cash"], "currencies": "BRL", "installmentsMax": 25 },
+        "sandboxReviewEveryDays": 0
     });
     assert_eq!(
         problems(wrong),
@@ -73,6 +74,7 @@ fn a_wrong_plan_names_every_wrong_member() {
          boleto, nupay, drip, picpay, apple_pay, click_to_pay",
             "options.supports.currencies must be an array",
             "options.supports.installmentsMax must be an integer from 1 to 24",
+            "options.sandboxReviewEveryDays must be an integer from 1 to 3650",
         ]
     );
     assert_eq!(

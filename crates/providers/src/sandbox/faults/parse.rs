@@ -17,8 +17,8 @@ use crate::sandbox::rules::network_says;
 
 use super::reader::{Place, Reader, integer, object, word};
 use super::{
-    FAULT_DELAY_MS_MAX, FAULT_DENY_SECONDS_MAX, FAULTS_MAX, Fault, Options, Plan, Point, SEQUENCE_PLACE_MAX,
-    SEQUENCE_PLACES_MAX, Sequence, Subject, Then, When,
+    FAULT_DELAY_MS_MAX, FAULT_DENY_SECONDS_MAX, FAULTS_MAX, Fault, Options, Plan, Point,
+    REVIEW_EVERY_DAYS_MAX, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, Sequence, Subject, Then, When,
 };
 
 const WHEN_MEMBERS: [&str; 5] = ["operation", "amount", "currency", "lastDigit", "installments"];
@@ -67,8 +67,15 @@ pub(super) fn options(members: &Map<String, Value>, path: &str) -> Result<Option
     }
     let faults = reader.member(members, &at, "faults", faults);
     let supports = reader.member(members, &at, "supports", supports);
+    let review_every_days = reader.member(members, &at, "sandboxReviewEveryDays", |_, value, at| {
+        integer(value, at, 1, REVIEW_EVERY_DAYS_MAX)
+    });
     reader.problems.into_result()?;
-    Ok(Options { faults: faults.unwrap_or_default(), supports: supports.unwrap_or_default() })
+    Ok(Options {
+        faults: faults.unwrap_or_default(),
+        supports: supports.unwrap_or_default(),
+        review_every_days,
+    })
 }
 
 pub(super) fn plan(faults_value: &Value, path: &str) -> Result<Plan, Problems> {
