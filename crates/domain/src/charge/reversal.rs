@@ -117,6 +117,7 @@ impl ReversalKind {
             // A case can end several times: a bank takes the money, gives it back, and takes it again.
             Self::DisputeWon => case.end() == Some(RequestType::DisputeClosed),
             Self::DisputeLost => case.end() == Some(RequestType::ChargeBack),
+            // Without a dispute a case takes the money once: what repeats it is an old message.
             Self::ChargedBack => has(RequestType::ChargeBack),
             Self::RefundReverted => has(RequestType::RevertVoid),
         }

@@ -69,9 +69,10 @@ impl Covered {
     }
 }
 
-/// Judges the lines and the requests of one payment. A line settles one request: first the equal ones find each other, then those of the same kind. Of several a line settles the nearest in
-/// time, and one of the days of the file rather than one of other days, which another file has settled or will. `covered`
-/// is `None` where nothing says which days the file is about.
+/// Judges the lines and the requests of one payment. A line settles one request. First those find each other that are
+/// equal, then those whose amounts are, then those of the same kind and currency, then those of the same kind. Of several
+/// that fit, a line settles one of the days of the file rather than one of other days, which another file has settled or
+/// will; of these the nearest in time. `covered` is `None` where nothing says which days the file is about.
 pub fn judge(Payment { lines, doubled, ours }: Payment, covered: Option<&Covered>) -> Vec<Judged> {
     let books = ours.first().cloned();
     let recipients: Recipients = ours
@@ -114,7 +115,8 @@ pub fn judge(Payment { lines, doubled, ours }: Payment, covered: Option<&Covered
         let verdict = if is_again { Verdict::Doubled } else { Verdict::MissingHere };
         judged.push(Judged::alone(verdict, line, books.as_ref()));
     }
-    for ours in left {
+    // Of a charge back that found nothing left, no line needs to be.
+    for ours in left.into_iter().filter(|ours| ours.amount != 0) {
         let verdict = match covered.map_or(Due::No, |covered| covered.due(ours.at)) {
             Due::Yes => Verdict::MissingThere,
             Due::Perhaps => Verdict::OnTheEdge,

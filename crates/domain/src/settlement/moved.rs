@@ -1,5 +1,6 @@
 //! What the transaction requests of a charge say of its money.
 
+use super::orphaned::undone_by;
 use super::{Kind, Moved};
 use crate::charge::attempt::{Outcome, Reported, RequestGroup, TransactionRequest};
 use crate::charge::reversal::{is_of, reverses_charge_back};
@@ -103,26 +104,14 @@ fn payment_of<'a>(
 /// Whether a void, or the result of an accepted one, gives back what was taken without a request that says so: it is
 /// recorded as refused, as without effect, or as waiting for its payer.
 fn gives_back_the_unrecorded(requests: &[TransactionRequest], void: &TransactionRequest) -> bool {
-    let mut void = void;
-    // No chain is longer than the list.
-    for _ in requests {
-        let Some(undone) = requests.iter().find(|request| Some(request.id) == void.follows) else {
-            return false;
-        };
-        if undone.request_type.group() == RequestGroup::FollowUp(FollowUpKind::Void) {
-            void = undone;
-            continue;
+    undone_by(requests, void).is_some_and(|(void, undone)| match undone.outcome {
+        Outcome::Approved(_) => false,
+        Outcome::Declined(_) | Outcome::NoEffect(_) => true,
+        // The withdrawal of instructions that nobody has followed gives nothing back.
+        Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Analysed(_) => {
+            void.undone_transaction_id.is_some()
         }
-        return match undone.outcome {
-            Outcome::Approved(_) => false,
-            Outcome::Declined(_) | Outcome::NoEffect(_) => true,
-            // The withdrawal of instructions that nobody has followed gives nothing back.
-            Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Analysed(_) => {
-                void.undone_transaction_id.is_some()
-            }
-        };
-    }
-    false
+    })
 }
 
 fn of(

@@ -26,7 +26,7 @@ pub fn orphaned(requests: &[TransactionRequest]) -> HashSet<TransactionRequestId
 }
 
 /// The void that led to this one, itself or what it is the result of, and what that undoes.
-fn undone_by<'a>(
+pub(super) fn undone_by<'a>(
     requests: &'a [TransactionRequest],
     request: &'a TransactionRequest,
 ) -> Option<(&'a TransactionRequest, &'a TransactionRequest)> {

@@ -18,7 +18,8 @@ pub struct Held {
     /// much, or a refund has come back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     evenly_of: Option<Shares>,
-    /// The refunds that were not given back in proportion to what each had, as far as they have not come back.
+    /// The first refund that was not given back in proportion to what each had, and all after it, as far as they have not
+    /// come back.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     unevenly: Vec<Returned>,
 }
@@ -83,6 +84,9 @@ impl Held {
             let shares = given.shares.in_proportion(back);
             left = left.plus(&shares);
             given.shares = given.shares.minus(&shares);
+        }
+        if left == self.had {
+            return Self::all_of(left);
         }
         given.retain(|given| given.void.is_some() && given.shares.total() > Amount::ZERO);
         Self { had: self.had.clone(), evenly_of: Some(left.clone()), left, unevenly: given }
