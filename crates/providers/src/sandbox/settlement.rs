@@ -136,8 +136,9 @@ fn given_back(before: &[Entry]) -> Option<Division> {
                 let shares = all.shares();
                 given = Some(all.with(shares.minus(&shares.in_proportion(answered.amount))));
             }
+            // What was void before was only reserved.
+            Deed::Capture { .. } => given = None,
             Deed::Authorization { .. }
-            | Deed::Capture { .. }
             | Deed::Payment { .. }
             | Deed::Verification { .. }
             | Deed::Withdrawal { .. }
