@@ -1,5 +1,6 @@
 //! Reads the lines of a settlement file, one after the other.
 
+use std::collections::HashSet;
 use std::io::Read;
 
 use csv::{ReaderBuilder, StringRecord, StringRecordsIntoIter, Trim};
@@ -143,7 +144,14 @@ impl<'a, R: Read> Lines<'a, R> {
                 })?;
                 Ok(LinePart { recipient: recipient.to_owned(), amount: signed(amount(place, text)?) })
             };
-            text.split_whitespace().map(part).collect::<Result<Vec<_>, WrongField>>()
+            let parts = text.split_whitespace().map(part).collect::<Result<Vec<LinePart>, WrongField>>()?;
+            let mut named = HashSet::new();
+            match parts.iter().find(|part| !named.insert(&part.recipient)) {
+                None => Ok(parts),
+                Some(LinePart { recipient, .. }) => {
+                    Err(WrongField(place, format!("`{recipient}` has two parts")))
+                }
+            }
         };
         let fee = match optional(places.fee) {
             None => 0,
@@ -209,14 +217,14 @@ impl<'a, R: Read> Lines<'a, R> {
     }
 }
 
-/// A decimal number in minor units. What is between its digits and is not the separator groups them.
+/// A decimal number in minor units, whose whole part may be written in groups of three digits.
 fn decimal(text: &str, separator: char, decimals: u8) -> Option<i64> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
         None => (1, text),
     };
     let (whole, fraction) = digits.split_once(separator).unwrap_or((digits, ""));
-    let whole: String = whole.chars().filter(|c| !matches!(c, '.' | ',' | ' ')).collect();
+    let whole = ungrouped(whole)?;
     let fraction = fraction.trim_end_matches('0');
     let decimals = usize::from(decimals);
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -224,6 +232,19 @@ fn decimal(text: &str, separator: char, decimals: u8) -> Option<i64> {
         return None;
     }
     format!("{whole}{fraction:0<decimals$}").parse::<i64>().ok().map(|amount| sign * amount)
+}
+
+/// `1.234.567`, `1,234,567` and `1 234 567` without what is between the groups.
+fn ungrouped(whole: &str) -> Option<String> {
+    let Some(mark) = whole.chars().find(|c| matches!(c, '.' | ',' | ' ')) else {
+        return Some(whole.to_owned());
+    };
+    let mut groups = whole.split(mark);
+    let first = groups.next().filter(|first| (1..=3).contains(&first.len()))?;
+    groups.all(|group| group.len() == 3).then(|| {
+        let others = whole.split(mark).skip(1);
+        [first].into_iter().chain(others).collect()
+    })
 }
 
 impl Mapping {

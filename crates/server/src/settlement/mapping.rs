@@ -1,12 +1,13 @@
 //! What the columns and words of a provider's settlement file mean: data, not code.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
 use regente_domain::settlement::Kind;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use super::file::RFC_3339;
 
@@ -35,7 +36,9 @@ pub struct Mapping {
     #[serde(default)]
     pub(super) negated: Vec<String>,
     pub(super) columns: Columns,
-    kinds: HashMap<String, Vec<String>>,
+    /// What a word of the column `kind` means; `None` leaves the line out.
+    #[serde(deserialize_with = "words_of_kinds")]
+    kinds: HashMap<String, Option<Kind>>,
 }
 
 /// How amounts are written.
@@ -98,9 +101,9 @@ impl Mapping {
 
     fn parse(text: &str) -> Result<Self, MappingError> {
         let mapping: Self = toml::from_str(text).map_err(|error| MappingError(error.to_string()))?;
-        let kinds = mapping.kinds.keys().filter(|word| Kind::parse(word).is_none() && *word != IGNORED);
-        if let Some(unknown) = kinds.min() {
-            return Err(MappingError(format!("`kinds.{unknown}` is no kind of line")));
+        let is_known = |word: &&String| Kind::parse(word).is_some() || *word == FEE_COLUMN;
+        if let Some(unknown) = mapping.negated.iter().find(|word| !is_known(word)) {
+            return Err(MappingError(format!("`negated` has `{unknown}`, which is no kind of line")));
         }
         if !mapping.separator.is_ascii() || mapping.columns.line.is_empty() {
             return Err(MappingError(
@@ -128,11 +131,28 @@ impl Mapping {
 
     /// The kind of a provider's word; `Some(None)` when its lines are left out.
     pub(super) fn kind(&self, word: &str) -> Option<Option<Kind>> {
-        let listed = |(_, words): &(&String, &Vec<String>)| words.iter().any(|listed| listed == word);
-        self.kinds.iter().find(listed).map(|(kind, _)| Kind::parse(kind))
+        self.kinds.get(word).copied()
     }
 
     pub(super) fn sign(&self, of: &str) -> i64 {
         if self.negated.iter().any(|negated| negated == of) { -1 } else { 1 }
     }
+}
+
+/// The provider's words, of which each stands for one kind.
+fn words_of_kinds<'de, D: Deserializer<'de>>(kinds: D) -> Result<HashMap<String, Option<Kind>>, D::Error> {
+    let mut known = HashMap::new();
+    for (kind, words) in BTreeMap::<String, Vec<String>>::deserialize(kinds)? {
+        let parsed = Kind::parse(&kind);
+        if parsed.is_none() && kind != IGNORED {
+            return Err(D::Error::custom(format!("`kinds.{kind}` is no kind of line")));
+        }
+        for word in words {
+            if known.contains_key(&word) {
+                return Err(D::Error::custom(format!("`{word}` is listed twice in `kinds`")));
+            }
+            known.insert(word, parsed);
+        }
+    }
+    Ok(known)
 }
