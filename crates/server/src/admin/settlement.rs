@@ -145,7 +145,9 @@ pub struct Posted {
 pub struct Otherwise {
     /// The line as it is now.
     pub line: Line,
-    /// What is posted: account debited, account credited and amount of each entry.
+    /// What would be posted of it: time, account debited, account credited and amount of each entry.
+    pub wanted: Vec<String>,
+    /// What is posted.
     pub posted: Vec<String>,
 }
 

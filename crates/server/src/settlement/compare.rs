@@ -99,7 +99,7 @@ pub async fn reconcile(
     let mut parts: Vec<(Part, Part)> = lines.into_parts()?.into_iter().zip(records.into_parts()?).collect();
     let days = match told {
         Some(days) => Some(days),
-        None => settled(&mut parts, file.mapping)?.map(|(first, last)| days_of(&zone, first, last)),
+        None => settled(&ask, file, &mut parts).await?.map(|(first, last)| days_of(&zone, first, last)),
     };
     report.is_about(days, file.mapping.complete);
     let covered = days.map(|(from, to)| Covered { from, to, edge: EDGE, is_complete: file.mapping.complete });
@@ -188,17 +188,29 @@ fn around(one: Option<Times>, other: Option<Times>) -> Option<Times> {
 
 /// The times of the first and the last line that settles a payment of the records. The others say nothing of what the file
 /// must have: a fee or a payout may come weeks after its payment, and of a payment of nobody nothing is known.
-fn settled(parts: &mut [(Part, Part)], mapping: &Mapping) -> Result<Option<Times>, Failure> {
+async fn settled(
+    ask: &impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
+    file: File<'_>,
+    parts: &mut [(Part, Part)],
+) -> Result<Option<Times>, Failure> {
     let mut times = None;
+    let name = |moved: &Moved| reference(moved, file.mapping.payment_is);
     for (lines, records) in parts {
-        let known = records.stream::<Moved>()?.map(|moved| Ok(reference(&moved?, mapping.payment_is)));
+        let known = records.stream::<Moved>()?.map(|moved| Ok(name(&moved?)));
         let known = known.collect::<Result<HashSet<String>, Failure>>()?;
+        let mut others: Vec<(String, Timestamp)> = Vec::new();
         for read in lines.stream::<Read>()? {
             let Line { kind, payment, at, .. } = read?.line;
-            if kind.moves_a_charge() && payment.is_some_and(|payment| known.contains(&payment)) {
-                times = Some(with(times, at));
+            let Some(payment) = payment.filter(|_| kind.moves_a_charge()) else { continue };
+            match known.contains(&payment) {
+                true => times = Some(with(times, at)),
+                false => others.push((payment, at)),
             }
         }
+        let found = find(ask, file, others.iter().map(|(payment, _)| payment.clone()).collect()).await?;
+        let found: HashSet<String> = found.iter().map(name).collect();
+        let settled = others.iter().filter(|(payment, _)| found.contains(payment));
+        times = settled.fold(times, |times, (_, at)| Some(with(times, *at)));
     }
     Ok(times)
 }
@@ -268,29 +280,39 @@ impl<P: Progress> io::Read for Watched<'_, P> {
     }
 }
 
-/// Adds what the records have of payments that were made or moved at another time, where they can be found by the
-/// provider's ids.
+/// Adds what the records have of payments that were made or moved at another time.
 async fn find_others(
     ask: &impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
     file: File<'_>,
     lines: &[Read],
     ours: &mut Vec<Moved>,
 ) -> Result<(), Failure> {
+    let known: HashSet<&str> = ours.iter().filter_map(|ours| ours.transaction_id.as_deref()).collect();
+    let mut missing: Vec<String> = lines.iter().filter_map(|read| read.line.payment.clone()).collect();
+    missing.retain(|payment| !known.contains(payment.as_str()));
+    ours.extend(find(ask, file, missing).await?);
+    Ok(())
+}
+
+/// What the records have of payments, where they can be found by the provider's ids.
+async fn find(
+    ask: &impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
+    file: File<'_>,
+    mut payments: Vec<String>,
+) -> Result<Vec<Moved>, Failure> {
     match (file.mapping.payment_is, file.scope.registered) {
-        (PaymentIs::Key, _) | (PaymentIs::TransactionId, None) => return Ok(()),
+        (PaymentIs::Key, _) | (PaymentIs::TransactionId, None) => return Ok(Vec::new()),
         (PaymentIs::TransactionId, Some(_)) => {}
     }
-    let known: HashSet<String> = ours.iter().filter_map(|ours| ours.transaction_id.clone()).collect();
-    let mut missing: Vec<String> = lines.iter().filter_map(|read| read.line.payment.clone()).collect();
-    missing.retain(|payment| !known.contains(payment));
-    missing.sort_unstable();
-    missing.dedup();
-    for transaction_ids in missing.chunks(FOUND_AT_ONCE) {
+    payments.sort_unstable();
+    payments.dedup();
+    let mut found = Vec::new();
+    for transaction_ids in payments.chunks(FOUND_AT_ONCE) {
         let transaction_ids = transaction_ids.to_vec();
         let command = SettlementCommand::Find { scope: file.scope.clone(), transaction_ids };
-        ours.extend(moved(ask(command).await?)?.0);
+        found.extend(moved(ask(command).await?)?.0);
     }
-    Ok(())
+    Ok(found)
 }
 
 fn moved(answer: SettlementAnswer) -> Result<(Vec<Moved>, Option<crate::admin::Cursor>), Failure> {

@@ -85,15 +85,15 @@ pub async fn write_file(
     if file.exists() {
         return Ok(None);
     }
+    make_private_folder(folder)?;
     // Whoever finds the file finds all of it.
-    let part = folder.with_extension("csv.part");
+    let part = file.with_extension("csv.part");
     let read = async |after| log.settlement(day, day + DAY, after, ENTRIES_AT_ONCE).await;
     let lines = write_sandbox_file(BufWriter::new(File::create(&part)?), read).await?;
     if lines == 0 {
         remove_file(&part)?;
         return Ok(None);
     }
-    make_private_folder(folder)?;
     rename(&part, &file)?;
     Ok(Some(file))
 }

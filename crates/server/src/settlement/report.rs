@@ -46,7 +46,7 @@ pub struct Report {
     pub posted_before: u64,
     /// Lines that were posted before with another content.
     pub posted_otherwise: u64,
-    /// What the provider owes by the ledger after that, in minor units by currency.
+    /// What the provider owes by the ledger now, in minor units by currency.
     pub owed: BTreeMap<String, i64>,
     /// The findings that an operator must look at, at most as many of each kind as were asked for.
     pub findings: Vec<Found>,
@@ -199,15 +199,15 @@ impl Report {
         self.posted += posted.posted;
         self.entries += posted.entries;
         self.posted_before += posted.known;
-        for Otherwise { line, posted } in &posted.otherwise {
+        for Otherwise { line, wanted, posted } in &posted.otherwise {
             self.posted_otherwise += 1;
             if self.posted_otherwise <= self.shown_max {
                 self.findings.push(Found {
                     line: Some(line.id.clone()),
                     kind: Some(line.kind.word()),
                     payment: line.payment.clone(),
-                    there: Some(shown_line(line)),
-                    here: Some(posted.join("; ")),
+                    there: Some(format!("{}; it would post {}", shown_line(line), shown_entries(wanted))),
+                    here: Some(shown_entries(posted)),
                     ..Found::of_row(POSTED_OTHERWISE, line.row)
                 });
             }
@@ -246,7 +246,7 @@ impl Report {
         }
         let _ = writeln!(text, "\n{}", self.shown_posted());
         for (currency, owed) in &self.owed {
-            let _ = writeln!(text, "By the ledger the provider owes {} after that.", shown(currency, *owed));
+            let _ = writeln!(text, "By the ledger the provider owes {} now.", shown(currency, *owed));
         }
         if self.days_are_unknown {
             let _ = writeln!(text, "\n{}", self.unknown_days());
@@ -267,7 +267,7 @@ impl Report {
     /// What it means that the days of the file are not known.
     pub(super) const fn unknown_days(&self) -> &'static str {
         if self.lines == 0 {
-            "The file is empty, and nothing was compared. `--from` and `--to` name the days that it is about."
+            "The file has no lines to compare. `--from` and `--to` name the days that it is about."
         } else {
             "No line settles a known payment, so nothing says which days the file is about, and nothing was looked for \
              that it lacks. `--from` and `--to` name them."
@@ -327,6 +327,14 @@ impl Found {
             ("why", self.why.clone()),
         ];
         facts.into_iter().filter_map(|(name, value)| value.map(|value| (name, value))).collect()
+    }
+}
+
+/// What is posted of a line, or would be.
+fn shown_entries(entries: &[String]) -> String {
+    match entries.is_empty() {
+        true => "nothing".to_owned(),
+        false => entries.join("; "),
     }
 }
 

@@ -357,10 +357,24 @@ async fn what_was_posted_wrongly_is_shown_beside_the_right_line(app: TestApp) {
     let report = import(&app, &file, "SANDBOX").await;
     assert_eq!(findings(&report), ["posted_otherwise"], "{}", report.text());
     let found = &report.findings[0];
-    assert_eq!((found.kind, found.there.as_deref()), (Some("refund"), Some("BRL 0.30")));
+    assert_eq!(
+        (found.kind, found.there.as_deref()),
+        (Some("refund"), Some("BRL 0.30; it would post nothing"))
+    );
     let posted = found.here.as_deref().unwrap();
     assert!(posted.contains("settlement_difference") && posted.contains("BRL 29.70"), "{posted}");
     assert!(!report.is_clean());
+
+    // Of another fee, both are shown.
+    let sale = file.lines().find(|line| line.contains(",sale,")).unwrap();
+    let mut fields: Vec<&str> = sale.split(',').collect();
+    let more = (fields[6].parse::<i64>().unwrap() + 1).to_string();
+    fields[6] = &more;
+    let report = import(&app, &file.replace(sale, &fields.join(",")), "SANDBOX").await;
+    let fee = report.findings.iter().find(|found| found.kind == Some("sale")).unwrap();
+    let (there, here) = (fee.there.as_deref().unwrap(), fee.here.as_deref().unwrap());
+    assert!(there.contains("provider_fee") && here.contains("provider_fee"), "{there} {here}");
+    assert!(!there.ends_with(here), "{there} {here}");
 }
 
 /// Counts the parts that are compared.
@@ -461,7 +475,7 @@ async fn an_empty_file_is_compared_with_the_days_that_are_named(app: TestApp) {
     let day = &lines_with(&file, ",sale,")[0].split(',').nth(2).unwrap()[..10];
     let report = import(&app, head, "SANDBOX").await;
     assert!(report.findings.is_empty() && !report.is_clean(), "{}", report.text());
-    let empty = "The file is empty, and nothing was compared.";
+    let empty = "The file has no lines to compare.";
     assert!(report.text().contains(empty) && page(&report).unwrap().contains(empty), "{}", report.text());
     let report = import_days(&app, head, (day, day)).await;
     assert_eq!(findings(&report), ["missing_there"], "{}", report.text());
@@ -691,6 +705,15 @@ async fn what_comes_back_is_settled_with_those_who_gave_it(app: TestApp) {
     for part in [100, 200] {
         told_of(&app, text(&sold["id"]), REVERTED(part)).await;
     }
+    // What was given back of a reservation does not come back.
+    let mut body = divided(&merchant, 1001, &rules);
+    body["capture"] = json!(false);
+    let reserved = app.post("/v1/charges", &body).await.expect(201);
+    let lowered = json!({ "amount": 400, "splitRules": [{ "sellerId": sellers[0]["id"], "amount": 330 }] });
+    void(&app, text(&reserved["id"]), lowered).await.expect(201);
+    capture(&app, text(&reserved["id"]), json!({ "amount": 601 })).await.expect(201);
+    void(&app, text(&reserved["id"]), json!({ "amount": 300 })).await.expect(201);
+    told_of(&app, text(&reserved["id"]), REVERTED(300)).await;
     let report = import(&app, &sandbox_file(&app).await, "SANDBOX").await;
     assert!(report.is_clean(), "{}", report.text());
     assert_eq!((due(&app, &sellers[0]).await, due(&app, &sellers[1]).await), (0, 0));
@@ -712,6 +735,7 @@ async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
         ("a,sale,2026-03-23T10:00:00Z,p,BRL,1,x,", Some("fee"), "`x` is no amount"),
         ("a,sale,2026-03-23T10:00:00Z,p,BRL,1,0,re_1", Some("parts"), "`re_1` is no part"),
         ("a,sale,2026-03-23T10:00:00Z,p,BRL,1,0,re_1=y", Some("parts"), "`y` is no amount"),
+        ("a,sale,2026-03-23T10:00:00Z,p,BRL,3,0,re_1=1 re_1=2", Some("parts"), "`re_1` has two parts"),
         ("a,sale", Some("at"), "`` is no time"),
     ];
     // A field with a line break in it: lines are those of the file.
@@ -724,7 +748,7 @@ async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &bytes).unwrap();
     let report = import_file(&app, file.path(), "SANDBOX").await.unwrap();
-    assert_eq!(report.unreadable, 12, "{}", report.text());
+    assert_eq!(report.unreadable, 13, "{}", report.text());
     let unreadable = report.findings.iter().filter(|found| found.finding == "unreadable");
     let expected = rows.into_iter().map(|(_, column, why)| (column, why));
     let expected = (4..).step_by(2).zip(expected.chain([(Some("payment"), "not UTF-8")]));
@@ -750,6 +774,11 @@ async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
     let mapping = regente::settlement::OF_THE_SIMULATOR;
     for (wrong, why) in [
         (mapping.replace("payout =", "payouts ="), "`kinds.payouts` is no kind of line"),
+        (
+            mapping.replace("payout = [\"payout\"]", "payout = [\"sale\"]"),
+            "`sale` is listed twice in `kinds`",
+        ),
+        (mapping.replace("negated = []", "negated = [\"fee_colum\"]"), "`negated` has `fee_colum`"),
         (mapping.replace("separator = \",\"", "separator = \",\"\nnothing = 1"), "line 3, column 1"),
         (mapping.replace("\"minor_units\"", "\"cents\""), "unknown variant `cents`"),
         (mapping.replace("zone = \"UTC\"", "zone = \"Mars\""), "there is no time zone `Mars`"),
@@ -777,13 +806,13 @@ async fn the_simulator_writes_a_file_when_a_day_is_over(app: TestApp) {
     let early = daily::last_day(midnight + Duration::from_secs(5 * 60));
     assert_eq!(early, midnight - DAY * 2);
     assert_eq!(written(early).await, None, "nothing has moved on that day");
-    assert!(!folder.exists());
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
     let day = daily::last_day(midnight + Duration::from_secs(15 * 60));
     assert_eq!(day, midnight - DAY);
     let file = written(day).await.unwrap();
     assert_eq!(file, folder.join("2026-03-23.csv"));
     assert_eq!(written(day).await, None, "it is there");
-    assert_eq!(std::fs::read_dir(beside.path()).unwrap().count(), 1);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     let report = import_file(&app, &file, "SANDBOX").await.unwrap();
     assert!(report.is_clean() && report.lines >= made.len() as u64, "{}", report.text());
 }

@@ -52,7 +52,7 @@ async fn post_of(
         for ((line, entries), source) in wanted.iter().zip(&sources) {
             match there.get(source) {
                 Some(known) if known == entries => now.known += 1,
-                Some(known) => now.otherwise.push(otherwise(line, known)),
+                Some(known) => now.otherwise.push(otherwise(line, entries, known)),
                 None if entries.is_empty() => {}
                 None => {
                     ledger::post(&mut batch, entries);
@@ -84,12 +84,19 @@ async fn post_of(
     Err(CommandError::Argument("somebody else imports the same file; run it again afterwards".to_owned()))
 }
 
-fn otherwise(line: &Line, known: &[Entry]) -> Otherwise {
+fn otherwise(line: &Line, wanted: &[Entry], posted: &[Entry]) -> Otherwise {
     let shown = |entry: &Entry| {
-        let amount = entry.amount.shown_in(entry.currency);
-        format!("debit {}, credit {}: {amount}", entry.debit.word(), entry.credit.word())
+        let Entry { at, debit, credit, amount, currency, .. } = *entry;
+        let seller = entry.seller_id.map_or_else(String::new, |id| format!(" of seller {id}"));
+        format!(
+            "{at} debit {}, credit {}{seller}: {}",
+            debit.word(),
+            credit.word(),
+            amount.shown_in(currency)
+        )
     };
-    Otherwise { line: line.clone(), posted: known.iter().map(shown).collect() }
+    let shown = |entries: &[Entry]| entries.iter().map(shown).collect();
+    Otherwise { line: line.clone(), wanted: shown(wanted), posted: shown(posted) }
 }
 
 /// The charges that are divided among sellers.
