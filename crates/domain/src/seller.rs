@@ -146,6 +146,25 @@ pub struct Seller {
 }
 
 impl Seller {
+    /// Without what a client or a provider has written about it.
+    #[must_use]
+    pub fn without_words(&self) -> Self {
+        let mut bare = Self { status_reason: None, ..self.clone() };
+        for link in &mut bare.links {
+            link.external_status_reason = None;
+        }
+        bare
+    }
+
+    /// Takes over what is written about it now.
+    pub fn take_words_of(&mut self, now: &Self) {
+        self.status_reason.clone_from(&now.status_reason);
+        for link in &mut self.links {
+            let known = now.link(link.provider_id);
+            link.external_status_reason = known.and_then(|known| known.external_status_reason.clone());
+        }
+    }
+
     /// Its status, from the switch and its links.
     pub fn status(&self) -> SellerStatus {
         match self.switch {

@@ -171,7 +171,7 @@ pub fn advance(batch: &mut Batch, seller: &Seller) -> Result<(), StoreError> {
 /// [`StoreError::Programming`] when its document cannot be written.
 pub fn delete(batch: &mut Batch, seller: &Seller, now: Timestamp) -> Result<(), StoreError> {
     let (id, client_id, version_before) = (seller.id, seller.client_id, seller.version);
-    let doc = document(&Seller { status_reason: None, ..seller.clone() })?;
+    let doc = document(&seller.without_words())?;
     batch.guard(&DELETE_SELLER, args! { id, client_id, version_before, doc, updated_at: now });
     Ok(())
 }

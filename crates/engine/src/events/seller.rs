@@ -199,7 +199,7 @@ fn add<const N: usize>(view: &mut Value, members: [(&str, Option<Value>); N]) {
 }
 
 /// What an event of a seller says, as stored with it: nothing personal, and no free text. [`News::data`] and
-/// [`News::takes_reason_of`] add that when the event is sent.
+/// [`News::takes_reasons_of`] add that when the event is sent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct News {
     origin: Option<Origin>,
@@ -224,12 +224,12 @@ impl News {
             provider_id: link.provider_id.uuid(),
             status: link.status,
         });
-        Self { origin, seller: Seller { status_reason: None, ..seller.clone() } }
+        Self { origin, seller: seller.without_words() }
     }
 
-    /// Takes over the reason for the status from the seller as it is now.
-    pub fn takes_reason_of(&mut self, seller: &Seller) {
-        self.seller.status_reason.clone_from(&seller.status_reason);
+    /// Takes over the reasons that are given for its status now.
+    pub fn takes_reasons_of(&mut self, seller: &Seller) {
+        self.seller.take_words_of(seller);
     }
 
     /// The seller that it is about, as it had become.

@@ -298,7 +298,7 @@ pub async fn told(app: &App, snapshot: &str) -> Result<Value, Error> {
     let (client_id, id) = (news.seller().client_id, news.seller().id);
     let private = match rows::find(&app.store, client_id, id).await? {
         Some(stored) => {
-            news.takes_reason_of(&stored.seller);
+            news.takes_reasons_of(&stored.seller);
             Some(Record::open(app, stored).await?.private)
         }
         None => None,

@@ -8,7 +8,7 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, Id, MerchantId, ProviderId};
 use regente_domain::provider_type::ProviderType;
-use regente_domain::seller::document::Takes;
+use regente_domain::seller::document::{SellerDocument, Takes};
 use regente_domain::seller::{Link, LinkStatus, Seller, Standing};
 use regente_domain::time::Timestamp;
 use regente_providers::request::NotificationAddress;
@@ -93,7 +93,10 @@ pub async fn look(app: &App, client_id: ClientId, about: About) -> Result<Rest, 
         reviews::open_demanded(app, (&seller, &record.private.data), about.provider_id, *demand).await?;
     }
     let is_offered = match seller.link(about.provider_id).filter(|link| link.external_id.is_some()) {
-        Some(link) => offer_files(app, &seller, link, &provider).await?,
+        Some(link) => {
+            let files = documents::to_offer(app, &seller, provider.id).await?;
+            offer_files(app, &seller, link, &provider, files).await?
+        }
         None => Offered::All,
     };
     let now = app.clock.of(client_id);
@@ -118,14 +121,15 @@ pub(super) enum Offered {
     Some,
 }
 
-/// Offers a provider the files of a seller that it has not been offered, one after the other.
+/// Offers a provider files of a seller, one after the other.
 pub(super) async fn offer_files(
     app: &App,
     seller: &Seller,
     link: &Link,
     provider: &Provider,
+    files: Vec<SellerDocument>,
 ) -> Result<Offered, Error> {
-    for document in documents::to_offer(app, seller, provider.id).await? {
+    for document in files {
         let Some(file) = documents::open(app, &document).await? else { continue };
         let call = call(app, seller, link, provider, SellerAsks::File(file)).await?;
         let takes = match app.providers.ask_about_seller(call).await {

@@ -14,8 +14,9 @@ use regente_domain::seller::review::{Change, Demand, Review, ReviewStatus, Verdi
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EventName;
 use regente_providers::seller::{ReviewAnswer, SellerAnswer, SellerAsks};
+use regente_store::providers::{self, Provider};
 use regente_store::registration_reviews::{self as rows, AnswerChange};
-use regente_store::{Batch, Commit, events, providers, sellers};
+use regente_store::{Batch, Commit, events, sellers};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
@@ -89,7 +90,7 @@ pub(super) async fn open_demanded(
     let demand = match demand.for_seller(data) {
         Ok(demand) => demand,
         Err(fields) => {
-            tracing::error!(
+            tracing::warn!(
                 seller = %seller.id, provider = %provider_id, review = %key, ?fields,
                 "a provider asks a seller for what it cannot answer: the review is not opened"
             );
@@ -286,19 +287,19 @@ pub async fn look(
         };
         let record = Record::open(app, stored).await?;
         let provider = providers::find_live(&app.store, client_id, review.provider_id).await?;
-        let (change, values) = if provider.is_none() {
+        let (change, values) = match &provider {
             // Nobody asks any more.
-            (review.canceled(now), Map::new())
-        } else if review.status == ReviewStatus::Submitted {
-            let Some(sealed) = sealed else {
-                return Err(Error::internal("a submitted review without an answer"));
-            };
-            let bytes = app.vault.open(binding(&review), &sealed).await?;
-            let values: Map<String, Value> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
-            let verdict = ask(app, &record, &review, &values).await?;
-            (verdict.and_then(|verdict| review.judged(&verdict, now)), values)
-        } else {
-            (review.passed(now), Map::new())
+            None => (review.canceled(now), Map::new()),
+            Some(provider) if review.status == ReviewStatus::Submitted => {
+                let Some(sealed) = sealed else {
+                    return Err(Error::internal("a submitted review without an answer"));
+                };
+                let bytes = app.vault.open(binding(&review), &sealed).await?;
+                let values: Map<String, Value> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
+                let verdict = ask(app, &record, &review, provider, &values).await?;
+                (verdict.and_then(|verdict| review.judged(&verdict, now)), values)
+            }
+            Some(_) => (review.passed(now), Map::new()),
         };
         let Some(change) = change else {
             return Ok(match (review.status, review.answered) {
@@ -329,13 +330,15 @@ async fn ask(
     app: &App,
     record: &Record,
     review: &Review,
+    provider: &Provider,
     values: &Map<String, Value>,
 ) -> Result<Option<Verdict>, Error> {
     let seller = &record.seller;
-    let provider = providers::find_live(&app.store, review.client_id, review.provider_id).await?;
-    let (Some(provider), Some(link)) = (provider, seller.link(review.provider_id)) else { return Ok(None) };
+    let Some(link) = seller.link(review.provider_id) else { return Ok(None) };
     // Whoever judges an answer has the files that it names.
-    if registration::offer_files(app, seller, link, &provider).await? == Offered::Some {
+    let mut files = documents::to_offer(app, seller, provider.id).await?;
+    files.retain(|file| values.values().any(|value| *value == file.id.to_string()));
+    if registration::offer_files(app, seller, link, provider, files).await? == Offered::Some {
         return Ok(None);
     }
     let submitted_at = review.answered.map_or(review.opened_at, |answered| answered.at);
@@ -346,7 +349,7 @@ async fn ask(
         submitted_at,
         values: values.clone(),
     };
-    let call = registration::call(app, seller, link, &provider, SellerAsks::Review(Box::new(answer))).await?;
+    let call = registration::call(app, seller, link, provider, SellerAsks::Review(Box::new(answer))).await?;
     Ok(match app.providers.ask_about_seller(call).await {
         SellerAnswer::Reviewed(verdict) => Some(verdict),
         // Whoever asks for reviews judges answers.
@@ -457,7 +460,9 @@ pub(super) async fn cancel_all(
 ) -> Result<(), Error> {
     let now = app.clock.of(seller.client_id);
     for review in rows::live_of(&app.store, seller.client_id, seller.id).await? {
-        if let Some(change) = review.canceled(later_of(now, review.updated_at)) {
+        if let Some(mut change) = review.canceled(later_of(now, review.updated_at)) {
+            // A provider's own words may repeat what was answered.
+            change.0.rejections.clear();
             rows::advance(batch, &change.0, AnswerChange::Erased)?;
             after(app, batch, &change, seller, actor)?;
         }
