@@ -104,6 +104,8 @@ async fn taken(
     (seller, sent, mut data): (&Seller, &Answer, Map<String, Value>),
 ) -> Result<Response, ApiError> {
     for _ in 0..TRIES_MAX {
+        let wrong =
+            |faults: &[Fault]| html::asking(language, &review, faults).answer(StatusCode::BAD_REQUEST);
         // Files come with the answer or not at all.
         let mut batch = Batch::new(review.client_id);
         let brought = sent.keep_files(app, &mut batch, seller, &mut data);
@@ -113,9 +115,8 @@ async fn taken(
             Err(Error::Conflict { .. }) if !review.takes_an_answer() => {
                 return Ok(html::closed(language, &review).answer(StatusCode::GONE));
             }
-            Err(Error::Conflict { .. } | Error::Impossible { .. } | Error::Invalid(_)) => {
-                return Ok(html::asking(language, &review, &[Fault::Whole]).answer(StatusCode::BAD_REQUEST));
-            }
+            Err(Error::Invalid(problems)) => return Ok(wrong(&form::faults_of(&review, &problems))),
+            Err(Error::Conflict { .. } | Error::Impossible { .. }) => return Ok(wrong(&[Fault::Whole])),
             Err(error) => return Err(error.into()),
         }
         let _admission = app.store.admit(review.client_id)?;

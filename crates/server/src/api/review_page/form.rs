@@ -146,8 +146,10 @@ fn value_of(kind: FieldType, text: &str) -> Value {
     let as_text = || Value::String(text.to_owned());
     match kind {
         FieldType::Number => {
-            // People write the comma of their language.
-            let number = text.replace(',', ".").parse::<Number>().ok();
+            // People write the comma of their language, and some write 21.000 for what others mean by 21000: what stands
+            // before three digits is not taken for a decimal sign.
+            let is_unclear = text.rsplit_once([',', '.']).is_some_and(|(_, last)| last.len() == 3);
+            let number = text.replace(',', ".").parse::<Number>().ok().filter(|_| !is_unclear);
             number.map_or_else(as_text, Value::Number)
         }
         FieldType::Boolean => text.parse().map_or_else(|_| as_text(), Value::Bool),

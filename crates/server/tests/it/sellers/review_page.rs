@@ -100,6 +100,11 @@ async fn a_seller_answers_at_its_page(app: TestApp) {
     assert!(!html.contains("me</b>") && !html.contains("much"), "what was sent is not shown again: {html}");
     assert_eq!(app.get(DOCUMENTS).await.expect(200)["meta"]["totalItems"], 0);
 
+    // Some mean 21000 by it, others 21.
+    let mut unclear = good;
+    unclear[2].1 = "21.000";
+    let (status, html, _) = page(&app, &link, "en", Some(&sent(&unclear, &png().bytes))).await;
+    assert!(status == 400 && html.contains("\">Monthly income</a> is not right"), "{html}");
     let (status, html, _) = page(&app, &link, "en", Some(&sent(&good, &png().bytes))).await;
     assert!(status == 200 && html.contains("Thank you."), "{html}");
     let (status, html, _) = page(&app, &link, "en", Some(&sent(&good, &png().bytes))).await;
