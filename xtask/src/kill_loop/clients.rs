@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use regente_providers::sandbox::REFUSED_AMOUNT_MINOR_UNITS;
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -342,7 +343,7 @@ fn invent(caller: &Caller, dice: &mut Dice, client_log: &ClientLog) -> Operation
             let operation = *dice.pick(&["capture", "void", "void"]);
             let body = match dice.within(0..4) {
                 0 => json!({}),
-                1 => json!({ "amount": 991 }),
+                1 => json!({ "amount": REFUSED_AMOUNT_MINOR_UNITS }),
                 _ => json!({ "amount": dice.within(1..300) }),
             };
             Operation { path: format!("/v1/charges/{id}/{operation}"), key, body, public_key: None }
@@ -365,7 +366,7 @@ fn pay_session(session: ForSale, dice: &mut Dice, key: String) -> Operation {
 
 fn charge_body(caller: &Caller, dice: &mut Dice, key: &str) -> Value {
     let mut body = json!({
-        "merchantId": dice.pick(&caller.merchants), "amount": dice.within(1..2_000), "orderId": key,
+        "merchantId": dice.pick(&caller.merchants), "amount": dice.price(1..2_000), "orderId": key,
         "capture": dice.one_in(2),
     });
     let (method, source) = if dice.one_in(3) { by_payer(dice) } else { by_card(dice) };

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use regente_providers::sandbox::REFUSED_AMOUNT_MINOR_UNITS;
+
 /// The generator.
 pub(super) struct Dice(u64);
 
@@ -25,6 +27,14 @@ impl Dice {
 
     pub(super) fn within(&mut self, range: Range<u64>) -> u64 {
         range.start + self.next() % (range.end - range.start)
+    }
+
+    /// A price that can be given back, also when its payer has paid one more than that: the simulator refuses to refund one
+    /// amount, as often as it is asked.
+    pub(super) fn price(&mut self, range: Range<u64>) -> u64 {
+        let refused = REFUSED_AMOUNT_MINOR_UNITS.unsigned_abs();
+        let price = self.within(range);
+        if price == refused || price + 1 == refused { refused + 1 } else { price }
     }
 
     pub(super) fn one_in(&mut self, n: u64) -> bool {

@@ -41,7 +41,7 @@ pub(super) async fn make(
             methods.push(json!({ "paymentType": "pix", "expiresIn": EXPIRES_IN_SECONDS }));
         }
         let body = json!({
-            "merchantId": dice.pick(merchants), "amount": dice.within(AMOUNTS), "capture": dice.one_in(2),
+            "merchantId": dice.pick(merchants), "amount": dice.price(AMOUNTS), "capture": dice.one_in(2),
             "orderId": format!("session {}", dice.next()), "maxPayments": max_payments, "paymentMethods": methods,
             "items": [{ "name": "Shoe", "unitPrice": 1, "quantity": 1 }],
         });
