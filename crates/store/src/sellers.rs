@@ -16,6 +16,13 @@ use crate::sealed::Sealed;
 use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
+// What each charge that is divided reads: nothing of what is sealed.
+macro_rules! seller_columns {
+    () => {
+        "id, client_id, merchant_id, doc, version, updated_at"
+    };
+}
+
 macro_rules! columns {
     () => {
         "id, client_id, merchant_id, document_key, owner_email_key, business_email_key, business_name, doc, private, \
@@ -56,13 +63,13 @@ sql! {
         SELECT id FROM sellers WHERE client_id = :client_id AND merchant_id = :merchant_id
             AND document_key = :document_key AND deleted_at IS NULL";
     /// The live sellers of these ids.
-    pub FIND_SELLERS = concat!("SELECT ", columns!(), " FROM sellers
+    pub FIND_SELLERS = concat!("SELECT ", seller_columns!(), " FROM sellers
         WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND deleted_at IS NULL");
     /// The sellers of these ids, also deleted ones.
-    pub FIND_SELLERS_EVER = concat!("SELECT ", columns!(), " FROM sellers
+    pub FIND_SELLERS_EVER = concat!("SELECT ", seller_columns!(), " FROM sellers
         WHERE client_id = :client_id AND id IN EACH_UUID(:ids)");
     /// The live sellers of a merchant, by id.
-    pub SELLERS_OF_MERCHANT = concat!("SELECT ", columns!(), " FROM sellers
+    pub SELLERS_OF_MERCHANT = concat!("SELECT ", seller_columns!(), " FROM sellers
         WHERE client_id = :client_id AND merchant_id = :merchant_id AND id > :after AND deleted_at IS NULL
         ORDER BY id LIMIT :limit");
 }
