@@ -28,7 +28,7 @@ use uuid::Uuid;
 use crate::agreement::ledger_is_right;
 use crate::charges::text;
 use crate::cli::process::Server;
-use crate::disputes::{REVERTED, told_of};
+use crate::disputes::{REVERTED, happens, hear, told_of};
 use crate::follow_ups::{capture, captured, reserved, void};
 use crate::harness::{TIMED_OUT, TestApp, charge_body, stories};
 use crate::splits::{divided, shop};
@@ -49,6 +49,7 @@ stories! {
     what_comes_back_is_settled_with_those_who_gave_it,
     what_cannot_be_read_is_named_by_line_and_column,
     the_simulator_writes_a_file_when_a_day_is_over,
+    what_comes_back_and_is_heard_after_the_charge_back_shows_in_the_file,
 }
 
 /// Lines that are posted in one batch: so few that an import has several.
@@ -838,6 +839,19 @@ async fn the_simulator_writes_a_file_when_a_day_is_over(app: TestApp) {
     assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
     let report = import_file(&app, &file, "SANDBOX").await.unwrap();
     assert!(report.is_clean() && report.lines >= made.len() as u64, "{}", report.text());
+}
+
+async fn what_comes_back_and_is_heard_after_the_charge_back_shows_in_the_file(app: TestApp) {
+    let app = app.reachable().await;
+    let id = captured(&app).await;
+    void(&app, &id, json!({ "amount": 40 })).await.expect(201);
+    let back = happens(&app, &id, REVERTED(40)).await;
+    let lost = happens(&app, &id, Staged::ChargedBack).await;
+    hear(&app, &lost).await;
+    hear(&app, &back).await;
+    settles_in_any_order(&app).await;
+    let report = import(&app, &sandbox_file(&app).await, "SANDBOX").await;
+    assert_eq!(findings(&report), ["differing_amount", "missing_here"], "{}", report.text());
 }
 
 #[tokio::test]
