@@ -1,6 +1,6 @@
 # make run    builds Regente and starts it on an embedded database, with a sandbox account ready
 #             (make run DEV="--listen 127.0.0.1:9090" takes another port)
-# make test   installs what the tests need and runs all of them
+# make test   installs what the tests need and runs all of them, also after one has failed
 # make test-times  the same, and prints the dearest 20 of them with their times
 # make test-long  every order of what can become of purchases, stopped at each step, and many more sequences; takes hours
 # make check  formatting, lints, licences
@@ -27,7 +27,7 @@ run:
 	$(CARGO) run --profile fast-build --package regente -- dev $(DEV)
 
 test: tools
-	$(CARGO) test --workspace --quiet
+	$(CARGO) test --workspace --quiet --no-fail-fast
 
 test-times: tools
 	CARGO="$(CARGO)" ./scripts/test-times
