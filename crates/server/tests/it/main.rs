@@ -72,6 +72,7 @@ mod telemetry;
 mod three_d_secure;
 mod tls;
 mod tokens;
+mod tools;
 mod traces;
 mod unknowns;
 mod vault;
