@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+use super::analysis::Verdict;
+use super::attempt::{Outcome, TransactionRequest};
+use super::expiry;
+use crate::time::Timestamp;
+
 /// Waits between probes: short at first, since most providers recover within minutes, then up to three days, which
 /// covers a weekend. Operators may set others.
 pub const WAITS: [Duration; 12] = {
@@ -48,4 +53,30 @@ pub const LOOKS_AT_DENIED: [Duration; 3] =
 /// The wait until the next look at a call that was denied this long ago; `None` when it is not looked at any more.
 pub fn next_look_at_denied(denied_for: Duration) -> Option<Duration> {
     LOOKS_AT_DENIED.iter().find(|look| **look > denied_for).map(|look| *look - denied_for)
+}
+
+/// Whether a request that had ended is probed no more: its outcome is known, or the schedule is over. Until then the
+/// payer may still pay, and the provider may still admit what it has denied.
+pub fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Timestamp) -> bool {
+    match (&request.outcome, found) {
+        (Outcome::Pending(_), Outcome::Pending(_)) => is_last,
+        (
+            Outcome::Pending(_),
+            Outcome::Open
+            | Outcome::Accepted(_)
+            | Outcome::Approved(_)
+            | Outcome::Declined(_)
+            | Outcome::NoEffect(_),
+        ) => now >= expiry(request),
+        (
+            Outcome::NoEffect(_),
+            Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::NoEffect(_),
+        ) => is_last,
+        (Outcome::NoEffect(_), Outcome::Approved(_) | Outcome::Declined(_)) => true,
+        (Outcome::Analysed(_), Outcome::Analysed(found)) => found.verdict == Verdict::Pending && is_last,
+        (Outcome::Pending(_) | Outcome::NoEffect(_), Outcome::Analysed(_)) | (Outcome::Analysed(_), _) => {
+            false
+        }
+        (Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Declined(_), _) => false,
+    }
 }

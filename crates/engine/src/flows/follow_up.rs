@@ -4,8 +4,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Asks, Outcome, RequestGroup, RequestType, TransactionRequest};
-use regente_domain::charge::explanation::Stopped;
-use regente_domain::charge::{self, Charge, FollowUpKind, FollowUpRefusal, Means, PaymentType, SecurityCode};
+use regente_domain::charge::{self, Charge, Ended, FollowUpKind, FollowUpRefusal, PaymentType};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
 use regente_domain::split::SellerReturn;
@@ -16,9 +15,9 @@ use regente_store::{Batch, Commit, charges};
 
 use super::attempt::{self, SimulatorOverrides};
 use super::outcome::{self, Written};
-use super::split;
-use super::step::{Step, step};
+use super::step::{Step, ids, misstep};
 use super::stored::{self, Created, Ran, charge_of, provider_of, reread};
+use super::{orphaned, split};
 use crate::app::App;
 use crate::error::Error;
 use crate::idempotency::{self, Claim, Claiming};
@@ -136,7 +135,8 @@ pub(super) async fn send(
     requests.push(request);
     let mut ran = Ran { charge: opened, requests };
     for _ in 0..RACES_MAX {
-        let step = decide(app, &ran.charge, &ended)?;
+        let now = app.clock.of(ended.client_id);
+        let step: Step = ran.charge.after_operation(&ended, now).map_err(misstep)?.into();
         match outcome::write(app, &ran.charge, Some(&ended), &step, None, actor).await? {
             Written::ByUs => {
                 let mut requests = ran.requests;
@@ -159,35 +159,32 @@ pub(super) async fn send(
 /// Ends an operation after its caller is gone: the reconcile job has found out its outcome, or the provider has notified
 /// it.
 pub async fn recover(app: &App, ended: TransactionRequest, actor: &Actor) -> Result<(), Error> {
-    let opened = charge_of(app, &ended).await?;
-    if !opened.has_open(&ended) {
-        let written = requests_of(app, &opened).await?;
-        let is_ended = |stored: &TransactionRequest| stored.id == ended.id && stored.outcome != Outcome::Open;
-        if let Some(known) = written.iter().find(|stored| is_ended(stored)) {
-            // The original caller was only slow and has written the outcome meanwhile.
-            report_contradiction(known, &ended);
-            return Ok(());
+    let Ran { charge, requests } = stored::whole_of(app, &ended).await?;
+    let now = app.clock.of(ended.client_id);
+    match charge.end_operation(&requests, &ended, now).map_err(misstep)? {
+        Ended::Known => Ok(()),
+        Ended::Contradicted(known) => {
+            report_contradiction(&known);
+            Ok(())
         }
-        return super::orphaned::settle(app, &opened, &written, &ended, actor).await;
-    }
-    let step = decide(app, &opened, &ended)?;
-    match outcome::write(app, &opened, Some(&ended), &step, None, actor).await? {
-        Written::ByUs | Written::Elsewhere => Ok(()),
-        Written::NotYet => Err(Error::unavailable()),
+        Ended::Orphan(end) => orphaned::end(app, &charge, *end, actor).await,
+        Ended::Operation(step) => {
+            match outcome::write(app, &charge, Some(&ended), &(*step).into(), None, actor).await? {
+                Written::ByUs | Written::Elsewhere => Ok(()),
+                Written::NotYet => Err(Error::unavailable()),
+            }
+        }
     }
 }
 
 /// A provider says that it has done what it had refused: the records and its books differ, and the operator must look.
-fn report_contradiction(known: &TransactionRequest, told: &TransactionRequest) {
-    let was_refused = matches!(known.outcome, Outcome::Declined(_) | Outcome::NoEffect(_));
-    if was_refused && matches!(told.outcome, Outcome::Approved(_)) {
-        metrics::follow_up_contradicted();
-        tracing::error!(
-            alert = "follow_up_contradicted", charge = %known.object_id, transaction_request = %known.id,
-            client = %known.client_id, provider = %known.provider_type.code(),
-            "a provider has carried out a capture or void that is recorded as refused: the operator must look"
-        );
-    }
+fn report_contradiction(known: &TransactionRequest) {
+    metrics::follow_up_contradicted();
+    tracing::error!(
+        alert = "follow_up_contradicted", charge = %known.object_id, transaction_request = %known.id,
+        client = %known.client_id, provider = %known.provider_type.code(),
+        "a provider has carried out a capture or void that is recorded as refused: the operator must look"
+    );
 }
 
 /// Records the result of `accepted`, a void that the provider had accepted.
@@ -198,25 +195,16 @@ pub async fn report(
     actor: &Actor,
 ) -> Result<(), Error> {
     for _ in 0..RACES_MAX {
-        let before = charge_of(app, accepted).await?;
-        let mut requests = requests_of(app, &before).await?;
-        if requests.iter().any(|request| request.follows == Some(accepted.id)) {
-            return Ok(());
-        }
-        let charge = before.clone().with_one_more_request();
+        let Ran { charge: before, requests } = stored::whole_of(app, accepted).await?;
         let now = app.clock.of(accepted.client_id);
-        let asks = Asks::about(accepted, accepted.request_type, accepted.amount);
-        let told = charge.begin_request(app.chance.id(now), asks, now);
-        let told = TransactionRequest { outcome: outcome.clone(), ..told };
-        if !before.has_open(accepted) {
-            return super::orphaned::report(app, &before, &requests, accepted, told, actor).await;
-        }
-        requests.push(told.clone());
-        let next = charge.next(&requests, Means::Incomplete(Stopped::Interrupted), now);
-        let Some(step) = step(app, &charge, &requests, next, SecurityCode::NotNeeded)? else {
-            return Ok(());
+        let ended = before.end_accepted(&requests, accepted, outcome.clone(), &ids(app, &before), now);
+        let Some((told, ended)) = ended.map_err(misstep)? else { return Ok(()) };
+        let step = match ended {
+            Ended::Operation(step) => *step,
+            Ended::Orphan(end) => return orphaned::report(app, &before, accepted, *end, actor).await,
+            Ended::Known | Ended::Contradicted(_) => return Ok(()),
         };
-        match outcome::write(app, &before, Some(&told), &step, None, actor).await? {
+        match outcome::write(app, &before, Some(&told), &step.into(), None, actor).await? {
             Written::ByUs => return Ok(()),
             Written::Elsewhere => {}
             Written::NotYet => return Err(Error::unavailable()),
@@ -231,14 +219,6 @@ pub async fn again(app: &App, stored: &StoredRequest) -> Result<(Charge, Operati
     let requests = requests_of(app, &charge).await?;
     let operation = operation_of(app, &charge, &requests, &stored.request).await?;
     Ok((charge, operation))
-}
-
-/// The step that the outcome of the open operation leads to.
-fn decide(app: &App, opened: &Charge, ended: &TransactionRequest) -> Result<Step, Error> {
-    let requests = std::slice::from_ref(ended);
-    let next = opened.next(requests, Means::Incomplete(Stopped::Interrupted), app.clock.of(opened.client_id));
-    step(app, opened, requests, next, SecurityCode::NotNeeded)?
-        .ok_or_else(|| Error::internal("an outcome for a charge with no open operation"))
 }
 
 /// The provider operation of a capture or void request.

@@ -4,8 +4,8 @@
 //! when they are over the operator is alerted.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, Transition, later_of, refused_voids};
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::{Charge, OrphanVoid, Transition};
 use regente_store::transaction_requests::{Beginning, ObjectKind, Probing};
 use regente_store::{Batch, Commit, charges, events, transaction_requests};
 
@@ -15,27 +15,28 @@ use crate::error::Error;
 use crate::metrics;
 use crate::queue::sessions;
 
-/// Ends the void of an orphaned authorization. `requests` are those of the charge, before that. The charge keeps its
-/// status.
-pub(super) async fn settle(
+/// Ends the void of an orphaned authorization, which is written as `ended`. The charge keeps its status.
+pub(super) async fn end(
     app: &App,
     charge: &Charge,
-    requests: &[TransactionRequest],
-    ended: &TransactionRequest,
+    (ended, follows): (TransactionRequest, OrphanVoid),
     actor: &Actor,
 ) -> Result<(), Error> {
-    // It ends after the version that an answer may have shown meanwhile, with the void open.
-    let updated_at = later_of(app.clock.of(charge.client_id), charge.updated_at);
-    let ended = &TransactionRequest { updated_at, ..ended.clone() };
-    match &ended.outcome {
-        Outcome::Approved(_) => confirm(app, charge, ended, actor).await,
-        Outcome::Declined(_) | Outcome::NoEffect(_) => {
-            let refusals = refused_voids(requests, ended.follows) + 1;
-            try_again(app, charge, ended, refusals, actor).await
+    let mut batch = Batch::new(charge.client_id);
+    match follows {
+        OrphanVoid::Confirmed(confirmed) => {
+            transaction_requests::end(&mut batch, &ended)?;
+            finish(app, batch, charge, confirmed, actor).await
         }
-        Outcome::Accepted(_) => accept(app, charge, ended, actor).await,
-        Outcome::Open | Outcome::Pending(_) | Outcome::Analysed(_) => {
-            Err(Error::internal("a void that has not ended"))
+        OrphanVoid::Refused { refusals } => {
+            transaction_requests::end(&mut batch, &ended)?;
+            void_again(app, batch, charge, charge, &ended, refusals, actor).await
+        }
+        OrphanVoid::Accepted(after) => {
+            let due_at = schedule::first_look(app, charge.client_id);
+            transaction_requests::end_accepted(&mut batch, &ended, due_at)?;
+            charges::update(&mut batch, charge, &after, actor)?;
+            write(app, batch).await
         }
     }
 }
@@ -44,50 +45,20 @@ pub(super) async fn settle(
 pub(super) async fn report(
     app: &App,
     charge: &Charge,
-    requests: &[TransactionRequest],
     accepted: &TransactionRequest,
-    told: TransactionRequest,
+    (told, follows): (TransactionRequest, OrphanVoid),
     actor: &Actor,
 ) -> Result<(), Error> {
     let mut batch = Batch::new(charge.client_id);
     transaction_requests::tell(&mut batch, accepted.id, &told, Probing::Ends, actor)?;
-    let counted = charge.clone().with_one_more_request();
-    match &told.outcome {
-        Outcome::Approved(_) => {
-            finish(app, batch, charge, counted.confirm_orphan_voided(told.updated_at), actor).await
-        }
-        Outcome::Declined(_) | Outcome::NoEffect(_) => {
-            // The accepted void is already among the refused ones.
-            let refusals = refused_voids(requests, accepted.follows);
+    match follows {
+        OrphanVoid::Confirmed(confirmed) => finish(app, batch, charge, confirmed, actor).await,
+        OrphanVoid::Refused { refusals } => {
+            let counted = charge.clone().with_one_more_request();
             void_again(app, batch, charge, &counted, accepted, refusals, actor).await
         }
-        Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Analysed(_) => {
-            Err(Error::internal("a void that has not ended"))
-        }
+        OrphanVoid::Accepted(_) => Err(Error::internal("a void that has not ended")),
     }
-}
-
-/// The provider reports the result later. The charge gets a version of its own: an operation on it that is under way
-/// would otherwise be answered with the void as it was before.
-async fn accept(
-    app: &App,
-    charge: &Charge,
-    accepted: &TransactionRequest,
-    actor: &Actor,
-) -> Result<(), Error> {
-    let mut batch = Batch::new(charge.client_id);
-    let due_at = schedule::first_look(app, charge.client_id);
-    transaction_requests::end_accepted(&mut batch, accepted, due_at)?;
-    charges::update(&mut batch, charge, &charge.note_orphan_void(accepted.updated_at), actor)?;
-    write(app, batch).await
-}
-
-/// The money was given back: an event tells the merchant.
-async fn confirm(app: &App, charge: &Charge, ended: &TransactionRequest, actor: &Actor) -> Result<(), Error> {
-    let now = app.clock.of(charge.client_id);
-    let mut batch = Batch::new(charge.client_id);
-    transaction_requests::end(&mut batch, ended)?;
-    finish(app, batch, charge, charge.confirm_orphan_voided(now), actor).await
 }
 
 /// Writes the charge after the void, with the event.
@@ -106,19 +77,6 @@ async fn finish(
         events::charge_changed(&mut batch, id, &after, event, actor);
     }
     write(app, batch).await
-}
-
-/// The provider refuses for the `refusals`th time: writes the next void, or gives up.
-async fn try_again(
-    app: &App,
-    charge: &Charge,
-    refused: &TransactionRequest,
-    refusals: usize,
-    actor: &Actor,
-) -> Result<(), Error> {
-    let mut batch = Batch::new(charge.client_id);
-    transaction_requests::end(&mut batch, refused)?;
-    void_again(app, batch, charge, charge, refused, refusals, actor).await
 }
 
 /// Adds the next void to the batch with the refusal, or gives up. `counted` is the charge with all requests of the batch.

@@ -5,7 +5,7 @@ use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, ChargeVerdict, SecurityCodeSent};
 use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, ChargeState, Held, PaymentSource, Recurrence, Transition};
+use regente_domain::charge::{Charge, ChargeState, Held, Recurrence, Transition};
 use regente_domain::decline::CardVerdict;
 use regente_domain::id::CardId;
 use regente_domain::time::Timestamp;
@@ -230,7 +230,8 @@ fn end(
     let told_of = ended.follows.filter(|_| ended.ordinal >= before.requests);
     match (told_of, &ended.outcome) {
         (Some(told_of), _) => {
-            transaction_requests::tell(batch, told_of, ended, probing_after(after, ended), actor)
+            let probing = if after.is_asked_on(ended) { Probing::GoesOn } else { Probing::Ends };
+            transaction_requests::tell(batch, told_of, ended, probing, actor)
         }
         (None, Outcome::Pending(pending)) => {
             let due_at = schedule::first_look_at_payer(app, ended);
@@ -251,18 +252,6 @@ fn end(
         (None, Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_)) => {
             transaction_requests::end(batch, ended)
         }
-    }
-}
-
-/// Whether the provider is asked on about the request that `told` tells of. A payer may pay after the charge has expired,
-/// and whoever pays by himself may pay twice.
-const fn probing_after(after: &Charge, told: &TransactionRequest) -> Probing {
-    match (after.method.source(), &told.outcome) {
-        _ if after.has_expired() => Probing::GoesOn,
-        (PaymentSource::Payer(_), Outcome::Approved(_)) if told.request_type.is_authorization() => {
-            Probing::GoesOn
-        }
-        (PaymentSource::Payer(_) | PaymentSource::Card(_) | PaymentSource::Wallet, _) => Probing::Ends,
     }
 }
 

@@ -7,9 +7,8 @@
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::analysis::Verdict;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, never_arrived};
-use regente_domain::charge::{Charge, expiry};
+use regente_domain::charge::{Charge, Says, expiry, reconciliation};
 use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
 use regente_providers::request::Operation;
@@ -95,10 +94,10 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         let still_pending = stored.request.outcome.clone().into();
         reported::apply(app, stored, still_pending, &Actor::Job(schedule::RECONCILE)).await?;
     }
-    if reported::says_nothing_new(&stored.request, &found.outcome) {
+    if Says::of(&stored.request, &found.outcome) == Says::NothingNew {
         return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
-    let is_over = is_over(&stored.request, &found.outcome, is_last, now);
+    let is_over = reconciliation::is_over(&stored.request, &found.outcome, is_last, now);
     reported::apply(app, stored, found, &Actor::Job(schedule::RECONCILE)).await?;
     if is_over {
         let mut batch = Batch::new(stored.request.client_id);
@@ -108,32 +107,6 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         let _ = app.store.apply(batch).await?;
     }
     Ok(Resolved::Yes)
-}
-
-/// Whether a request that had ended is probed no more: its outcome is known, or the schedule is over. Until then the
-/// payer may still pay, and the provider may still admit what it has denied.
-fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Timestamp) -> bool {
-    match (&request.outcome, found) {
-        (Outcome::Pending(_), Outcome::Pending(_)) => is_last,
-        (
-            Outcome::Pending(_),
-            Outcome::Open
-            | Outcome::Accepted(_)
-            | Outcome::Approved(_)
-            | Outcome::Declined(_)
-            | Outcome::NoEffect(_),
-        ) => now >= expiry(request),
-        (
-            Outcome::NoEffect(_),
-            Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::NoEffect(_),
-        ) => is_last,
-        (Outcome::NoEffect(_), Outcome::Approved(_) | Outcome::Declined(_)) => true,
-        (Outcome::Analysed(_), Outcome::Analysed(found)) => found.verdict == Verdict::Pending && is_last,
-        (Outcome::Pending(_) | Outcome::NoEffect(_), Outcome::Analysed(_)) | (Outcome::Analysed(_), _) => {
-            false
-        }
-        (Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Declined(_), _) => false,
-    }
 }
 
 /// Asks the provider once.

@@ -1,6 +1,7 @@
 //! Applies what a provider says of a request after its call, in answer to a probe or by a notification.
 
 use regente_domain::actor::Actor;
+use regente_domain::charge::Says;
 use regente_domain::charge::attempt::{Outcome, RequestGroup, TransactionRequest};
 use regente_domain::id::Id;
 use regente_store::transaction_requests::{ObjectKind, StoredRequest};
@@ -22,40 +23,27 @@ pub(super) async fn apply(
     actor: &Actor,
 ) -> Result<(), Error> {
     let request = &stored.request;
-    if says_nothing_new(request, &found.outcome) {
-        return Ok(());
-    }
     let ended = |outcome| request.end(outcome, None, app.clock.of(request.client_id));
     let reversals = std::mem::take(&mut found.reversals);
-    let outcome = match (stored.object_kind, way(request), &request.outcome) {
-        (ObjectKind::Card, _, Outcome::Open) => {
-            card_check::recover(app, stored, ended(found.outcome), actor).await
-        }
-        (
-            ObjectKind::Card,
-            _,
+    let outcome = match (stored.object_kind, Says::of(request, &found.outcome)) {
+        (_, Says::NothingNew) => return Ok(()),
+        (ObjectKind::Card, _) => match request.outcome {
+            Outcome::Open => card_check::recover(app, stored, ended(found.outcome), actor).await,
             Outcome::Pending(_)
             | Outcome::Accepted(_)
             | Outcome::Approved(_)
             | Outcome::Declined(_)
             | Outcome::NoEffect(_)
-            | Outcome::Analysed(_),
-        ) => Ok(()),
-        (ObjectKind::Charge, Way::Authorizes, _) => finding::take_all(app, request, found, actor).await,
-        (ObjectKind::Charge, Way::FollowsUp, Outcome::Accepted(_)) => {
+            | Outcome::Analysed(_) => Ok(()),
+        },
+        (ObjectKind::Charge, Says::Authorization) => finding::take_all(app, request, found, actor).await,
+        (ObjectKind::Charge, Says::ResultOfAccepted) => {
             follow_up::report(app, request, found.outcome, actor).await
         }
-        (
-            ObjectKind::Charge,
-            Way::FollowsUp,
-            Outcome::Open
-            | Outcome::Pending(_)
-            | Outcome::Approved(_)
-            | Outcome::Declined(_)
-            | Outcome::NoEffect(_)
-            | Outcome::Analysed(_),
-        ) => follow_up::recover(app, ended(found.outcome), actor).await,
-        (ObjectKind::Charge, Way::Analyses, _) => judge(app, request, ended(found.outcome), actor).await,
+        (ObjectKind::Charge, Says::EndOfOperation) => {
+            follow_up::recover(app, ended(found.outcome), actor).await
+        }
+        (ObjectKind::Charge, Says::Verdict) => judge(app, request, ended(found.outcome), actor).await,
     };
     outcome?;
     reversal::apply_all(app, request, &reversals, actor).await
@@ -76,14 +64,6 @@ async fn judge(
             anti_fraud::take(app, charge, verdict, actor, |_| {}).await.map(drop)
         }
     }
-}
-
-/// Whether nothing is known still, or the provider has accepted a void and has no result yet.
-pub(super) const fn says_nothing_new(request: &TransactionRequest, found: &Outcome) -> bool {
-    matches!(
-        (&request.outcome, found),
-        (_, Outcome::Open) | (Outcome::Accepted(_), Outcome::Accepted(_) | Outcome::Pending(_))
-    )
 }
 
 /// What a request asks of its provider.

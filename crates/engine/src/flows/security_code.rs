@@ -2,7 +2,7 @@
 //! It is deleted when it is used, when its charge ends, or when it expires.
 
 use regente_domain::card::Cvv;
-use regente_domain::charge::{Charge, ChargeState, PaymentSource, SECURITY_CODE_HELD_FOR, SecurityCode};
+use regente_domain::charge::{Charge, ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode};
 use regente_domain::id::ChargeId;
 use regente_domain::time::Timestamp;
 use regente_store::sealed::Sealed;
@@ -64,15 +64,6 @@ pub(super) fn follow(batch: &mut Batch, before: &Charge, step: &Step) {
             | ChargeState::ChargedBack { .. },
             None,
         ) => {}
-    }
-}
-
-/// Whether a later provider needs a code, when it is not known any more whether the payer gave one: assumes that the
-/// payer of a card did.
-pub(super) const fn assumed(charge: &Charge) -> SecurityCode {
-    match charge.method.source() {
-        PaymentSource::Card(_) => SecurityCode::Needed,
-        PaymentSource::Payer(_) | PaymentSource::Wallet => SecurityCode::NotNeeded,
     }
 }
 
