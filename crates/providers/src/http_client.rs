@@ -238,6 +238,19 @@ impl Incoming {
     pub fn json<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&self.body).ok()
     }
+
+    /// The body as an object in JSON; `None` also when it is declared to be something else. For what is believed although
+    /// it names nothing of ours, such as a refusal or an empty list: the page of a proxy or firewall proves nothing.
+    pub fn declared_json<T: DeserializeOwned>(&self) -> Option<T> {
+        let declared = self.headers.get(CONTENT_TYPE).map(|value| value.to_str().unwrap_or_default());
+        let kind = declared.and_then(|declared| declared.split(';').next()).map(str::trim);
+        let is_json = kind.is_none_or(|kind| {
+            let kind = kind.to_ascii_lowercase();
+            kind == "application/json" || kind.ends_with("+json")
+        });
+        let is_object = self.body.trim_ascii_start().starts_with(b"{");
+        (is_json && is_object).then(|| self.json()).flatten()
+    }
 }
 
 /// Omits the body.

@@ -57,6 +57,8 @@ const DEADLINE: Duration = Duration::from_secs(45);
 const PROBE_DEADLINE: Duration = Duration::from_secs(15);
 /// How long after a void was sent first it may be sent again: by then no answer is under way any more.
 const SENT_AGAIN_AFTER: Duration = Duration::from_secs(10 * 60);
+/// Orders of a page: for one code there is one.
+const ORDERS_MAX: usize = 10;
 /// From when on it proves something that an order is not found: the request is long over, and the list, for which no delay
 /// is published, has had the time to show the order.
 const ABSENT_AFTER: Duration = Duration::from_secs(30 * 60);
@@ -79,7 +81,13 @@ impl Provider for PagarmeV5 {
     fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
         Box::pin(async move {
             if is_of_other_mode(&call.credentials, call.mode) {
-                return Answer::Declined(Decline::from_reason(Reason::InvalidCredentials));
+                return match call.operation {
+                    Operation::Authorize(_) | Operation::VerifyCard(_) => {
+                        Answer::Declined(Decline::from_reason(Reason::InvalidCredentials))
+                    }
+                    // An earlier repetition may have been sent with the key before this one.
+                    Operation::Capture(_) | Operation::Void(_) => Answer::NotSent,
+                };
             }
             match &call.operation {
                 Operation::Authorize(authorization) => self.authorize(&call, authorization).await,
@@ -167,7 +175,7 @@ impl PagarmeV5 {
         };
         let request = self.request("orders.create", Method::POST, &["orders"], &call.credentials);
         let answered = self.http.send(once(request.json(&order), call.key)).await;
-        answered.map_or_else(Answer::from, |answered| tell::ordered(&answered))
+        answered.map_or_else(Answer::from, |answered| tell::ordered(&answered, authorization.capture))
     }
 
     async fn capture(&self, call: &Call, follow_up: &FollowUp) -> Result<Answer, NoResponse> {
@@ -234,7 +242,7 @@ impl PagarmeV5 {
         Ok(match tell::void(&charge, key, amount, call.at) {
             Void::Answered(answer) => answer,
             Void::First { .. } | Void::Again { .. } => match is_first {
-                true => Answer::Declined(tell::refused(&answered)),
+                true => tell::refusal(&answered).map_or(UNCERTAIN, Answer::Declined),
                 // What was sent before may still be on its way.
                 false => UNCERTAIN,
             },
@@ -243,13 +251,13 @@ impl PagarmeV5 {
 
     async fn find_out(&self, inquiry: &Inquiry) -> Result<Probe, NoResponse> {
         if let Some(id) = charge_id(inquiry.reference.as_deref()) {
-            return Ok(tell::read(&self.get_charge(id, &inquiry.credentials).await?));
+            return Ok(tell::read(&self.get_charge(id, &inquiry.credentials).await?, inquiry.capture));
         }
         let reference = Reference { object_id: inquiry.object_id, key: inquiry.key };
         let answered = self.search(reference, &inquiry.credentials).await?;
         let is_over = inquiry.at.since(inquiry.sent_at) >= ABSENT_AFTER;
         let absent = if is_over { Probe::Absent } else { Probe::Unknown };
-        Ok(tell::searched(&answered, &reference.code(), absent))
+        Ok(tell::searched(&answered, &reference.code(), inquiry.capture, absent))
     }
 
     /// A void is asked about once it was accepted; its reference is the charge.
@@ -317,7 +325,8 @@ impl PagarmeV5 {
         authorization: Reference,
         credentials: &Credentials,
     ) -> Result<Incoming, NoResponse> {
-        let page = [("code", &*authorization.code()), ("page", "1"), ("size", "10")];
+        let size = ORDERS_MAX.to_string();
+        let page = [("code", &*authorization.code()), ("page", "1"), ("size", &*size)];
         let request = Outgoing::get(TYPE, "orders.list", self.list("orders", &page));
         self.http.send(authorized(request, credentials)).await
     }

@@ -60,6 +60,8 @@ pub struct Inquiry {
     pub object_id: Uuid,
     /// The operation of the call.
     pub operation: OperationKind,
+    /// Who was to take the money of an authorization; `None` of what is no authorization.
+    pub capture: Option<CaptureMode>,
     /// The provider's id of the transaction, when known.
     pub reference: Option<String>,
     /// What the payer's browser has brought back from the provider, by name: the members of the address's query and of

@@ -101,7 +101,13 @@ impl Provider for Stripe {
     fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
         Box::pin(async move {
             if is_of_other_mode(&call.credentials, call.mode) {
-                return Answer::Declined(declines::credentials());
+                return match call.operation {
+                    Operation::Authorize(_) | Operation::VerifyCard(_) => {
+                        Answer::Declined(declines::credentials())
+                    }
+                    // An earlier repetition may have been sent with the key before this one.
+                    Operation::Capture(_) | Operation::Void(_) => Answer::NotSent,
+                };
             }
             match &call.operation {
                 Operation::Authorize(authorization) => self.authorize(&call, authorization).await,

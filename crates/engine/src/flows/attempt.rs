@@ -11,7 +11,7 @@ use regente_domain::charge::attempt::{
     Approval, OpenReason, Outcome, Reported, RequestGroup, TransactionRequest, unanswered,
 };
 use regente_domain::charge::authentication::Authenticated;
-use regente_domain::charge::{Charge, FollowUpKind, TakenBack};
+use regente_domain::charge::{CaptureMode, Charge, FollowUpKind, TakenBack};
 use regente_domain::decline::{Decline, Reason};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -330,6 +330,7 @@ async fn probe(
         key: request.provider_key(),
         object_id: request.object_id,
         operation,
+        capture: capture_mode(request),
         reference: request.transaction_id().map(str::to_owned),
         returned,
         sent_at: request.sent_at,
@@ -362,6 +363,18 @@ const fn operation_kind(request: &TransactionRequest) -> Option<OperationKind> {
             Some(OperationKind::Void)
         }
         RequestGroup::Reversal(Reported::Dispute | Reported::DisputeClosed | Reported::RevertVoid)
+        | RequestGroup::Authentication(_)
+        | RequestGroup::Risk(_) => None,
+    }
+}
+
+/// Who was to take the money; `None` of what is no authorization.
+const fn capture_mode(request: &TransactionRequest) -> Option<CaptureMode> {
+    match request.request_type.group() {
+        RequestGroup::Authorization(capture) => Some(capture),
+        RequestGroup::CardCheck
+        | RequestGroup::FollowUp(_)
+        | RequestGroup::Reversal(_)
         | RequestGroup::Authentication(_)
         | RequestGroup::Risk(_) => None,
     }

@@ -113,7 +113,7 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
     let outcome = |finding| Ok(vec![EventKind::Outcome(finding)]);
     let told = match says {
         Says::Authorization if pays => outcome(authorization(item)?),
-        Says::Closed if pays => outcome(Finding::Declined(closed(item))),
+        Says::Closed if pays && item.success => outcome(Finding::Declined(closed(item))),
         Says::Capture if takes => outcome(done(item)),
         // The result of the capture may not have come; if it has, this one changes nothing.
         Says::CaptureFailed if takes => Ok(vec![

@@ -17,8 +17,11 @@ use crate::request::Inquiry;
 
 /// A header of an answer to a request that can be sent again under its key.
 const TRANSIENT_ERROR: &str = "transient-error";
-/// `errorCode` of a request whose key is in use.
-const IN_PROGRESS: &str = "704";
+/// `errorCode` of a request that may have been taken up: its key is in use, an internal error, one that could not be
+/// processed.
+const MAY_BE_TAKEN_UP: [&str; 3] = ["704", "903", "904"];
+/// `errorType` of a request that was not taken up.
+const REFUSES: [&str; 3] = ["validation", "security", "configuration"];
 /// `errorCode` of a merchant account that does not exist, or is closed to the API key.
 const UNKNOWN_ACCOUNT: &str = "901";
 /// `status` of a modification whose result comes later.
@@ -80,30 +83,40 @@ pub fn credentials(incoming: &Incoming) -> Result<(), CredentialsRefusal> {
 
 const FAILED: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
 
-/// An answer that is not a success. What can be sent again under its key, or may have been taken up, is not refused.
+/// An answer that is not a success. What can be sent again under its key, or may have been taken up, is not refused; nor
+/// is what somebody in between has answered, such as a proxy or a firewall.
 fn not_taken_up(expects: &Expects, incoming: &Incoming) -> Answer {
-    let error = incoming.json().filter(|error: &ServiceError| !error.error_code.is_empty());
     let is_transient = incoming.headers.get(TRANSIENT_ERROR).is_some_and(|value| value == "true");
-    if is_transient || error.as_ref().is_some_and(|error| error.error_code == IN_PROGRESS) {
+    let error = incoming.declared_json().filter(|error| is_refusal(error, incoming.status));
+    let Some(ServiceError { error_code, message, psp_reference, .. }) = &error else { return FAILED };
+    if is_transient {
         return FAILED;
     }
-    let is_readable = error.is_some();
     let is_payment = match expects {
         Expects::Card { .. } | Expects::Pix { .. } | Expects::Boleto(_) => true,
         Expects::Receipt => false,
     };
-    let ServiceError { error_code, message, psp_reference } = &error.unwrap_or_default();
     match incoming.status {
         // A capture or void may be a repetition, and an earlier one may have been received.
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if is_payment => {
             Answer::Declined(declines::no_access(error_code, message))
         }
         StatusCode::TOO_MANY_REQUESTS if is_payment => Answer::Declined(declines::too_many(message)),
-        StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY if is_readable => {
+        StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
             Answer::Declined(declines::not_taken_up(error_code, message, psp_reference.as_deref()))
         }
         _ => FAILED,
     }
+}
+
+/// Whether an error is the provider's own, and says that the request was not taken up: an internal error of the provider
+/// does not say that.
+fn is_refusal(error: &ServiceError, status: StatusCode) -> bool {
+    let ServiceError { status: told, error_type, error_code, .. } = error;
+    !error_code.is_empty()
+        && !MAY_BE_TAKEN_UP.contains(&error_code.as_str())
+        && told.is_none_or(|told| told == status.as_u16())
+        && error_type.as_deref().is_none_or(|kind| REFUSES.contains(&kind))
 }
 
 fn receipt(incoming: &Incoming) -> Answer {

@@ -283,6 +283,8 @@ pub(super) struct ModificationAnswer {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct ServiceError {
+    pub(super) status: Option<u16>,
+    pub(super) error_type: Option<String>,
     pub(super) error_code: String,
     pub(super) message: String,
     pub(super) psp_reference: Option<String>,

@@ -7,10 +7,100 @@
 
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 
-use super::wire::told::{Charge, Transaction, TransactionStatus};
+use super::wire::told::{Charge, ChargeStatus, PaymentMethod, Transaction, TransactionStatus};
 use crate::shown_text::shown;
 
 use DeclinedCode as Code;
+
+/// Codes of the gateway for a request that it has not passed on to the acquirer.
+const NOT_PASSED_ON: [&str; 5] = ["400", "401", "403", "404", "422"];
+/// Codes of acquirers for an approval, without leading zeros.
+const APPROVED: [&str; 1] = [""];
+
+/// Whether a charge is over and nobody holds money for it. That it has failed is not enough: an error on the way to the
+/// acquirer says nothing of what the acquirer has done.
+pub(super) fn is_over(charge: &Charge) -> bool {
+    let transaction = charge.last_transaction.as_ref();
+    let status = transaction.and_then(|transaction| transaction.status);
+    let is_refused = transaction.is_some_and(|transaction| is_refused(transaction, charge.payment_method));
+    let is_given_back = matches!(status, Some(TransactionStatus::Voided | TransactionStatus::Refunded));
+    match charge.status {
+        ChargeStatus::Failed => is_refused || is_given_back,
+        ChargeStatus::Canceled => {
+            let was_never_paid = matches!(
+                status,
+                None | Some(
+                    TransactionStatus::WaitingPayment
+                        | TransactionStatus::Generated
+                        | TransactionStatus::Viewed
+                        | TransactionStatus::PartialVoid
+                        | TransactionStatus::PartialRefunded
+                )
+            );
+            is_refused || is_given_back || was_never_paid
+        }
+        ChargeStatus::Pending
+        | ChargeStatus::Paid
+        | ChargeStatus::Overpaid
+        | ChargeStatus::Underpaid
+        | ChargeStatus::Processing
+        | ChargeStatus::Chargedback
+        | ChargeStatus::Other => false,
+    }
+}
+
+/// Whether a transaction was refused by somebody who decides: the acquirer, the analysis of risk, or the gateway before
+/// it asked the acquirer.
+pub(super) fn is_refused(transaction: &Transaction, method: PaymentMethod) -> bool {
+    let acquirer = word(transaction.acquirer_return_code.as_deref());
+    let gateway = gateway(transaction);
+    let by_acquirer = acquirer.is_some_and(|code| !APPROVED.contains(&code.trim_start_matches('0')));
+    let was_passed_on = gateway.is_none_or(|code| !NOT_PASSED_ON.contains(&code));
+    let is_silent = acquirer.is_none() && gateway.is_none_or(|code| code.starts_with('2'));
+    let before_acquirer = acquirer.is_none() && !was_passed_on;
+    let is_decided = by_acquirer || before_acquirer || is_reproved(transaction);
+    match transaction.status {
+        Some(TransactionStatus::WithError) => before_acquirer,
+        Some(TransactionStatus::NotAuthorized) => is_decided || is_silent,
+        Some(TransactionStatus::Failed) => {
+            is_decided
+                || match method {
+                    // Nobody is asked for money but the payer, and he cannot pay it any more.
+                    PaymentMethod::Pix | PaymentMethod::Boleto => is_silent,
+                    PaymentMethod::CreditCard
+                    | PaymentMethod::DebitCard
+                    | PaymentMethod::Voucher
+                    | PaymentMethod::Other => false,
+                }
+        }
+        Some(
+            TransactionStatus::AuthorizedPendingCapture
+            | TransactionStatus::WaitingCapture
+            | TransactionStatus::Captured
+            | TransactionStatus::PartialCapture
+            | TransactionStatus::Voided
+            | TransactionStatus::PartialVoid
+            | TransactionStatus::Refunded
+            | TransactionStatus::PartialRefunded
+            | TransactionStatus::PendingRefund
+            | TransactionStatus::WaitingPayment
+            | TransactionStatus::Generated
+            | TransactionStatus::Viewed
+            | TransactionStatus::Paid
+            | TransactionStatus::Other,
+        )
+        | None => false,
+    }
+}
+
+fn is_reproved(transaction: &Transaction) -> bool {
+    let antifraud = transaction.antifraud_response.as_ref();
+    antifraud.is_some_and(|antifraud| antifraud.status.as_deref() == Some("reproved"))
+}
+
+fn gateway(transaction: &Transaction) -> Option<&str> {
+    word(transaction.gateway_response.as_ref().and_then(|response| response.code.as_deref()))
+}
 
 /// What a refused charge says.
 pub(super) fn of_charge(charge: &Charge) -> Decline {
@@ -20,9 +110,8 @@ pub(super) fn of_charge(charge: &Charge) -> Decline {
 
 /// What a refused transaction says.
 pub(super) fn of_transaction(transaction: &Transaction) -> Decline {
-    let antifraud = transaction.antifraud_response.as_ref();
-    if let Some(antifraud) = antifraud.filter(|antifraud| antifraud.status.as_deref() == Some("reproved")) {
-        let word = antifraud.return_code.as_deref().map(str::trim).filter(|code| !code.is_empty());
+    if let Some(antifraud) = transaction.antifraud_response.as_ref().filter(|_| is_reproved(transaction)) {
+        let word = word(antifraud.return_code.as_deref());
         let reason = word.map_or_else(|| "antifraud_reproved".to_owned(), |code| format!("antifraud {code}"));
         return explained(Decline::of(Code::FraudSuspect), reason, None);
     }
@@ -30,11 +119,9 @@ pub(super) fn of_transaction(transaction: &Transaction) -> Decline {
     if let Some(code) = word(transaction.acquirer_return_code.as_deref()) {
         return explained(of_acquirer(code), code.to_owned(), message);
     }
-    let gateway = transaction.gateway_response.as_ref().and_then(|response| response.code.as_deref());
-    match (word(gateway), transaction.status) {
-        (Some(code), status) => explained(of_gateway(code, status), format!("gateway {code}"), message),
-        (None, Some(TransactionStatus::WithError)) => Decline::from_reason(Reason::ProcessingError),
-        (None, _) => unexplained(),
+    match gateway(transaction) {
+        Some(code) => explained(of_gateway(code), format!("gateway {code}"), message),
+        None => unexplained(),
     }
 }
 
@@ -50,13 +137,10 @@ fn unexplained() -> Decline {
 }
 
 /// The codes of HTTP, which the provider's gateway uses for what did not get as far as an acquirer.
-fn of_gateway(code: &str, status: Option<TransactionStatus>) -> Decline {
+fn of_gateway(code: &str) -> Decline {
     match code {
-        "400" | "404" | "412" | "422" => Decline::from_reason(Reason::BadRequest),
+        "400" | "404" | "422" => Decline::from_reason(Reason::BadRequest),
         "401" | "403" => Decline::from_reason(Reason::InvalidCredentials),
-        _ if code.starts_with('5') || status == Some(TransactionStatus::WithError) => {
-            Decline::from_reason(Reason::ProcessingError)
-        }
         _ => unexplained(),
     }
 }

@@ -142,7 +142,8 @@ fn news(charge: &Charge, reference: Reference) -> Vec<(Uuid, EventKind)> {
         | ChargeStatus::Processing
         | ChargeStatus::Failed
         | ChargeStatus::Other => {
-            let outcome = tell::finding(charge).map(|finding| (reference.key, EventKind::Outcome(finding)));
+            let outcome =
+                tell::finding(charge, None).map(|finding| (reference.key, EventKind::Outcome(finding)));
             outcome.into_iter().chain(voids(charge)).collect()
         }
     }

@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use regente_domain::boleto::{Barcode, Fine, FineRate, Interest, InterestRate, IssuedBoleto, LateCharges};
+use regente_domain::charge::CaptureMode;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
@@ -14,61 +15,65 @@ use crate::outcome::{
     Answer, Approval, Finding, Instructions, Payment, Pending, Probe, Reversal, ReversalKind, UnknownReason,
 };
 
-use super::declines;
 use super::wire::told::{
     Charge, ChargeStatus, LateCharge, Order, Page, PaymentMethod, Refusal, Transaction, TransactionStatus,
 };
+use super::{ORDERS_MAX, declines};
 
 mod follow_up;
 
-pub use follow_up::{Extent, Void, capture, void, voided};
-pub(super) use follow_up::{captured_before, done, unmarked, void_accepted};
+pub(super) use follow_up::done;
+pub use follow_up::{Extent, Void, capture, captured_before, unmarked, void, void_accepted, voided};
 
 /// The provider has not said what it did.
 pub(super) const UNCERTAIN: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
 
-/// The answer to an order.
-pub fn ordered(answered: &Incoming) -> Answer {
+/// The answer to an order. The members of a request are checked before anything is made of it; what the provider
+/// cannot do afterwards (412) may have begun.
+pub fn ordered(answered: &Incoming, capture: CaptureMode) -> Answer {
     if !answered.status.is_success() {
-        // Of too many requests this one was not looked at.
-        let is_refused = is_refusal(answered.status) || answered.status == StatusCode::TOO_MANY_REQUESTS;
-        return if is_refused { Answer::Declined(refused(answered)) } else { UNCERTAIN };
+        let may_have_begun = answered.status == StatusCode::PRECONDITION_FAILED;
+        let refusal = refusal(answered).filter(|_| !may_have_begun);
+        return refusal.map_or(UNCERTAIN, Answer::Declined);
     }
     let order: Option<Order> = answered.json();
     let charges = order.and_then(|order| order.charges).unwrap_or_default();
     match charges.as_slice() {
-        [charge] => finding(charge).map_or(UNCERTAIN, Answer::from),
+        [charge] => finding(charge, Some(capture)).map_or(UNCERTAIN, Answer::from),
         _ => UNCERTAIN,
     }
 }
 
-/// What a charge that was read back says of its authorization.
-pub fn read(answered: &Incoming) -> Probe {
-    charge(answered).as_ref().and_then(finding).map_or(Probe::Unknown, Probe::Found)
+/// What a charge that was read back says of its authorization. `capture` is who was to take the money.
+pub fn read(answered: &Incoming, capture: Option<CaptureMode>) -> Probe {
+    let finding = charge(answered).as_ref().and_then(|charge| finding(charge, capture));
+    finding.map_or(Probe::Unknown, Probe::Found)
 }
 
 /// What a search of orders by their code says of an authorization. `absent` is what it means that there is none.
-pub fn searched(answered: &Incoming, code: &str, absent: Probe) -> Probe {
+pub fn searched(answered: &Incoming, code: &str, capture: Option<CaptureMode>, absent: Probe) -> Probe {
     match found(answered, code) {
         None => Probe::Unknown,
         Some(charges) => match charges.as_slice() {
             [] => absent,
-            [charge] => finding(charge).map_or(Probe::Unknown, Probe::Found),
+            [charge] => finding(charge, capture).map_or(Probe::Unknown, Probe::Found),
             // More than one order for one authorization: a person has to look.
             _ => Probe::Unknown,
         },
     }
 }
 
-/// The charges of the orders with exactly this code; `None` when the answer is none, or when such an order does not show
-/// its charges.
+/// The charges of the orders with exactly this code; `None` when the answer is none, when such an order does not show
+/// its charges, and when there may be more orders behind those of the page.
 pub(super) fn found(answered: &Incoming, code: &str) -> Option<Vec<Charge>> {
-    let page: Page<Order> = answered.status.is_success().then(|| answered.json()).flatten()?;
+    let page: Page<Order> = answered.status.is_success().then(|| answered.declared_json()).flatten()?;
+    let is_whole = page.data.len() < ORDERS_MAX;
     // The search may ignore case, which tells codes apart.
     let ours = page.data.into_iter().filter(|order| order.code.as_deref() == Some(code));
     let charges: Option<Vec<Vec<Charge>>> =
         ours.map(|order| order.charges.filter(|charges| !charges.is_empty())).collect();
-    Some(charges?.into_iter().flatten().collect())
+    let charges: Vec<Charge> = charges?.into_iter().flatten().collect();
+    (is_whole || !charges.is_empty()).then_some(charges)
 }
 
 /// The charge in an answer.
@@ -76,8 +81,9 @@ pub(super) fn charge(answered: &Incoming) -> Option<Charge> {
     answered.status.is_success().then(|| answered.json()).flatten()
 }
 
-/// What a charge says of its authorization; `None` while that is not decided.
-pub(super) fn finding(charge: &Charge) -> Option<Finding> {
+/// What a charge says of its authorization; `None` while that is not decided. `capture` is who was to take the money,
+/// where that is known.
+pub(super) fn finding(charge: &Charge, capture: Option<CaptureMode>) -> Option<Finding> {
     let status = charge.last_transaction.as_ref().and_then(|transaction| transaction.status);
     match charge.status {
         ChargeStatus::Paid | ChargeStatus::Overpaid | ChargeStatus::Underpaid => taken(charge),
@@ -86,7 +92,7 @@ pub(super) fn finding(charge: &Charge) -> Option<Finding> {
                 TransactionStatus::AuthorizedPendingCapture
                 | TransactionStatus::WaitingCapture
                 | TransactionStatus::PartialVoid,
-            ) => Some(Finding::Approved(approval(charge))),
+            ) => is_reserved(charge, capture).then(|| Finding::Approved(approval(charge))),
             Some(
                 TransactionStatus::WaitingPayment | TransactionStatus::Generated | TransactionStatus::Viewed,
             ) => pending(charge).map(|pending| Finding::Pending(Box::new(pending))),
@@ -105,11 +111,25 @@ pub(super) fn finding(charge: &Charge) -> Option<Finding> {
             )
             | None => None,
         },
-        ChargeStatus::Failed | ChargeStatus::Canceled => Some(Finding::Declined(declines::of_charge(charge))),
+        ChargeStatus::Failed | ChargeStatus::Canceled => {
+            declines::is_over(charge).then(|| Finding::Declined(declines::of_charge(charge)))
+        }
         ChargeStatus::Chargedback => {
             Some(Finding::Reversed { taken: Box::new(taken(charge)?), reversals: vec![chargeback(charge)] })
         }
         ChargeStatus::Processing | ChargeStatus::Other => None,
+    }
+}
+
+/// Whether an authorization that is not captured is what was asked for. Where the provider captures by itself it is not
+/// decided yet: the analysis of risk and the capture are still to come.
+fn is_reserved(charge: &Charge, capture: Option<CaptureMode>) -> bool {
+    let transaction = charge.last_transaction.as_ref();
+    let operation = transaction.and_then(|transaction| transaction.operation_type.as_deref());
+    match capture {
+        Some(CaptureMode::Manual) => true,
+        Some(CaptureMode::Automatic) => false,
+        None => matches!(operation, Some("auth_only" | "pre_auth")),
     }
 }
 
@@ -213,38 +233,32 @@ pub(super) fn time(text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|| Timestamp::parse(&format!("{text}Z")))
 }
 
-/// Whether the provider says for certain that it does not do what it was asked.
-pub(super) fn is_refusal(status: StatusCode) -> bool {
-    status.is_client_error()
-        && !matches!(
-            status,
-            StatusCode::REQUEST_TIMEOUT
-                | StatusCode::CONFLICT
-                | StatusCode::LOCKED
-                | StatusCode::TOO_EARLY
-                | StatusCode::TOO_MANY_REQUESTS
-        )
-}
-
-/// A request that is not taken. Of the answer's texts only the name of the wrong member is kept: they may repeat what was
-/// sent, with the card.
-pub(super) fn refused(answered: &Incoming) -> Decline {
-    let wrong = answered.json().and_then(|refusal: Refusal| wrong_member(&refusal.errors));
+/// A request that the provider does not carry out, in its own words; `None` for a status that it does not document, and
+/// for the answer of somebody in between, such as a proxy or a firewall. Of the texts only the name of the wrong member is
+/// kept: they may repeat what was sent, with the card.
+pub(super) fn refusal(answered: &Incoming) -> Option<Decline> {
+    let told: Refusal = answered.declared_json().filter(|told: &Refusal| !told.message.trim().is_empty())?;
+    let wrong = wrong_member(&told.errors);
     let decline = match answered.status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Decline::from_reason(Reason::InvalidCredentials),
+        // It was not looked at.
         StatusCode::TOO_MANY_REQUESTS => Decline::from_reason(Reason::RequestNotSent),
-        _ => match wrong.as_deref().map_or(Wrong::Something, Wrong::of) {
+        StatusCode::BAD_REQUEST
+        | StatusCode::NOT_FOUND
+        | StatusCode::PRECONDITION_FAILED
+        | StatusCode::UNPROCESSABLE_ENTITY => match wrong.as_deref().map_or(Wrong::Something, Wrong::of) {
             Wrong::Number => Decline::of(DeclinedCode::InvalidNumber),
             Wrong::Cvv => Decline::of(DeclinedCode::InvalidCvv),
             Wrong::Expiry => Decline::of(DeclinedCode::ExpiredCard),
             Wrong::Installments => Decline::of(DeclinedCode::InvalidInstallment),
             Wrong::Something => Decline::from_reason(Reason::BadRequest),
         },
+        _ => return None,
     };
     let status = answered.status.as_u16();
     let reason = wrong.map_or_else(|| format!("http {status}"), |wrong| format!("http {status} {wrong}"));
     let message = decline.message.clone();
-    decline.with_network(reason, message)
+    Some(decline.with_network(reason, message))
 }
 
 /// What a request that is not taken has wrong.

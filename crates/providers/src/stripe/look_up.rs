@@ -52,7 +52,7 @@ impl Stripe {
 
     async fn authorization_found(&self, inquiry: &Inquiry, intent: &PaymentIntent) -> Probe {
         match Shift::of(intent) {
-            Shift::AsDemanded => tell::probed(tell::finding(intent)),
+            Shift::AsDemanded => tell::probed(tell::finding(intent, inquiry.capture)),
             Shift::Lacking(intent) => {
                 let undone = self.undo(inquiry.key, intent, &inquiry.credentials).await;
                 tell::probed(undone.map(Finding::Declined))
@@ -70,16 +70,20 @@ impl Stripe {
             return self.authorization_found(inquiry, intent).await;
         }
         let found = self.read::<List<PaymentIntent>>(ask::search(inquiry.key), &inquiry.credentials).await;
-        let found =
-            found.map(|found| found.data.into_iter().find(|intent| key_of(intent) == Some(inquiry.key)));
+        let found = match found {
+            Ok(found) => Looked::among(found, |intent| key_of(intent) == Some(inquiry.key)),
+            Err(_) => Looked::NotEverywhere,
+        };
         match (found, listed) {
             // The search may show an earlier state.
-            (Ok(Some(found)), _) => match self.read(ask::intent(&found.id), &inquiry.credentials).await {
-                Ok(intent) => self.authorization_found(inquiry, &intent).await,
-                Err(_) => Probe::Unknown,
-            },
-            (Ok(None), _) | (Err(_), Looked::Nowhere) => absent(inquiry),
-            (Err(_), Looked::Found(_) | Looked::NotEverywhere) => Probe::Unknown,
+            (Looked::Found(found), _) => {
+                match self.read(ask::intent(&found.id), &inquiry.credentials).await {
+                    Ok(intent) => self.authorization_found(inquiry, &intent).await,
+                    Err(_) => Probe::Unknown,
+                }
+            }
+            (Looked::Nowhere, _) | (_, Looked::Nowhere) => absent(inquiry),
+            (Looked::NotEverywhere, Looked::Found(_) | Looked::NotEverywhere) => Probe::Unknown,
         }
     }
 
@@ -104,11 +108,9 @@ impl Stripe {
             let ask = ask::made_about(inquiry, of, after.as_deref());
             let Ok(page) = self.read::<List<T>>(ask, &inquiry.credentials).await else { break };
             after = page.data.last().map(|last| id_of(last).to_owned());
-            if let Some(found) = page.data.into_iter().find(|object| key_of(object) == Some(inquiry.key)) {
-                return Looked::Found(found);
-            }
-            if !page.has_more {
-                return Looked::Nowhere;
+            match Looked::among(page, |object| key_of(object) == Some(inquiry.key)) {
+                Looked::NotEverywhere => {}
+                looked @ (Looked::Found(_) | Looked::Nowhere) => return looked,
             }
         }
         Looked::NotEverywhere
@@ -122,6 +124,16 @@ enum Looked<T> {
     Nowhere,
     /// The list is too long, or cannot be read.
     NotEverywhere,
+}
+
+impl<T> Looked<T> {
+    fn among(list: List<T>, is_ours: impl Fn(&T) -> bool) -> Self {
+        match list.data.into_iter().find(is_ours) {
+            Some(found) => Self::Found(found),
+            None if list.has_more => Self::NotEverywhere,
+            None => Self::Nowhere,
+        }
+    }
 }
 
 fn absent(inquiry: &Inquiry) -> Probe {

@@ -133,7 +133,7 @@ fn taken(intent: &PaymentIntent) -> Said {
 
 fn authorized(intent: &PaymentIntent) -> Said {
     let about = call(&intent.metadata, member::KEY)?;
-    let finding = tell::finding(intent)?;
+    let finding = tell::finding(intent, None)?;
     // Only a probe sees whether the issuer is liable, and gives the money back where it is not.
     if intent.metadata.requires_shift() && matches!(finding, Finding::Approved(_)) {
         return None;

@@ -55,7 +55,7 @@ impl Stripe {
                 None => Answer::Unknown(UnknownReason::ProviderFailed),
             },
             Ok(Shift::NotTold) => Answer::Unknown(UnknownReason::ProviderFailed),
-            Ok(Shift::AsDemanded) | Err(_) => tell::authorized(told),
+            Ok(Shift::AsDemanded) | Err(_) => tell::authorized(told, authorization.capture),
         }
     }
 
@@ -82,11 +82,15 @@ impl Stripe {
         }
         let answer = self.send(ask::undoing_refund(key, &intent.id), credentials).await.ok()?;
         match tell::object::<Refund>(&answer) {
-            Ok(refund) => match refund.status {
-                Some(RefundStatus::Pending | RefundStatus::RequiresAction | RefundStatus::Succeeded)
-                | None => Some(decline),
-                Some(RefundStatus::Failed | RefundStatus::Canceled | RefundStatus::Other) => None,
-            },
+            Ok(refund) => {
+                let is_back = |refund: &Refund| refund.status == Some(RefundStatus::Succeeded);
+                // The provider repeats the first answer to the key: only the refund says how it stands.
+                let now = match is_back(&refund) {
+                    true => refund,
+                    false => self.read(ask::refund_by_id(&refund.id), credentials).await.ok()?,
+                };
+                is_back(&now).then_some(decline)
+            }
             Err(failure) => failure.is_refunded().then_some(decline),
         }
     }
@@ -118,6 +122,10 @@ impl Stripe {
             let Ok(now) = now else { return Answer::Unknown(UnknownReason::ProviderFailed) };
             if let Some(finding) = tell::captured(&now, call.key) {
                 return finding.into();
+            }
+            // Taken by somebody else, or in a state that is not known.
+            if now.status != IntentStatus::RequiresCapture && tell::may_hold_money(&now) {
+                return Answer::Unknown(UnknownReason::ProviderFailed);
             }
         }
         failure.until_sent_again()

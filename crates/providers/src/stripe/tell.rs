@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 use regente_domain::boleto::{Barcode, IssuedBoleto, LateCharges};
+use regente_domain::charge::CaptureMode;
 use regente_domain::charge::attempt::Approval;
 use regente_domain::decline::{Decline, DeclinedCode, Retry};
 use regente_domain::local_day::day_of;
@@ -10,8 +11,8 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use super::wire::{
-    ApiError, BoletoDetails, ErrorBody, ErrorKind, IntentStatus, PaymentIntent, Refund, RefundStatus,
-    SetupIntent, member,
+    ApiError, BoletoDetails, CaptureMethod, ErrorBody, ErrorKind, IntentStatus, PaymentIntent, Refund,
+    RefundStatus, SetupIntent, member,
 };
 use super::{currency, declines};
 use crate::http_client::Incoming;
@@ -19,8 +20,8 @@ use crate::outcome::{Answer, Finding, Instructions, Pending, Probe, Reversal, Re
 
 /// Results of 3-D Secure for which the issuer is liable.
 const SHIFTED: [&str; 2] = ["authenticated", "attempt_acknowledged"];
-/// Another request is working on the object.
-const LOCKED: &str = "lock_timeout";
+/// The limiter has let nothing through. Another word beside 429 (`lock_timeout`) is of a request that was looked at.
+const LIMITED: &str = "rate_limit";
 /// There is nothing left to refund.
 const ALREADY_REFUNDED: &str = "charge_already_refunded";
 
@@ -80,41 +81,52 @@ pub(super) fn object<T: DeserializeOwned>(answer: &Incoming) -> Result<T, Failur
     if status.is_success() {
         return answer.json().ok_or(unknown);
     }
+    // What the provider has not written comes from somebody in between, such as a proxy or a firewall.
+    let Some(error) = answer.declared_json().map(|body: ErrorBody| body.error) else { return Err(unknown) };
+    let Some(kind) = error.kind else { return Err(unknown) };
     match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => return Err(Failure::Credentials),
-        // Another request with the key is under way, or somebody whom the provider has asked has failed.
-        StatusCode::CONFLICT | StatusCode::FAILED_DEPENDENCY | StatusCode::REQUEST_TIMEOUT => {
-            return Err(unknown);
-        }
-        _ if !status.is_client_error() => return Err(unknown),
-        _ => {}
-    }
-    let error = answer.json().map(|body: ErrorBody| body.error);
-    if status == StatusCode::TOO_MANY_REQUESTS {
-        let is_locked = error.is_some_and(|error| error.code.as_deref() == Some(LOCKED));
-        return Err(if is_locked { unknown } else { Failure::TooMany });
-    }
-    // What the provider has not written comes from somebody in between.
-    let Some(error) = error else { return Err(unknown) };
-    match error.kind {
-        Some(ErrorKind::CardError | ErrorKind::InvalidRequestError) => Err(Failure::Refused(Box::new(error))),
-        // The key was used with another body: that one may have been carried out.
-        None | Some(ErrorKind::ApiError | ErrorKind::IdempotencyError | ErrorKind::Other) => Err(unknown),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(Failure::Credentials),
+        StatusCode::TOO_MANY_REQUESTS if error.code.as_deref() == Some(LIMITED) => Err(Failure::TooMany),
+        StatusCode::BAD_REQUEST | StatusCode::PAYMENT_REQUIRED | StatusCode::NOT_FOUND => match kind {
+            ErrorKind::CardError | ErrorKind::InvalidRequestError => Err(Failure::Refused(Box::new(error))),
+            // The key was used with another body: that one may have been carried out.
+            ErrorKind::ApiError | ErrorKind::IdempotencyError | ErrorKind::Other => Err(unknown),
+        },
+        // Another request with the key is under way (409), somebody whom the provider has asked has failed (424), or the
+        // provider does not document it.
+        _ => Err(unknown),
     }
 }
 
 /// The answer to an authorization.
-pub fn authorization(answer: &Incoming) -> Answer {
-    authorized(object(answer))
+pub fn authorization(answer: &Incoming, capture: CaptureMode) -> Answer {
+    authorized(object(answer), capture)
 }
 
-pub(super) fn authorized(told: Result<PaymentIntent, Failure>) -> Answer {
+pub(super) fn authorized(told: Result<PaymentIntent, Failure>, capture: CaptureMode) -> Answer {
     match told {
-        Ok(intent) => match finding(&intent) {
+        Ok(intent) => match finding(&intent, Some(capture)) {
             Some(finding) => finding.into(),
             None => Answer::Unknown(UnknownReason::ProviderFailed),
         },
+        Err(Failure::Refused(error)) if error.payment_intent.as_deref().is_some_and(may_hold_money) => {
+            Answer::Unknown(UnknownReason::ProviderFailed)
+        }
         Err(failure) => failure.for_good(),
+    }
+}
+
+/// Whether a payment holds money, or may come to hold it, without anybody doing anything more.
+pub(super) const fn may_hold_money(intent: &PaymentIntent) -> bool {
+    match intent.status {
+        IntentStatus::Succeeded
+        | IntentStatus::RequiresCapture
+        | IntentStatus::Processing
+        | IntentStatus::Other => true,
+        IntentStatus::RequiresPaymentMethod
+        | IntentStatus::RequiresConfirmation
+        | IntentStatus::RequiresAction
+        | IntentStatus::Canceled => false,
     }
 }
 
@@ -203,10 +215,17 @@ fn approval_of_refund(refund: &Refund) -> Approval {
     Approval { transaction_id: Some(refund.id.clone()), ..Approval::default() }
 }
 
-/// What a payment says of its authorization; `None` while that is open.
-pub(super) fn finding(intent: &PaymentIntent) -> Option<Finding> {
+/// What a payment says of its authorization; `None` while that is open. `capture` is who was to take the money, where
+/// that is known. Where the provider takes it by itself, nothing is decided before it has.
+pub(super) fn finding(intent: &PaymentIntent, capture: Option<CaptureMode>) -> Option<Finding> {
+    let is_captured_by_hand = match capture {
+        Some(CaptureMode::Manual) => true,
+        Some(CaptureMode::Automatic) => false,
+        None => intent.capture_method == Some(CaptureMethod::Manual),
+    };
     match intent.status {
-        IntentStatus::Succeeded | IntentStatus::RequiresCapture => Some(Finding::Approved(approval(intent))),
+        IntentStatus::Succeeded => Some(Finding::Approved(approval(intent))),
+        IntentStatus::RequiresCapture => is_captured_by_hand.then(|| Finding::Approved(approval(intent))),
         IntentStatus::Canceled => Some(Finding::Declined(canceled(intent))),
         IntentStatus::RequiresPaymentMethod => {
             let refusal = declines::of(intent.last_payment_error.as_deref()?);
@@ -248,8 +267,8 @@ pub(super) fn shifts_liability(intent: &PaymentIntent) -> Option<bool> {
 }
 
 /// The answer to a probe by the provider's id of a payment.
-pub fn payment(answer: &Incoming) -> Probe {
-    probed(object::<PaymentIntent>(answer).ok().as_ref().and_then(finding))
+pub fn payment(answer: &Incoming, capture: Option<CaptureMode>) -> Probe {
+    probed(object::<PaymentIntent>(answer).ok().and_then(|intent| finding(&intent, capture)))
 }
 
 /// The answer to a probe by the provider's id of a refund.

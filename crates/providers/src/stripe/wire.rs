@@ -64,6 +64,8 @@ pub(super) struct PaymentIntent {
     pub(super) amount: i64,
     #[serde(default)]
     pub(super) amount_capturable: Option<i64>,
+    #[serde(default)]
+    pub(super) capture_method: Option<CaptureMethod>,
     pub(super) currency: String,
     #[serde(default)]
     pub(super) latest_charge: Option<Expandable<Charge>>,
@@ -95,6 +97,16 @@ pub(super) enum IntentStatus {
     RequiresCapture,
     Canceled,
     Succeeded,
+    #[serde(other)]
+    Other,
+}
+
+/// Who takes the money of a payment.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum CaptureMethod {
+    Manual,
+    /// The provider: `automatic`, `automatic_async`.
     #[serde(other)]
     Other,
 }
@@ -219,9 +231,19 @@ pub(super) enum DisputeStatus {
 
 #[derive(Deserialize)]
 pub(super) struct List<T> {
+    /// What is no list of the provider has none.
+    #[serde(rename = "object")]
+    _kind: ListKind,
     pub(super) data: Vec<T>,
     #[serde(default)]
     pub(super) has_more: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ListKind {
+    List,
+    SearchResult,
 }
 
 #[derive(Deserialize)]

@@ -5,5 +5,6 @@ mod calls;
 mod faults;
 mod judged;
 mod notifications;
+mod proofs;
 mod requests;
 mod upstream;

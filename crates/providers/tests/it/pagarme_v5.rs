@@ -1,14 +1,17 @@
 //! The adapter of `PAGARME_V5`: its mapping by recorded bodies, its notifications, and stories at a server that is typed by
 //! the provider's official package.
 
-use http::{HeaderMap, StatusCode};
-use regente_domain::charge::{PayerSource, PaymentMethod, Pix};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, StatusCode};
+use regente_domain::charge::{CaptureMode, PayerSource, PaymentMethod, Pix};
 use regente_domain::country::Country;
 use regente_domain::customer::{Address, Document};
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_providers::http_client::Incoming;
+use regente_providers::outcome::{Answer, Probe};
+use regente_providers::pagarme_v5::tell;
 use regente_providers::request::{Authorization, Call, Credentials, Instrument, Operation, PayerDetails};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -21,6 +24,7 @@ mod faults;
 mod judge;
 mod mapping;
 mod notifications;
+mod proofs;
 mod stories;
 
 /// A number that the provider's simulator approves.
@@ -91,6 +95,42 @@ fn payer() -> PayerDetails {
             complement: Some("Sala 3".to_owned()),
         }),
     }
+}
+
+/// The provider captures by itself.
+const CAPTURED: Option<CaptureMode> = Some(CaptureMode::Automatic);
+
+/// The answer to an order that is captured at once.
+fn ordered(answered: &Incoming) -> Answer {
+    tell::ordered(answered, CaptureMode::Automatic)
+}
+
+/// What is read of the charge of such an order.
+fn read(answered: &Incoming) -> Probe {
+    tell::read(answered, CAPTURED)
+}
+
+/// What somebody in between answers, with any status: each has a content type and a body. None of them is the provider's.
+fn pages() -> Vec<(Option<&'static str>, &'static str)> {
+    vec![
+        (Some("text/html"), "<html>Access denied</html>"),
+        (None, "<html>Access denied</html>"),
+        (None, ""),
+        (Some("application/json"), ""),
+        (Some("application/json"), "{}"),
+        (Some("application/json"), r#"{"error":"forbidden"}"#),
+        (Some("application/json"), r#"{"message":null}"#),
+        (Some("application/json"), r#"{"message":""}"#),
+        (Some("application/json"), r#"["message"]"#),
+        (Some("text/html; charset=utf-8"), r#"{"message":"a text"}"#),
+        (Some("text/plain"), r#"{"message":"a text"}"#),
+    ]
+}
+
+fn page(status: u16, (content_type, body): (Option<&'static str>, &str)) -> Incoming {
+    let mut page = raw(status, body);
+    page.headers.extend(content_type.map(|kind| (CONTENT_TYPE, HeaderValue::from_static(kind))));
+    page
 }
 
 /// An answer of the provider.

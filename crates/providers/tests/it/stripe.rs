@@ -20,6 +20,7 @@ mod judges;
 mod loopback;
 mod notifications;
 mod probes;
+mod proofs;
 mod registration;
 mod shift;
 mod told;

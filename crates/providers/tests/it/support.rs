@@ -150,6 +150,7 @@ pub(crate) fn inquiry(key: Uuid) -> Inquiry {
         key,
         object_id: Uuid::nil(),
         operation: OperationKind::Authorization,
+        capture: Some(CaptureMode::Automatic),
         reference: None,
         returned: BTreeMap::new(),
         sent_at: at(),

@@ -179,6 +179,7 @@ fn inquiry(number: u128) -> Inquiry {
         key: key(number),
         object_id: Uuid::nil(),
         operation: OperationKind::Authorization,
+        capture: Some(CaptureMode::Automatic),
         reference: None,
         returned: BTreeMap::new(),
         sent_at: at(number),

@@ -1,6 +1,7 @@
 //! Captures and voids. Neither is ever refused because of an answer that says nothing about it: an earlier repetition may
 //! have had its effect.
 
+use http::StatusCode;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -12,7 +13,7 @@ use crate::pagarme_v5::declines;
 use crate::pagarme_v5::reference::{Mark, Metadata};
 use crate::pagarme_v5::wire::told::{Charge, ChargeStatus, TransactionStatus};
 
-use super::{UNCERTAIN, approval, charge, codes, is_refusal, refused};
+use super::{UNCERTAIN, approval, charge, codes, refusal};
 
 /// The answer to a capture; `None` when the charge has to be read: it was not taken, perhaps since an earlier repetition
 /// was.
@@ -21,28 +22,32 @@ pub fn capture(answered: &Incoming, amount: Amount) -> Option<Answer> {
         return None;
     }
     let Some(charge) = charge(answered) else { return Some(UNCERTAIN) };
-    Some(match is_refused(&charge) {
-        true => Answer::Declined(declined(&charge)),
-        false => captured(&charge, amount).unwrap_or(UNCERTAIN),
-    })
+    Some(not_done(&charge).or_else(|| captured(&charge, amount)).unwrap_or(UNCERTAIN))
 }
 
 /// What a charge that was read says of a capture that was not taken.
-pub(in crate::pagarme_v5) fn captured_before(charge: &Charge, amount: Amount, refusal: &Incoming) -> Answer {
+pub fn captured_before(charge: &Charge, amount: Amount, answered: &Incoming) -> Answer {
     if let Some(answer) = captured(charge, amount) {
         return answer;
     }
-    match charge.status {
-        ChargeStatus::Pending | ChargeStatus::Failed | ChargeStatus::Canceled => {
-            Answer::Declined(Decline { transaction_id: Some(charge.id.clone()), ..refused(refusal) })
-        }
+    let status = charge.last_transaction.as_ref().and_then(|transaction| transaction.status);
+    let is_not_captured = match charge.status {
+        ChargeStatus::Pending => matches!(
+            status,
+            Some(TransactionStatus::AuthorizedPendingCapture | TransactionStatus::PartialVoid)
+        ),
+        ChargeStatus::Failed | ChargeStatus::Canceled => declines::is_over(charge),
         // Of another amount: somebody else has captured it. What was taken back was captured before.
         ChargeStatus::Chargedback
         | ChargeStatus::Paid
         | ChargeStatus::Overpaid
         | ChargeStatus::Underpaid
         | ChargeStatus::Processing
-        | ChargeStatus::Other => UNCERTAIN,
+        | ChargeStatus::Other => false,
+    };
+    match refusal(answered).filter(|_| is_not_captured) {
+        Some(refusal) => Answer::Declined(Decline { transaction_id: Some(charge.id.clone()), ..refusal }),
+        None => UNCERTAIN,
     }
 }
 
@@ -90,6 +95,10 @@ pub fn void(charge: &Charge, key: Uuid, amount: Amount, now: Timestamp) -> Void 
     let is_done = mark.is_some_and(|mark| mark.is_done(canceled));
     let no = |code| Void::Answered(Answer::Declined(nothing_to_give_back(charge, code)));
     match charge.status {
+        // The rest of it was charged back.
+        ChargeStatus::Chargedback if is_done => Void::Answered(Answer::Approved(done(charge))),
+        ChargeStatus::Chargedback if mark.is_some() => Void::Answered(UNCERTAIN),
+        ChargeStatus::Failed if !declines::is_over(charge) => Void::Answered(UNCERTAIN),
         // By this void, or by others: the payer has the money.
         ChargeStatus::Canceled if mark.is_some() || amount >= total => {
             Void::Answered(Answer::Approved(done(charge)))
@@ -122,9 +131,10 @@ pub fn void(charge: &Charge, key: Uuid, amount: Amount, now: Timestamp) -> Void 
 }
 
 /// The answer to a void whose charge does not show its mark: nothing of it was sent. `None` when the charge shows it.
-pub(in crate::pagarme_v5) fn unmarked(answered: &Incoming, key: Uuid) -> Option<Answer> {
-    if is_refusal(answered.status) {
-        return Some(Answer::Declined(refused(answered)));
+pub fn unmarked(answered: &Incoming, key: Uuid) -> Option<Answer> {
+    let was_looked_at = answered.status != StatusCode::TOO_MANY_REQUESTS;
+    if let Some(refusal) = refusal(answered).filter(|_| was_looked_at) {
+        return Some(Answer::Declined(refusal));
     }
     let metadata = charge(answered).and_then(|charge| charge.metadata).unwrap_or_default();
     Mark::of(&metadata, key).is_none().then_some(UNCERTAIN)
@@ -142,8 +152,8 @@ pub fn voided(answered: &Incoming) -> Option<Answer> {
     if charge.status == ChargeStatus::Canceled {
         return Some(Answer::Approved(done(&charge)));
     }
-    if is_refused(&charge) {
-        return Some(Answer::Declined(declined(&charge)));
+    if let Some(answer) = not_done(&charge) {
+        return Some(answer);
     }
     let status = charge.last_transaction.as_ref().and_then(|transaction| transaction.status);
     let is_done = matches!(
@@ -159,7 +169,7 @@ pub fn voided(answered: &Incoming) -> Option<Answer> {
 }
 
 /// What a charge that was read says of a void that was accepted.
-pub(in crate::pagarme_v5) fn void_accepted(charge: &Charge, key: Uuid) -> Probe {
+pub fn void_accepted(charge: &Charge, key: Uuid) -> Probe {
     let mark = charge.metadata.as_ref().and_then(|metadata| Mark::of(metadata, key));
     let canceled = charge.canceled_amount.unwrap_or(Amount::ZERO);
     let is_done = mark.map_or(charge.status == ChargeStatus::Canceled, |mark| mark.is_done(canceled));
@@ -177,11 +187,14 @@ pub(in crate::pagarme_v5) fn void_accepted(charge: &Charge, key: Uuid) -> Probe 
 
 /// Whether the provider says that it does not do it. It says so too when it has done it before.
 fn says_no(answered: &Incoming) -> bool {
-    use http::StatusCode as Status;
-    matches!(
+    let is_about_it = matches!(
         answered.status,
-        Status::BAD_REQUEST | Status::NOT_FOUND | Status::PRECONDITION_FAILED | Status::UNPROCESSABLE_ENTITY
-    )
+        StatusCode::BAD_REQUEST
+            | StatusCode::NOT_FOUND
+            | StatusCode::PRECONDITION_FAILED
+            | StatusCode::UNPROCESSABLE_ENTITY
+    );
+    is_about_it && refusal(answered).is_some()
 }
 
 fn is_on_its_way(charge: &Charge) -> bool {
@@ -189,15 +202,20 @@ fn is_on_its_way(charge: &Charge) -> bool {
     transaction.is_some_and(|transaction| transaction.status == Some(TransactionStatus::PendingRefund))
 }
 
+/// The answer when the last transaction of a charge was not carried out: a refusal, or unknown when nobody who decides
+/// has refused it.
+fn not_done(charge: &Charge) -> Option<Answer> {
+    let transaction = charge.last_transaction.as_ref()?;
+    if declines::is_refused(transaction, charge.payment_method) {
+        return Some(Answer::Declined(declined(charge)));
+    }
+    (transaction.success == Some(false)).then_some(UNCERTAIN)
+}
+
 /// Whether the last transaction of a charge was refused.
 fn is_refused(charge: &Charge) -> bool {
-    charge.last_transaction.as_ref().is_some_and(|transaction| {
-        let failed =
-            matches!(transaction.status, Some(TransactionStatus::NotAuthorized | TransactionStatus::Failed));
-        // An error on the way to the acquirer says nothing of what the acquirer did.
-        let is_error = transaction.status == Some(TransactionStatus::WithError);
-        failed || (transaction.success == Some(false) && !is_error)
-    })
+    let transaction = charge.last_transaction.as_ref();
+    transaction.is_some_and(|transaction| declines::is_refused(transaction, charge.payment_method))
 }
 
 fn declined(charge: &Charge) -> Decline {

@@ -98,6 +98,9 @@ pub struct Transaction {
     pub success: Option<bool>,
     #[serde(default)]
     pub amount: Option<Amount>,
+    /// Who takes the money of an authorization: `auth_only`, `pre_auth` or `auth_and_capture`.
+    #[serde(default)]
+    pub operation_type: Option<String>,
     #[serde(default, deserialize_with = "text")]
     pub acquirer_tid: Option<String>,
     #[serde(default, deserialize_with = "text")]
@@ -192,6 +195,8 @@ pub struct LateCharge {
 /// Why a request is not taken. Its other members repeat the request, with the card.
 #[derive(Deserialize)]
 pub struct Refusal {
+    /// What every error of the provider has.
+    pub message: String,
     /// By the name of the member that is wrong.
     #[serde(default)]
     pub errors: Value,

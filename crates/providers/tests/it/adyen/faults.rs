@@ -13,6 +13,7 @@ use regente_providers::request::{Call, Credentials, Mode};
 use reqwest::Url;
 use serde_json::{Map, json};
 
+use super::answers::TOO_MANY;
 use super::calls::{by_card, capture, charge, inquiry, reserved, taken, verification, void};
 use super::upstream::{Play, Upstream};
 use crate::support::object;
@@ -97,7 +98,7 @@ async fn a_fault_of_the_provider_is_no_refusal() {
 
 #[tokio::test]
 async fn too_many_requests_end_a_payment_and_leave_what_follows_it_open() {
-    let answers = each(|| played(429, "")).await;
+    let answers = each(|| played(429, TOO_MANY)).await;
     for payment in &answers[..2] {
         let Answer::Declined(decline) = payment else { panic!("{payment:?}") };
         assert_eq!((decline.code, decline.retryable), (DeclinedCode::TryAgain, true));
@@ -205,6 +206,13 @@ async fn live_payments_go_to_no_other_address() {
     let answer = providers(upstream.url()).call(call).await;
     let Answer::Declined(decline) = answer else { panic!("{answer:?}") };
     assert_eq!((decline.code, decline.retryable), (DeclinedCode::InvalidMerchant, true));
+    // An earlier repetition may have been sent with another prefix.
+    for follow_up in [capture(500), void(500, taken(1500))] {
+        let members =
+            object(json!({ "apiKey": "k", "merchantAccount": "M", "liveUrlPrefix": "evil.example/" }));
+        let call = Call { mode: Mode::Production, credentials: Credentials::new(members), ..follow_up };
+        assert_eq!(providers(upstream.url()).call(call).await, Answer::NotSent);
+    }
     assert!(upstream.received().is_empty());
 }
 

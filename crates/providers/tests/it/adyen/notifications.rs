@@ -258,6 +258,8 @@ fn a_payment_that_nobody_completes_is_refused() {
     let (about, what) = says(item("OFFER_CLOSED", PAYMENT, json!({})));
     assert_eq!(about, call(1));
     assert_eq!(declined(&what).map(|(code, _)| code), Some(DeclinedCode::Generic));
+    let still_open = read(&batch([item("OFFER_CLOSED", PAYMENT, json!({ "success": "false" }))]));
+    assert_eq!(still_open, Err(NotificationRefusal::UnknownKind("OFFER_CLOSED".to_owned())));
 }
 
 #[test]

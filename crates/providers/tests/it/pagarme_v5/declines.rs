@@ -2,7 +2,6 @@
 
 use regente_domain::decline::DeclinedCode as Code;
 use regente_providers::outcome::Answer;
-use regente_providers::pagarme_v5::tell;
 
 use super::*;
 
@@ -11,7 +10,7 @@ fn refused(transaction: Value) -> (Code, Option<String>, bool) {
     let mut last = json!({ "status": "not_authorized", "success": false, "acquirer_return_code": null });
     merge_all(&mut last, transaction);
     let order = order_with(order_card(), json!({ "status": "failed", "last_transaction": last }));
-    let Answer::Declined(decline) = tell::ordered(&answered(200, &order)) else { panic!("not declined") };
+    let Answer::Declined(decline) = ordered(&answered(200, &order)) else { panic!("not declined") };
     (decline.code, decline.network_denied_reason, decline.retryable)
 }
 
@@ -93,16 +92,7 @@ fn what_no_acquirer_saw_has_the_code_of_the_gateway() {
     let gateway = |code: &str| refused(json!({ "gateway_response": { "code": code, "errors": [] } }));
     assert_eq!(gateway("400"), (Code::Generic, Some("gateway 400".to_owned()), true));
     assert_eq!(gateway("401"), (Code::InvalidMerchant, Some("gateway 401".to_owned()), true));
-    assert_eq!(gateway("500"), (Code::TryAgain, Some("gateway 500".to_owned()), true));
     assert_eq!(gateway("200").0, Code::Generic);
     let nothing = refused(json!({ "gateway_response": null }));
     assert_eq!(nothing.0, Code::Generic);
-    let error = refused(json!({ "gateway_response": null, "status": "with_error" }));
-    assert_eq!(error.0, Code::TryAgain);
-}
-
-#[test]
-fn a_charge_that_failed_without_a_transaction_is_refused_too() {
-    let order = order_with(order_card(), json!({ "status": "failed", "last_transaction": null }));
-    assert!(matches!(tell::ordered(&answered(200, &order)), Answer::Declined(_)));
 }

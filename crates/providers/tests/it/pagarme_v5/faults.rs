@@ -37,6 +37,10 @@ async fn an_authorization_that_was_done_and_not_answered_is_found() {
         (Fault::StatusAfter(504), FAILED),
         (Fault::StatusAfter(408), FAILED),
         (Fault::StatusAfter(409), FAILED),
+        (Fault::StatusAfter(412), FAILED),
+        (Fault::PageAfter(400), FAILED),
+        (Fault::PageAfter(403), FAILED),
+        (Fault::PageAfter(429), FAILED),
         (Fault::Garbage, FAILED),
     ] {
         judge.does("reset").await;
@@ -52,9 +56,12 @@ async fn an_authorization_that_was_done_and_not_answered_is_found() {
 #[tokio::test]
 async fn an_authorization_that_never_arrived_is_absent_only_after_half_an_hour() {
     let (judge, front, providers) = start().await;
-    for (fault, answer) in
-        [(Fault::CutBefore, LOST), (Fault::Status(502), FAILED), (Fault::Status(409), FAILED)]
-    {
+    for (fault, answer) in [
+        (Fault::CutBefore, LOST),
+        (Fault::Status(502), FAILED),
+        (Fault::Status(409), FAILED),
+        (Fault::Page(403), FAILED),
+    ] {
         judge.does("reset").await;
         front.next(&[fault]);
         assert_eq!(authorize(&providers, card_authorization("123")).await, answer, "{fault:?}");
@@ -80,9 +87,17 @@ async fn an_order_that_the_search_shows_late_is_not_absent_before() {
 async fn a_probe_that_is_not_answered_tells_nothing() {
     let (_judge, front, providers) = start().await;
     let charge = id_of(authorize(&providers, card_authorization("123")).await);
-    for fault in
-        [Fault::CutBefore, Fault::Status(500), Fault::Status(401), Fault::Status(429), Fault::Garbage]
-    {
+    for fault in [
+        Fault::CutBefore,
+        Fault::Status(500),
+        Fault::Status(401),
+        Fault::Status(404),
+        Fault::Status(429),
+        Fault::Page(200),
+        Fault::Page(403),
+        Fault::Page(404),
+        Fault::Garbage,
+    ] {
         for reference in [None, Some(charge.as_str())] {
             front.next(&[fault]);
             assert_eq!(probe(&providers, reference, LATER).await, Probe::Unknown, "{fault:?}");
@@ -145,14 +160,16 @@ async fn a_request_that_arrives_twice_is_done_once() {
 }
 
 /// What can happen to a capture, or to any of the steps of a void, and what the first call then knows.
-const AFTER: [Fault; 5] = [
+const AFTER: [Fault; 6] = [
     Fault::CutAfter,
     Fault::StatusAfter(500),
     Fault::StatusAfter(409),
     Fault::StatusAfter(401),
+    Fault::PageAfter(400),
     Fault::Garbage,
 ];
-const BEFORE: [Fault; 4] = [Fault::CutBefore, Fault::Status(503), Fault::Status(409), Fault::Status(403)];
+const BEFORE: [Fault; 5] =
+    [Fault::CutBefore, Fault::Status(503), Fault::Status(409), Fault::Status(403), Fault::Page(422)];
 
 #[tokio::test]
 async fn a_capture_that_is_not_answered_is_sent_again_and_done_once() {

@@ -107,10 +107,14 @@ pub(super) enum Fault {
     CutBefore,
     /// The provider's answer is lost.
     CutAfter,
-    /// The provider does nothing and answers with this status.
+    /// The provider does nothing and answers with an error of this status.
     Status(u16),
-    /// The provider does it and answers with this status.
+    /// The provider does it and answers with an error of this status.
     StatusAfter(u16),
+    /// The provider sees nothing of it: a firewall answers with this status.
+    Page(u16),
+    /// The provider does it, and a firewall answers with this status.
+    PageAfter(u16),
     /// The provider does it, and its answer cannot be read.
     Garbage,
     /// The request arrives twice.
@@ -118,6 +122,9 @@ pub(super) enum Fault {
     /// It is never answered.
     Hang,
 }
+
+/// An error as the provider writes it.
+const ERROR: &str = r#"{"message":"A text."}"#;
 
 /// A server between the adapter and the judge.
 pub(super) struct Front {
@@ -170,7 +177,12 @@ async fn serve(
     arrived.notify_one();
     let answer = match fault {
         Fault::CutBefore => return,
-        Fault::Status(status) => own(status, "{}"),
+        Fault::Status(status) => own(status, ERROR),
+        Fault::Page(status) => own(status, "<html>"),
+        Fault::PageAfter(status) => {
+            forward(&request, behind).await;
+            own(status, "<html>")
+        }
         Fault::Hang => return std::future::pending().await,
         Fault::CutAfter => {
             forward(&request, behind).await;
@@ -178,7 +190,7 @@ async fn serve(
         }
         Fault::StatusAfter(status) => {
             forward(&request, behind).await;
-            own(status, "{}")
+            own(status, ERROR)
         }
         Fault::Garbage => {
             forward(&request, behind).await;

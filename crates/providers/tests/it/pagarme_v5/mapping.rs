@@ -43,11 +43,12 @@ fn an_approved_card_gives_every_identifier() {
         network_transaction_id: text("MCC8IJ0KP0901"),
         paid_as: None,
     };
-    assert_eq!(tell::ordered(&answered(200, &order_card())), Answer::Approved(expected.clone()));
+    assert_eq!(ordered(&answered(200, &order_card())), Answer::Approved(expected.clone()));
     let reserved = json!({
-        "status": "pending", "paid_amount": null, "last_transaction": { "status": "authorized_pending_capture" },
+        "status": "pending", "paid_amount": null,
+        "last_transaction": { "status": "authorized_pending_capture", "operation_type": "auth_only" },
     });
-    let answer = tell::ordered(&answered(200, &order_with(order_card(), reserved)));
+    let answer = tell::ordered(&answered(200, &order_with(order_card(), reserved)), CaptureMode::Manual);
     assert_eq!(answer, Answer::Approved(expected));
 }
 
@@ -60,7 +61,7 @@ fn a_refused_card_keeps_the_acquirers_code() {
             "acquirer_message": "Transação não autorizada",
         },
     });
-    let Answer::Declined(decline) = tell::ordered(&answered(200, &order_with(order_card(), refused))) else {
+    let Answer::Declined(decline) = ordered(&answered(200, &order_with(order_card(), refused))) else {
         panic!("not declined")
     };
     assert_eq!(decline.code, DeclinedCode::InsufficientFunds);
@@ -80,19 +81,19 @@ fn what_is_not_decided_is_unknown() {
     ];
     for members in undecided {
         let order = order_with(order_card(), members.clone());
-        assert_eq!(tell::ordered(&answered(200, &order)), UNCERTAIN, "{members}");
-        assert_eq!(tell::read(&answered(200, &order["charges"][0])), Probe::Unknown, "{members}");
+        assert_eq!(ordered(&answered(200, &order)), UNCERTAIN, "{members}");
+        assert_eq!(read(&answered(200, &order["charges"][0])), Probe::Unknown, "{members}");
     }
     let no_charges = [json!({ "charges": [] }), json!({ "charges": null }), json!({}), json!([])];
     for body in no_charges {
-        assert_eq!(tell::ordered(&answered(200, &body)), UNCERTAIN, "{body}");
+        assert_eq!(ordered(&answered(200, &body)), UNCERTAIN, "{body}");
     }
     let two = json!({ "charges": [order_card()["charges"][0], order_card()["charges"][0]] });
-    assert_eq!(tell::ordered(&answered(200, &two)), UNCERTAIN);
+    assert_eq!(ordered(&answered(200, &two)), UNCERTAIN);
     for unreadable in ["", "<html>", "{\"charges\": [", "null"] {
-        assert_eq!(tell::ordered(&raw(200, unreadable)), UNCERTAIN, "{unreadable}");
+        assert_eq!(ordered(&raw(200, unreadable)), UNCERTAIN, "{unreadable}");
         assert_eq!(
-            tell::searched(&raw(200, unreadable), CODE, Probe::Absent),
+            tell::searched(&raw(200, unreadable), CODE, CAPTURED, Probe::Absent),
             Probe::Unknown,
             "{unreadable}"
         );
@@ -102,34 +103,39 @@ fn what_is_not_decided_is_unknown() {
 #[test]
 fn a_status_says_whether_anything_may_have_happened() {
     let body = json!({ "message": "a text" });
-    for status in [300, 302, 408, 409, 425, 500, 502, 503, 504] {
-        assert_eq!(tell::ordered(&answered(status, &body)), UNCERTAIN, "{status}");
+    // 412: its members were right, and it failed.
+    for status in [300, 302, 402, 405, 408, 409, 412, 425, 451, 500, 502, 503, 504] {
+        assert_eq!(ordered(&answered(status, &body)), UNCERTAIN, "{status}");
     }
     let refusals = [
         (400, DeclinedCode::Generic),
         (401, DeclinedCode::InvalidMerchant),
         (403, DeclinedCode::InvalidMerchant),
         (404, DeclinedCode::Generic),
-        (412, DeclinedCode::Generic),
         (422, DeclinedCode::Generic),
         (429, DeclinedCode::TryAgain),
     ];
     for (status, code) in refusals {
         let expected = (code, format!("http {status}"), true);
-        assert_eq!(reason(tell::ordered(&answered(status, &body))), expected);
+        assert_eq!(reason(ordered(&answered(status, &body))), expected);
     }
 }
 
 #[test]
 fn a_request_that_is_not_taken_is_told_by_the_name_of_the_member() {
     let recorded = include_str!("bodies/refused_request.json");
-    let Answer::Declined(decline) = tell::ordered(&raw(422, recorded)) else { panic!("not declined") };
+    let Answer::Declined(decline) = ordered(&raw(422, recorded)) else { panic!("not declined") };
     assert_eq!(decline.code, DeclinedCode::InvalidNumber);
     let reason_text = decline.network_denied_reason.clone().unwrap();
     assert_eq!(reason_text, "http 422 order.payments[0].credit_card.card.number");
     assert!(!format!("{decline:?}").contains(CARD), "the texts repeat the card");
 
-    let named = |member: &str| reason(tell::ordered(&answered(422, &json!({ "errors": { member: ["x"] } }))));
+    let named = |member: &str| {
+        reason({
+            let refusal = json!({ "message": "The request is invalid.", "errors": { member: ["x"] } });
+            ordered(&answered(422, &refusal))
+        })
+    };
     assert_eq!(named("order.payments[0].credit_card.card.cvv").0, DeclinedCode::InvalidCvv);
     assert_eq!(named("order.payments[0].credit_card.card.exp_year").0, DeclinedCode::ExpiredCard);
     assert_eq!(named("order.payments[0].credit_card.installments").0, DeclinedCode::InvalidInstallment);
@@ -141,7 +147,7 @@ fn a_request_that_is_not_taken_is_told_by_the_name_of_the_member() {
 
 #[test]
 fn a_pix_waits_with_its_code_and_is_paid() {
-    let pending = instructions(tell::ordered(&answered(200, &order_pix())));
+    let pending = instructions(ordered(&answered(200, &order_pix())));
     let Instructions::QrCode { data } = &pending.instructions else { panic!("{:?}", pending.instructions) };
     assert!(data.starts_with("00020101021226880014br.gov.bcb.pix"), "{data}");
     assert_eq!(pending.reference.transaction_id.as_deref(), Some("ch_LmAWb7xfYEfzQ7Bd"));
@@ -153,24 +159,22 @@ fn a_pix_waits_with_its_code_and_is_paid() {
             "status": "paid", "paid_amount": 1500, "last_transaction": { "status": "paid", "end_to_end_id": "E7" },
         }),
     );
-    let Probe::Found(Finding::Paid(payments)) = tell::read(&answered(200, &charge)) else {
-        panic!("not paid")
-    };
+    let Probe::Found(Finding::Paid(payments)) = read(&answered(200, &charge)) else { panic!("not paid") };
     let [Payment { reference, amount, taken_back: None }] = payments.as_slice() else {
         panic!("{payments:?}")
     };
     assert_eq!((*amount, reference.network_authorization_code.as_deref()), (cents(1500), Some("E7")));
 
     let no_code = json!({ "last_transaction": { "qr_code": null } });
-    assert_eq!(tell::ordered(&answered(200, &order_with(order_pix(), no_code))), UNCERTAIN);
+    assert_eq!(ordered(&answered(200, &order_with(order_pix(), no_code))), UNCERTAIN);
     let expired = json!({ "status": "failed", "last_transaction": { "status": "failed" } });
-    let answer = tell::ordered(&answered(200, &order_with(order_pix(), expired)));
+    let answer = ordered(&answered(200, &order_with(order_pix(), expired)));
     assert_eq!(reason(answer).0, DeclinedCode::Generic);
 }
 
 #[test]
 fn a_boleto_waits_with_its_line() {
-    let pending = instructions(tell::ordered(&answered(200, &order_boleto())));
+    let pending = instructions(ordered(&answered(200, &order_boleto())));
     let Instructions::Boleto(boleto) = pending.instructions else { panic!("{:?}", pending.instructions) };
     assert_eq!(boleto.barcode.printed_line(), "34191.10121 34567.880058 71234.570001 6 16670000012345");
     assert_eq!((boleto.bank_name.as_str(), boleto.our_number.as_str()), ("341", "12345678"));
@@ -182,16 +186,16 @@ fn a_boleto_waits_with_its_line() {
 
     let no_line =
         json!({ "last_transaction": { "line": "34191.10121 34567.880058 71234.570001 7 16670000012345" } });
-    assert_eq!(tell::ordered(&answered(200, &order_with(order_boleto(), no_line))), UNCERTAIN);
+    assert_eq!(ordered(&answered(200, &order_with(order_boleto(), no_line))), UNCERTAIN);
     let less = charge_of(&order_boleto(), json!({ "status": "underpaid", "paid_amount": 12000 }));
-    let Probe::Found(Finding::Paid(payments)) = tell::read(&answered(200, &less)) else { panic!("not paid") };
+    let Probe::Found(Finding::Paid(payments)) = read(&answered(200, &less)) else { panic!("not paid") };
     assert_eq!(payments[0].amount, cents(12000));
 }
 
 #[test]
 fn a_charge_that_was_charged_back_was_taken_before() {
     let charge = charge_of(&order_card(), json!({ "status": "chargedback" }));
-    let Probe::Found(Finding::Reversed { taken, reversals }) = tell::read(&answered(200, &charge)) else {
+    let Probe::Found(Finding::Reversed { taken, reversals }) = read(&answered(200, &charge)) else {
         panic!("not reversed")
     };
     assert!(matches!(*taken, Finding::Approved(_)), "{taken:?}");
@@ -201,8 +205,9 @@ fn a_charge_that_was_charged_back_was_taken_before() {
 
 #[test]
 fn an_authorization_is_found_by_exactly_its_code() {
-    let found =
-        |orders: &[Value]| tell::searched(&answered(200, &json!({ "data": orders })), CODE, Probe::Absent);
+    let found = |orders: &[Value]| {
+        tell::searched(&answered(200, &json!({ "data": orders })), CODE, CAPTURED, Probe::Absent)
+    };
     let coded = |code: &str| {
         let mut order = order_card();
         order["code"] = json!(code);
@@ -213,7 +218,7 @@ fn an_authorization_is_found_by_exactly_its_code() {
     assert_eq!(found(&[coded(&CODE.to_lowercase())]), Probe::Absent);
     assert!(matches!(found(&[coded(&CODE.to_lowercase()), coded(CODE)]), Probe::Found(Finding::Approved(_))));
     assert_eq!(found(&[coded(CODE), coded(CODE)]), Probe::Unknown, "two orders for one authorization");
-    assert_eq!(tell::searched(&answered(401, &json!({})), CODE, Probe::Absent), Probe::Unknown);
+    assert_eq!(tell::searched(&answered(401, &json!({})), CODE, CAPTURED, Probe::Absent), Probe::Unknown);
 }
 
 fn charge(members: Value) -> Charge {
@@ -265,7 +270,8 @@ fn what_is_gone_is_not_given_back_again() {
     let canceled = || json!({ "status": "canceled", "canceled_amount": 1500 });
     assert!(matches!(void(canceled(), 1500), Answer::Approved(_)), "the payer has it");
     assert_eq!(reason(void(canceled(), 400)).0, DeclinedCode::TransactionNotAllowed);
-    assert_eq!(reason(void(json!({ "status": "failed" }), 1500)).0, DeclinedCode::TransactionNotAllowed);
+    let failed = json!({ "status": "failed", "last_transaction": { "status": "voided" } });
+    assert_eq!(reason(void(failed, 1500)).0, DeclinedCode::TransactionNotAllowed);
     assert_eq!(reason(void(json!({ "status": "chargedback" }), 1500)).0, DeclinedCode::TransactionNotAllowed);
     assert_eq!(reason(void(json!({ "canceled_amount": 1200 }), 400)).0, DeclinedCode::InvalidAmount);
     assert_eq!(void(json!({ "status": "processing" }), 1500), UNCERTAIN);
@@ -292,11 +298,12 @@ fn the_answer_to_a_void_is_that_of_its_transaction() {
     );
     assert_eq!(answer(transaction("with_error")), Some(UNCERTAIN), "the acquirer may have done it");
     assert_eq!(answer(transaction("captured")), Some(UNCERTAIN));
+    let refusal = json!({ "message": "a text" });
     for status in [400, 404, 412, 422] {
-        assert_eq!(tell::voided(&answered(status, &json!({}))), None, "{status}");
+        assert_eq!(tell::voided(&answered(status, &refusal)), None, "{status}");
     }
     for status in [401, 403, 408, 409, 429, 500, 503] {
-        assert_eq!(tell::voided(&answered(status, &json!({}))), Some(UNCERTAIN), "{status}");
+        assert_eq!(tell::voided(&answered(status, &refusal)), Some(UNCERTAIN), "{status}");
     }
 }
 
@@ -308,8 +315,10 @@ fn the_answer_to_a_capture_has_its_amount() {
     let Some(Answer::Approved(approval)) = answer(200, paid(700)) else { panic!("not approved") };
     assert_eq!(approval.transaction_id.as_deref(), Some("tran_7"));
     assert_eq!(answer(200, paid(1500)), Some(UNCERTAIN), "somebody else has captured it");
-    let refused = json!({ "status": "pending", "last_transaction": { "status": "not_authorized" } });
+    let last = json!({ "status": "not_authorized", "success": false, "acquirer_return_code": "51" });
+    let refused = json!({ "status": "pending", "last_transaction": last });
     assert!(matches!(answer(200, refused), Some(Answer::Declined(_))));
-    assert_eq!(answer(412, json!({})), None);
-    assert_eq!(answer(401, json!({})), Some(UNCERTAIN));
+    let refusal = |status| tell::capture(&answered(status, &json!({ "message": "a text" })), cents(700));
+    assert_eq!(refusal(412), None);
+    assert_eq!(refusal(401), Some(UNCERTAIN));
 }

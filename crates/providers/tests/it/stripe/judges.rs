@@ -252,9 +252,8 @@ async fn a_lost_authorization_is_found_by_its_key() {
         let answer = providers.call(charged(number, APPROVED, CaptureMode::Manual)).await;
         assert_eq!(answer, Answer::Unknown(UnknownReason::ConnectionLost));
     }
-    let Probe::Found(Finding::Approved(found)) = providers.probe(asked_now(1)).await else {
-        panic!("not found")
-    };
+    let asked = Inquiry { capture: Some(CaptureMode::Manual), ..asked_now(1) };
+    let Probe::Found(Finding::Approved(found)) = providers.probe(asked).await else { panic!("not found") };
     assert_eq!(way.lines().last().map(String::as_str), Some("GET /v1/payment_intents"));
     approved(providers.call(void(3, &found, 1_500)).await);
     // The other one never arrived; it is too early to say so.

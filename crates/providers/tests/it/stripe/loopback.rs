@@ -15,6 +15,8 @@ use tokio::task::JoinHandle;
 pub(super) enum Reply {
     Json(u16, Value),
     Text(u16, &'static str),
+    /// A page of somebody in between.
+    Page(u16),
     /// The connection ends without an answer.
     Cut,
     /// Nothing comes, until the client gives up: its clock runs ahead.
@@ -112,6 +114,7 @@ async fn serve(mut client: TcpStream, reply: Reply, raw: &[u8], behind: Option<S
     let answer = match reply {
         Reply::Json(status, body) => written(status, &body.to_string()),
         Reply::Text(status, body) => written(status, body),
+        Reply::Page(status) => written(status, "<html>"),
         Reply::Cut => return,
         Reply::Silence => {
             tokio::time::pause();

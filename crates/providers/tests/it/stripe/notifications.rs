@@ -168,7 +168,7 @@ fn metadata(further: Value) -> Value {
 fn a_payment_leads_back_to_its_authorization() {
     let (subject, what) = one(&event("payment_intent.succeeded", intent(json!({}))));
     assert_eq!((subject, approved(&what)), (about(AUTHORIZATION), "pi_3SQ"));
-    let reserved = intent(json!({ "status": "requires_capture" }));
+    let reserved = intent(json!({ "status": "requires_capture", "capture_method": "manual" }));
     let (subject, what) = one(&event("payment_intent.amount_capturable_updated", reserved));
     assert_eq!((subject, approved(&what)), (about(AUTHORIZATION), "pi_3SQ"));
     let failed = recorded("card_declined")["error"]["payment_intent"].clone();

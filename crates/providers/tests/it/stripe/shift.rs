@@ -3,12 +3,13 @@
 use regente_domain::charge::authentication::{LiabilityShift, Purpose};
 use regente_domain::money::Amount;
 use regente_providers::authentication::{Proof, ThreeDSecure};
+use regente_providers::outcome::Answer;
 use regente_providers::request::{Authorization, Call, Operation};
 use serde_json::{Value, json};
 
 use super::faults::{CANCEL, CREATE, PROVIDER_FAILED, REFUND, answered, canceled, fault, intent};
 use super::loopback::Reply;
-use super::{APPROVED, AUTHORIZATION, call, recorded};
+use super::{APPROVED, AUTHORIZATION, call, recorded, with};
 use crate::support::{approved, authorization, declined};
 
 /// A charge that goes on only when the issuer is liable.
@@ -53,6 +54,15 @@ async fn what_was_taken_without_the_shift_is_given_back() {
         let (answer, lines) = answered(demanding(), [demanded("requires_capture", result), canceled()]).await;
         declined(answer);
         assert_eq!(lines, [CREATE, CANCEL]);
+    }
+    // A refund can fail: it counts once it has succeeded, which the first answer to its key never says again.
+    let refund = |status: &str| Reply::Json(200, with(recorded("refund"), json!({ "status": status })));
+    for (now, is_refused) in [("succeeded", true), ("pending", false), ("failed", false)] {
+        let replies = [demanded("succeeded", Value::Null), refund("pending"), refund(now)];
+        let (answer, lines) = answered(demanding(), replies).await;
+        assert_eq!(lines, [CREATE, REFUND, "GET /v1/refunds/re_3SQ"]);
+        assert_eq!(matches!(answer, Answer::Declined(_)), is_refused, "{now}: {answer:?}");
+        assert!(is_refused || answer == PROVIDER_FAILED, "{now}: {answer:?}");
     }
     // The answer does not tell.
     let bare = intent(json!({

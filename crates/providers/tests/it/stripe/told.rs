@@ -1,8 +1,10 @@
 //! What answers mean.
 
+use regente_domain::charge::CaptureMode;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
+use regente_providers::http_client::Incoming;
 use regente_providers::outcome::{Answer, Finding, Instructions, Probe, ReversalKind, UnknownReason};
 use regente_providers::stripe::tell;
 use serde_json::{Value, json};
@@ -13,7 +15,7 @@ use crate::support::{approved, declined};
 const PROVIDER_FAILED: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
 
 fn authorization(status: u16, body: &Value) -> Answer {
-    tell::authorization(&answer(status, body))
+    tell::authorization(&answer(status, body), CaptureMode::Automatic)
 }
 
 /// A refusal with these members of the error.
@@ -43,7 +45,8 @@ fn an_approval_needs_no_charge_beside_it() {
 fn a_reservation_is_an_approval() {
     let body =
         with(recorded("payment_intent"), json!({ "status": "requires_capture", "amount_capturable": 1500 }));
-    assert!(matches!(authorization(200, &body), Answer::Approved(_)));
+    let reserved = tell::authorization(&answer(200, &body), CaptureMode::Manual);
+    assert!(matches!(reserved, Answer::Approved(_)), "{reserved:?}");
 }
 
 #[test]
@@ -217,13 +220,16 @@ fn the_line_of_a_test_environment_is_replaced_by_the_page() {
 
 /// What a payment says when it is read back.
 fn read(changes: Value) -> Probe {
-    tell::payment(&answer(200, &with(recorded("payment_intent"), changes)))
+    payment(&answer(200, &with(recorded("payment_intent"), changes)))
+}
+
+fn payment(answer: &Incoming) -> Probe {
+    tell::payment(answer, Some(CaptureMode::Automatic))
 }
 
 #[test]
 fn every_state_of_a_payment_is_read_back() {
     assert!(matches!(read(json!({})), Probe::Found(Finding::Approved(_))));
-    assert!(matches!(read(json!({ "status": "requires_capture" })), Probe::Found(Finding::Approved(_))));
     let Probe::Found(Finding::Declined(canceled)) = read(json!({ "status": "canceled" })) else {
         panic!("not refused")
     };
@@ -236,7 +242,7 @@ fn every_state_of_a_payment_is_read_back() {
     for open in ["processing", "requires_confirmation", "requires_payment_method", "a_state_of_tomorrow"] {
         assert_eq!(read(json!({ "status": open })), Probe::Unknown, "{open}");
     }
-    assert!(matches!(tell::payment(&answer(200, &recorded("redirect"))), Probe::Found(Finding::Pending(_))));
+    assert!(matches!(payment(&answer(200, &recorded("redirect"))), Probe::Found(Finding::Pending(_))));
     let expired =
         json!({ "code": "payment_intent_payment_attempt_expired", "type": "invalid_request_error" });
     let expired = json!({ "status": "requires_payment_method", "last_payment_error": expired });
@@ -248,7 +254,7 @@ fn every_state_of_a_payment_is_read_back() {
 fn nothing_is_absent_because_it_cannot_be_read() {
     for status in [401, 404, 429, 500] {
         let body = error(json!({ "type": "invalid_request_error", "code": "resource_missing" }));
-        assert_eq!(tell::payment(&answer(status, &body)), Probe::Unknown);
+        assert_eq!(payment(&answer(status, &body)), Probe::Unknown);
     }
 }
 
