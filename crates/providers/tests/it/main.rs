@@ -5,6 +5,7 @@ mod adyen;
 mod anti_fraud;
 mod cards;
 mod crash;
+mod documents;
 mod faults;
 mod follow_ups;
 mod notifications;

@@ -5,6 +5,7 @@ mod bank;
 mod check;
 pub mod elsewhere;
 mod later;
+mod proofs;
 mod sweep;
 
 use axum::body::Body;

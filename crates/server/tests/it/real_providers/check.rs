@@ -89,7 +89,7 @@ async fn the_check_waits_for_a_notification_about_its_own_payment(app: TestApp) 
     };
     let notify = async |id: &str, object_id: &str| {
         let mut intent = body(RESERVED);
-        intent["status"] = json!("requires_capture");
+        (intent["status"], intent["capture_method"]) = (json!("requires_capture"), json!("manual"));
         intent["metadata"] =
             json!({ "regente_object_id": object_id, "regente_key": "00000000-0000-0000-0000-000000000001" });
         let now = app.clock.deployment().as_millis() / 1000;

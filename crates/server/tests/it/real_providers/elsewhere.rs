@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Response};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
@@ -61,7 +61,7 @@ pub struct Elsewhere {
 }
 
 impl Elsewhere {
-    /// Answers so; with 404 where there is no answer.
+    /// Answers so; with 404 where there is no answer. A text is answered as a page, as a proxy or a firewall would.
     pub async fn start(answers: impl Fn(&Said) -> Option<(u16, Value)> + Send + Sync + 'static) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -109,5 +109,9 @@ async fn receive(State(book): State<Book>, request: Request<Body>) -> Response {
     let answer = (book.answers.lock().unwrap())(&said);
     book.said.lock().unwrap().push(Said { earlier: Vec::new(), ..said });
     let (status, body) = answer.unwrap_or((404, json!({ "error": { "message": "no such path" } })));
-    (StatusCode::from_u16(status).unwrap(), axum::Json(body)).into_response()
+    let status = StatusCode::from_u16(status).unwrap();
+    match body {
+        Value::String(page) => (status, Html(page)).into_response(),
+        body => (status, axum::Json(body)).into_response(),
+    }
 }
