@@ -65,6 +65,8 @@ struct Wall {
 #[derive(Debug)]
 struct Manual {
     millis: AtomicI64,
+    /// Milliseconds by which each reading moves it on.
+    tick_millis: AtomicI64,
     /// Milliseconds by which a test moved machine time ahead of the machine's clock.
     machine_ahead_millis: AtomicU64,
 }
@@ -100,8 +102,11 @@ impl Clock {
     /// A clock for tests: business time is `start` and moves only by [`Clock::advance`]; machine time follows the
     /// machine and can be moved ahead.
     pub fn manual(start: Timestamp) -> Self {
-        let manual =
-            Manual { millis: AtomicI64::new(start.as_millis()), machine_ahead_millis: AtomicU64::new(0) };
+        let manual = Manual {
+            millis: AtomicI64::new(start.as_millis()),
+            tick_millis: AtomicI64::new(0),
+            machine_ahead_millis: AtomicU64::new(0),
+        };
         Self { business: Business::Manual(Arc::new(manual)), own: Arc::default(), started: Instant::now() }
     }
 
@@ -114,7 +119,10 @@ impl Clock {
     pub fn deployment(&self) -> Timestamp {
         match &self.business {
             Business::System(wall) => wall.at(self.started.elapsed()),
-            Business::Manual(manual) => Timestamp::from_millis(manual.millis.load(Ordering::SeqCst)),
+            Business::Manual(manual) => {
+                let tick_millis = manual.tick_millis.load(Ordering::SeqCst);
+                Timestamp::from_millis(manual.millis.fetch_add(tick_millis, Ordering::SeqCst))
+            }
         }
     }
 
@@ -172,6 +180,18 @@ impl Clock {
             Business::System(_) => {}
             Business::Manual(manual) => {
                 manual.millis.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
+            }
+        }
+    }
+
+    /// Lets each reading of a manual clock move it on by this, so that two readings are never the same; does nothing to the
+    /// system's clock.
+    pub fn tick(&self, by: Duration) {
+        match &self.business {
+            Business::System(_) => {}
+            Business::Manual(manual) => {
+                let by_millis = i64::try_from(by.as_millis()).unwrap_or(i64::MAX);
+                manual.tick_millis.store(by_millis, Ordering::SeqCst);
             }
         }
     }

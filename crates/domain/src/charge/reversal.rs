@@ -83,9 +83,10 @@ pub struct Reversed {
 }
 
 impl Reversed {
-    /// The request that records the report.
-    pub fn request(&self, id: TransactionRequestId, now: Timestamp) -> TransactionRequest {
-        let begun = self.transition.charge.begin_request(id, self.asks, now);
+    /// The request that records the report, at the time of the version that has it.
+    pub fn request(&self, id: TransactionRequestId) -> TransactionRequest {
+        let charge = &self.transition.charge;
+        let begun = charge.begin_request(id, self.asks, charge.updated_at);
         TransactionRequest { outcome: self.outcome.clone(), ..begun }
     }
 }

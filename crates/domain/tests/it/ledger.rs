@@ -153,7 +153,7 @@ fn each_part_of_a_split_is_posted_and_what_sellers_are_not_liable_for_is_the_mer
     let lost = reversed.transition.charge.clone();
     assert_eq!(posted(Some(&taken), &lost), expected);
     // The case is decided for the merchant after all: each has again what it has lost.
-    let requests = [authorization(0, approved()), reversed.request(id(0xCA5E), NOW)];
+    let requests = [authorization(0, approved()), reversed.request(id(0xCA5E))];
     let won = Reversal { kind: ReversalKind::DisputeWon, id: "case".to_owned(), amount: None };
     let ReversalVerdict::Applies(reversed) = lost.reverse(&requests, &requests[0], &won, NOW) else {
         panic!("it applies")
@@ -435,7 +435,7 @@ impl History {
             self.charge.reverse(&self.requests, &about, &reversal, NOW)
         {
             let version = self.charge.version;
-            let told = reversed.request(id(0xCA5E_0000 + self.requests.len() as u128), NOW);
+            let told = reversed.request(id(0xCA5E_0000 + self.requests.len() as u128));
             self.transition(reversed.transition);
             if self.charge.version > version {
                 self.requests.push(told);

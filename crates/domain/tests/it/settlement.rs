@@ -424,7 +424,7 @@ fn told(
     let ReversalVerdict::Applies(reversed) = charge.reverse(requests, &requests[0], &reversal, NOW) else {
         panic!("{kind:?} applies")
     };
-    requests.push(reversed.request(id(0x400 + requests.len() as u128), NOW));
+    requests.push(reversed.request(id(0x400 + requests.len() as u128)));
     reversed.transition.charge
 }
 

@@ -197,7 +197,7 @@ fn come_back(charge: &Charge, requests: &mut Vec<TransactionRequest>, about: usi
     else {
         panic!("it applies")
     };
-    requests.push(reversed.request(Id::new(Uuid::from_u128(900 + requests.len() as u128)), NOW));
+    requests.push(reversed.request(Id::new(Uuid::from_u128(900 + requests.len() as u128))));
     reversed.transition.charge
 }
 

@@ -297,20 +297,20 @@ impl Asking {
         let elapsed = app.clock.machine().since(self.started);
         let means = Means::Complete { elapsed, budget: app.settings.charge_budget };
         let (cvv, code) = self.security_code();
-        let Some(mut step) = step(app, charge, ended, charge.next(ended, means, now), code)? else {
+        let Some(mut step) = step(app, charge, ended, charge.next(ended, means, now), code, now)? else {
             return Err(Error::internal("an answer that leads nowhere"));
         };
         if let (StateName::AwaitingPayer, Some(cvv)) = (step.charge.state.name(), cvv) {
             step.security_code = security_code::seal(app, charge, cvv);
         }
-        let last = ended.last();
+        let last = ended.last().map(|last| step.ends(last.clone()));
         let is_sent = self.instrument.card().is_some_and(|card| card.cvv.is_some());
         let code = if is_sent { SecurityCodeSent::Yes } else { SecurityCodeSent::No };
         let card = self.card.as_ref().map(|card| ChargedWith { card, code });
-        match outcome::write(app, charge, last, &step, card, actor).await? {
+        match outcome::write(app, charge, last.as_ref(), &step, card, actor).await? {
             Written::ByUs => {}
             Written::Elsewhere => {
-                if let Some(last) = last {
+                if let Some(last) = &last {
                     finding::take(app, last, actor).await?;
                 }
                 return Ok(Concluded::Ran(Box::new(reread(app, charge).await?)));
@@ -321,6 +321,9 @@ impl Asking {
             }
         }
         self.charge = step.charge;
+        if let (Some(written), Some(last)) = (last, self.ended.last_mut()) {
+            *last = written;
+        }
         Ok(match step.next {
             Some(next) => {
                 let is_follow_up = self.charge.has_open(&next);

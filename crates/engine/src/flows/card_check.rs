@@ -168,7 +168,7 @@ async fn settle(
     ended: &TransactionRequest,
     actor: &Actor,
 ) -> Result<Card, Error> {
-    let now = app.clock.of(card.client_id);
+    let now = ended.updated_at;
     let mut batch = Batch::new(card.client_id);
     transaction_requests::end(&mut batch, ended)?;
     let settled = match &ended.outcome {

@@ -89,7 +89,7 @@ pub struct PurchaseStep {
 /// the store's admission until its outcome is written.
 pub async fn create(app: App, mut new: Box<NewCharge>, admission: Admission) -> Result<Created, Error> {
     let _admission = admission;
-    let (started, now) = (app.clock.machine(), app.clock.of(new.charge.client_id));
+    let (started, now) = (app.clock.machine(), new.charge.updated_at);
     let means = Means::Complete { elapsed: Duration::ZERO, budget: app.settings.charge_budget };
     let next = new.charge.next(&[], means, now);
     let (setup, request) = begin(&app, &mut new.charge, next)?;
@@ -127,7 +127,7 @@ fn begin(
     charge: &mut Charge,
     next: Next,
 ) -> Result<(Option<TransactionRequest>, TransactionRequest), Error> {
-    let now = app.clock.of(charge.client_id);
+    let now = charge.updated_at;
     match next {
         Next::Authorize(hop) => {
             Ok((None, charge.begin_request(app.chance.id(now), charge.authorization_at(hop), now)))
@@ -203,7 +203,7 @@ fn intent(
     setup: Option<&TransactionRequest>,
     request: &TransactionRequest,
 ) -> Result<Batch, Error> {
-    let now = app.clock.of(request.client_id);
+    let now = new.charge.updated_at;
     let mut batch = Batch::new(new.charge.client_id);
     if let Some(claim) = &new.claim {
         claim.answer_with(app, &mut batch, &new.charge);

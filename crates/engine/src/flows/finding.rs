@@ -155,7 +155,9 @@ impl Planned {
             (Some(_) | None, None) | (None, Some(_)) => None,
         };
         let card = card.map(|stored| stored.card);
-        Ok(Self { before, requests, ended, step: step.into(), card, prerequisites })
+        let step = Step::from(step);
+        let ended = ended.map(|ended| step.ends(ended));
+        Ok(Self { before, requests, ended, step, card, prerequisites })
     }
     /// Writes the plan and carries out what follows: the next provider, the analysis, or the capture or void that a
     /// verdict leads to. The void of an orphaned authorization is left to the reconcile job.

@@ -131,12 +131,13 @@ pub(super) async fn send(
         requests.push(request);
         return Ok(Ran { charge: opened, requests });
     }
-    let ended = request.end(asked.outcome, Some(asked.duration), app.clock.of(request.client_id));
+    let mut ended = request.end(asked.outcome, Some(asked.duration), app.clock.of(request.client_id));
     requests.push(request);
     let mut ran = Ran { charge: opened, requests };
     for _ in 0..RACES_MAX {
         let now = app.clock.of(ended.client_id);
         let step: Step = ran.charge.after_operation(&ended, now).map_err(misstep)?.into();
+        ended = step.ends(ended);
         match outcome::write(app, &ran.charge, Some(&ended), &step, None, actor).await? {
             Written::ByUs => {
                 let mut requests = ran.requests;
@@ -169,7 +170,9 @@ pub async fn recover(app: &App, ended: TransactionRequest, actor: &Actor) -> Res
         }
         Ended::Orphan(end) => orphaned::end(app, &charge, *end, actor).await,
         Ended::Operation(step) => {
-            match outcome::write(app, &charge, Some(&ended), &(*step).into(), None, actor).await? {
+            let step = Step::from(*step);
+            let ended = step.ends(ended);
+            match outcome::write(app, &charge, Some(&ended), &step, None, actor).await? {
                 Written::ByUs | Written::Elsewhere => Ok(()),
                 Written::NotYet => Err(Error::unavailable()),
             }
@@ -204,7 +207,9 @@ pub async fn report(
             Ended::Orphan(end) => return orphaned::report(app, &before, accepted, *end, actor).await,
             Ended::Known | Ended::Contradicted(_) => return Ok(()),
         };
-        match outcome::write(app, &before, Some(&told), &step.into(), None, actor).await? {
+        let step = Step::from(step);
+        let told = step.ends(told);
+        match outcome::write(app, &before, Some(&told), &step, None, actor).await? {
             Written::ByUs => return Ok(()),
             Written::Elsewhere => {}
             Written::NotYet => return Err(Error::unavailable()),

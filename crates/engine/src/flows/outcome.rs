@@ -94,8 +94,7 @@ pub(super) async fn write_report(
     transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
     purchases::wake(app, &mut batch, after);
     if let Some(event) = announces {
-        let id = app.chance.id(app.clock.of(before.client_id));
-        events::charge_changed(&mut batch, id, after, *event, actor);
+        events::charge_changed(&mut batch, app.chance.id(after.updated_at), after, *event, actor);
     }
     Ok(app.store.apply(batch).await?)
 }
@@ -135,8 +134,8 @@ fn outcome(
     card: Option<ChargedWith<'_>>,
     actor: &Actor,
 ) -> Result<Batch, Error> {
-    let now = app.clock.of(before.client_id);
     let after = &step.charge;
+    let now = after.updated_at;
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
     sessions::wake(app, &mut batch, before, after);

@@ -151,7 +151,7 @@ async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change
     let mut batch = Batch::new(before.client_id);
     purchases::update(&mut batch, before, &step, &Actor::Job(KIND), || app.chance.id(now))?;
     discard_codes(app, &mut batch, stored, &step).await;
-    announce(app, &mut batch, stored, cards, &step)?;
+    announce(app, &mut batch, stored, cards, &step, now)?;
     let _admission = app.store.admit_waiting().await?;
     match app.store.apply(batch).await? {
         Commit::Applied => {
@@ -200,13 +200,14 @@ fn announce(
     stored: &StoredPurchase,
     cards: &Cards,
     step: &Advance,
+    now: Timestamp,
 ) -> Result<(), Error> {
     let (purchase, status) = (&step.purchase, step.purchase.status());
     let reached = EventName::of_purchase(status).filter(|_| status != stored.purchase.status());
     let Some(name) = reached else { return Ok(()) };
     let view = cards.show(purchase);
     let event = NewEvent {
-        id: app.chance.id(app.clock.of(stored.purchase.client_id)),
+        id: app.chance.id(now),
         object_id: purchase.id.uuid(),
         version: purchase.version,
         ordinal: 0,

@@ -85,7 +85,6 @@ pub(super) async fn apply_all(
 }
 
 async fn write(app: &App, before: &Charge, reversed: &Reversed, actor: &Actor) -> Result<Commit, Error> {
-    let now = app.clock.of(before.client_id);
-    let told = reversed.request(app.chance.id(now), now);
+    let told = reversed.request(app.chance.id(reversed.transition.charge.updated_at));
     outcome::write_report(app, before, &reversed.transition, &told, actor).await
 }

@@ -3,6 +3,7 @@
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{self, Charge, ChargeEvent, Misstep, Next, SecurityCode};
 use regente_domain::id::TransactionRequestId;
+use regente_domain::time::Timestamp;
 use regente_store::sealed::Sealed;
 
 use crate::app::App;
@@ -26,16 +27,24 @@ impl From<charge::Step> for Step {
     }
 }
 
-/// The step for `next`; `None` while the charge waits. `security_code` tells what a later provider needs, if the charge
-/// begins to wait for its payer.
+impl Step {
+    /// A request that ends with this step ends when its charge changes: an event shows the requests as they were at the time
+    /// of its version.
+    pub(super) fn ends(&self, request: TransactionRequest) -> TransactionRequest {
+        TransactionRequest { updated_at: self.charge.updated_at, ..request }
+    }
+}
+
+/// The step for `next` at `now`, the one moment of its batch; `None` while the charge waits. `security_code` tells what a
+/// later provider needs, if the charge begins to wait for its payer.
 pub(super) fn step(
     app: &App,
     charge: &Charge,
     requests: &[TransactionRequest],
     next: Next,
     security_code: SecurityCode,
+    now: Timestamp,
 ) -> Result<Option<Step>, Error> {
-    let now = app.clock.of(charge.client_id);
     let step = charge.step(requests, next, security_code, &ids(app, charge), now).map_err(misstep)?;
     Ok(step.map(Step::from))
 }

@@ -44,6 +44,7 @@ mod ledger;
 mod merchants;
 mod method_table;
 mod metrics;
+mod moments;
 mod notifications;
 mod openapi;
 mod own_provider;

@@ -91,7 +91,7 @@ impl Story {
     /// It is reported; what was announced.
     fn happens(&mut self, reversal: &Reversal) -> Option<ChargeEvent> {
         let ReversalVerdict::Applies(reversed) = self.verdict(reversal) else { return None };
-        let recorded = reversed.request(id(900 + self.requests.len() as u128), NOW);
+        let recorded = reversed.request(id(900 + self.requests.len() as u128));
         assert_eq!(recorded.ordinal, self.charge.requests, "it is the newest request");
         assert_eq!(reversed.transition.charge.requests, self.charge.requests + 1);
         assert_eq!(reversed.transition.charge.version, self.charge.version + 1);

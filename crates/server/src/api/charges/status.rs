@@ -153,7 +153,7 @@ fn told(
     last: &TransactionRequest,
     status: SimulatedStatus,
 ) -> TransactionRequest {
-    let now = app.clock.of(before.client_id);
+    let now = after.updated_at;
     let asks = Asks {
         provider_id: last.provider_id,
         provider_type: last.provider_type,
