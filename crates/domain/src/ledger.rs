@@ -225,7 +225,8 @@ impl Has {
     }
 }
 
-/// What a charge holds. After a charge back it is what sellers keep, who are not liable, and the merchant has borne.
+/// What a charge holds. After a charge back it is what was not taken back, and what sellers keep, who are not liable, and the
+/// merchant has borne.
 pub fn position(charge: &Charge) -> Position {
     let Some(books) = Books::of(charge) else { return Position::new() };
     let mut position = Position::new();
@@ -317,6 +318,8 @@ fn changes(before: Position, after: &Position) -> Position {
 fn of_taken(before: Option<&Charge>, after: &Charge, taken: i64) -> Movement {
     let before = before.map(|charge| charge.state.name());
     match (before, after.state.name()) {
+        // Of several cases one may be decided for the merchant, and the charge stays charged back.
+        (Some(StateName::ChargedBack), StateName::ChargedBack) if taken > 0 => Movement::ChargeBackReversal,
         (_, StateName::ChargedBack) => Movement::ChargeBack,
         (Some(StateName::ChargedBack), _) => Movement::ChargeBackReversal,
         (

@@ -282,6 +282,11 @@ impl Split {
         }
     }
 
+    /// What each has of `part`, a part of `amount`, in proportion to what each has left.
+    pub fn part(&self, amount: Amount, original: Amount, part: Amount) -> Shares {
+        self.evenly(&self.shares(amount, original), part)
+    }
+
     fn evenly(&self, left: &Shares, back: Amount) -> Shares {
         let whole = match &self.held {
             Some(held) if held.left() == left => held.evenly_of(),

@@ -1,6 +1,7 @@
 //! What a tester stages at a simulator: something that a payer or a bank does at a provider without a call of ours. A
 //! probe of the call tells of it, and so does a notification.
 
+use regente_domain::charge::reversal::ReversalKind;
 use regente_domain::money::Amount;
 use regente_domain::seller::LinkStatus;
 use regente_domain::time::Timestamp;
@@ -62,6 +63,17 @@ pub enum Staged {
     DisputeLost,
     /// The payer's bank takes the money back, with or without a dispute.
     ChargedBack,
+    /// Something happens in one of several cases of the payment, open or not. If it was the last that has happened in that case,
+    /// nothing happens.
+    Case {
+        /// The number of the case.
+        number: u32,
+        /// What happens.
+        kind: ReversalKind,
+        /// What it is about, in minor units; when absent, what the case was about, or all that is kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        amount: Option<Amount>,
+    },
     /// A refund comes back.
     RefundReverted {
         /// What comes back, in minor units; everything that was refunded when absent.

@@ -118,6 +118,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0027_registration_reviews",
         text: include_str!("../migrations/0027_registration_reviews.sql"),
     },
+    Migration {
+        version: 28,
+        name: "0028_ends_of_disputes",
+        text: include_str!("../migrations/0028_ends_of_disputes.sql"),
+    },
 ];
 
 /// The table of applied migrations.

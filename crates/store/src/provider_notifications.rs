@@ -1,5 +1,6 @@
 //! Stores what providers notify: sealed, once each, until a job has settled it and for a time afterwards.
 
+use regente_domain::charge::reversal::ReversalReason;
 use regente_domain::id::{ClientId, ProviderId};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
@@ -8,6 +9,7 @@ use uuid::Uuid;
 use crate::accounts::{Accounts, listed};
 use crate::batch::Batch;
 use crate::error::Refusal;
+use crate::row::Row;
 use crate::sealed::Sealed;
 use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
@@ -21,8 +23,8 @@ sql! {
         ON CONFLICT (id, client_id) DO NOTHING";
     /// One notification.
     pub FIND_PROVIDER_NOTIFICATION = "
-        SELECT provider_id, provider_type, headers, body, key_id, state, received_at FROM provider_notifications
-        WHERE id = :id AND client_id = :client_id";
+        SELECT provider_id, provider_type, headers, body, key_id, state, received_at, waits_for, waits_since
+        FROM provider_notifications WHERE id = :id AND client_id = :client_id";
     /// The notifications of a provider since a time.
     pub PROVIDER_NOTIFICATIONS_SINCE = "
         SELECT id FROM provider_notifications
@@ -32,6 +34,16 @@ sql! {
     pub SETTLE_PROVIDER_NOTIFICATION = "
         UPDATE provider_notifications SET state = :state, why = :why, settled_at = :settled_at
         WHERE id = :id AND client_id = :client_id AND state = 'waiting'";
+    /// Notes what a notification waits for.
+    pub PROVIDER_NOTIFICATION_WAITS = "
+        UPDATE provider_notifications SET waits_for = :waits_for, waits_since = :waits_since, object_id = :object_id,
+            occurred_at = :occurred_at
+        WHERE id = :id AND client_id = :client_id AND state = 'waiting'";
+    /// What waits about an object and happened before a time, in that order.
+    pub PROVIDER_NOTIFICATIONS_WAITING = "
+        SELECT id FROM provider_notifications
+        WHERE client_id = :client_id AND object_id = :object_id AND state = 'waiting' AND occurred_at < :before
+        ORDER BY occurred_at LIMIT :limit";
     /// How many notifications have not changed anything, and since when, by what became of them: those that have waited
     /// since `before`, and those that were put aside.
     pub LEFT_PROVIDER_NOTIFICATIONS = "
@@ -104,6 +116,8 @@ pub struct ProviderNotification {
     pub state: State,
     /// When it arrived.
     pub received_at: Timestamp,
+    /// What it waits for, and since when; absent before it has waited.
+    pub waits: Option<(ReversalReason, Timestamp)>,
 }
 
 /// Adds a notification. Guards the batch: refused when the notification is there already ([`is_repetition`]).
@@ -156,7 +170,57 @@ pub async fn find(
         body: Sealed { key_id: row.get("key_id")?, bytes: row.get("body")? },
         state: State::parse(row.get("state")?)?,
         received_at: row.get("received_at")?,
+        waits: waits(&row)?,
     }))
+}
+
+fn waits(row: &Row) -> Result<Option<(ReversalReason, Timestamp)>, StoreError> {
+    let reason = row.get::<Option<String>>("waits_for")?;
+    let reason = reason.as_deref().and_then(ReversalReason::parse);
+    Ok(reason.zip(row.get("waits_since")?))
+}
+
+/// What a notification waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// Why it is too early.
+    pub reason: ReversalReason,
+    /// Since when it waits for that.
+    pub since: Timestamp,
+    /// What it is about.
+    pub object_id: Uuid,
+    /// When it happened.
+    pub occurred_at: Timestamp,
+}
+
+/// Notes what a notification waits for. Nothing happens when it is settled already.
+pub fn wait(batch: &mut Batch, id: Uuid, wait: &Wait) {
+    let client_id = batch.client_id();
+    let args = args! {
+        id,
+        client_id,
+        waits_for: wait.reason.word(),
+        waits_since: wait.since,
+        object_id: wait.object_id,
+        occurred_at: wait.occurred_at,
+    };
+    batch.push_any(&PROVIDER_NOTIFICATION_WAITS, args);
+}
+
+/// The first `limit` notifications that wait about an object and tell of what happened before a time, in that order.
+///
+/// # Errors
+/// As [`Store::rows`].
+pub async fn waiting(
+    store: &Store,
+    client_id: ClientId,
+    object_id: Uuid,
+    before: Timestamp,
+    limit: i64,
+) -> Result<Vec<Uuid>, StoreError> {
+    let args = args! { client_id, object_id, before, limit };
+    let rows = store.rows(&PROVIDER_NOTIFICATIONS_WAITING, args).await?;
+    rows.iter().map(|row| row.get("id")).collect()
 }
 
 /// Notes what became of a notification, and why where that is worth a word. Nothing happens when it is settled already.

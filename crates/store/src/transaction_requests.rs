@@ -29,7 +29,7 @@ macro_rules! columns {
          status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
          network_response_code, response_code, network_transaction_id, paid_as, decline, duration_ms, follows, \
          undone_transaction_id, delay_to_compose, sent_at, instructions, expires_at, authentication, analysis, due_at, \
-         probes, open_reason, given_up_at, actor, updated_at"
+         probes, open_reason, given_up_at, actor, occurred_at, updated_at"
     };
 }
 use columns;
@@ -45,10 +45,10 @@ sql! {
     pub INSERT_FOLLOWING_TRANSACTION_REQUEST = "
         INSERT INTO transaction_requests (object_id, ordinal, client_id, id, object_kind, card_id, provider_id,
             provider_type, request_type, status, amount, follows, undone_transaction_id, delay_to_compose, due_at,
-            probes, actor, updated_at)
+            probes, actor, occurred_at, updated_at)
         VALUES (:object_id, :ordinal, :client_id, :id, :object_kind, :card_id, :provider_id,
             :provider_type, :request_type, :status, :amount, :follows, :undone_transaction_id, :delay_to_compose,
-            :due_at, 0, :actor, :updated_at)";
+            :due_at, 0, :actor, :occurred_at, :updated_at)";
     /// Ends a request; a request ends once. An accepted one and a denied one keep a due date: the provider is asked about
     /// them again.
     pub END_TRANSACTION_REQUEST = "
@@ -210,15 +210,18 @@ pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginn
         actor: beginning.actor.to_string(),
         updated_at: request.updated_at,
     };
-    let TransactionRequest { follows, undone_transaction_id, delay_to_compose, .. } = request;
-    if follows.is_none() && undone_transaction_id.is_none() && delay_to_compose.is_none() {
+    let TransactionRequest { follows, undone_transaction_id, delay_to_compose, occurred_at, .. } = request;
+    let has_rare_facts =
+        undone_transaction_id.is_some() || delay_to_compose.is_some() || occurred_at.is_some();
+    if follows.is_none() && !has_rare_facts {
         batch.push(&INSERT_TRANSACTION_REQUEST, args);
         return;
     }
     let args = args
         .with("follows", *follows)
         .with("undone_transaction_id", undone_transaction_id.as_deref())
-        .with("delay_to_compose", delay_to_compose.map(i64::from));
+        .with("delay_to_compose", delay_to_compose.map(i64::from))
+        .with("occurred_at", *occurred_at);
     batch.push(&INSERT_FOLLOWING_TRANSACTION_REQUEST, args);
 }
 

@@ -159,6 +159,9 @@ pub struct TransactionRequest {
     pub authenticated: Option<Box<Authenticated>>,
     /// How long the call took.
     pub duration: Option<Duration>,
+    /// When what it records happened, by the provider's clock; of what a provider reports without being asked, where it says
+    /// so.
+    pub occurred_at: Option<Timestamp>,
     /// When it was last sent, by the clock of the account.
     pub sent_at: Timestamp,
     /// When it last changed.
@@ -227,6 +230,7 @@ impl TransactionRequest {
             outcome: Outcome::Open,
             authenticated: None,
             duration: None,
+            occurred_at: None,
             sent_at: now,
             updated_at: now,
         }

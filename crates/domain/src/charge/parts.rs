@@ -48,13 +48,26 @@ impl Charge {
         }
     }
 
-    /// Who bears how much of [`Self::amount`] when the payer's bank takes it back.
+    /// Who bears how much of what the payer's bank has taken back.
     pub fn parts_on_charge_back(&self) -> Parts {
+        let lost = match &self.state {
+            ChargeState::ChargedBack { lost, .. } => lost.unwrap_or(self.amount),
+            ChargeState::Processing
+            | ChargeState::AwaitingPayer { .. }
+            | ChargeState::PreAuthorized { .. }
+            | ChargeState::CapturePending { .. }
+            | ChargeState::Authorized { .. }
+            | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. }
+            | ChargeState::Failed { .. }
+            | ChargeState::Canceled { .. }
+            | ChargeState::Voided { .. } => self.amount,
+        };
         match &self.split {
-            None => Parts::all_the_merchants(self.amount),
+            None => Parts::all_the_merchants(lost),
             Some(split) => {
-                let held = split.shares(self.amount, self.original_amount);
-                Parts::of(split, &split.on_charge_back(&held))
+                let taken = split.part(self.amount, self.original_amount, lost);
+                Parts::of(split, &split.on_charge_back(&taken))
             }
         }
     }

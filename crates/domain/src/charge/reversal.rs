@@ -4,14 +4,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::currency::Currency;
 use crate::id::TransactionRequestId;
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
-use super::attempt::{Approval, Asks, Outcome, RequestGroup, RequestType, TransactionRequest};
+use super::attempt::{Approval, Asks, Outcome, Reported, RequestGroup, RequestType, TransactionRequest};
 use super::words::words;
-use super::{Charge, ChargeEvent, ChargeState, StateName, Transition, approved_authorization};
+use super::{Charge, ChargeEvent, ChargeState, StateName, Transition, approved_authorization, later_of};
 
 words! {
     /// What happened.
@@ -40,6 +41,19 @@ pub struct Reversal {
     /// What it is about, in minor units; everything when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<Amount>,
+    /// The currency of the amount, where the provider names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub currency: Option<Currency>,
+    /// When it happened, by the provider's clock; it is the newest of its case when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occurred_at: Option<Timestamp>,
+}
+
+impl Reversal {
+    /// One of which the provider says neither the time nor the currency.
+    pub const fn new(kind: ReversalKind, id: String, amount: Option<Amount>) -> Self {
+        Self { kind, id, amount, currency: None, occurred_at: None }
+    }
 }
 
 words! {
@@ -55,6 +69,8 @@ words! {
         OtherPayment = "other_payment",
         /// It is more than was refunded.
         MoreThanRefunded = "more_than_refunded",
+        /// It is in another currency than the charge.
+        OtherCurrency = "other_currency",
     }
 }
 
@@ -80,6 +96,20 @@ pub struct Reversed {
     pub asks: Asks,
     /// How that request ended.
     pub outcome: Outcome,
+    /// When it happened, by the provider's clock.
+    pub occurred_at: Option<Timestamp>,
+    /// What is recorded otherwise than it was reported.
+    pub doubt: Option<Doubt>,
+}
+
+words! {
+    /// Why the amount of a report is not recorded as it came.
+    Doubt {
+        /// It is more than was taken: what was taken is recorded.
+        AboveThePayment = "above_the_payment",
+        /// It is in another currency than the charge: it is recorded as if the provider had not named it.
+        OtherCurrency = "other_currency",
+    }
 }
 
 impl Reversed {
@@ -87,7 +117,7 @@ impl Reversed {
     pub fn request(&self, id: TransactionRequestId) -> TransactionRequest {
         let charge = &self.transition.charge;
         let begun = charge.begin_request(id, self.asks, charge.updated_at);
-        TransactionRequest { outcome: self.outcome.clone(), ..begun }
+        TransactionRequest { outcome: self.outcome.clone(), occurred_at: self.occurred_at, ..begun }
     }
 }
 
@@ -110,17 +140,46 @@ impl ReversalKind {
         }
     }
 
-    /// Whether what is recorded of its case says as much, or more.
-    fn is_told_by(self, case: Case<'_>) -> bool {
-        let has = |told: RequestType| case.requests().any(|request| request.request_type == told);
+    /// How grave an end is.
+    const fn gravity(self) -> Option<Gravity> {
         match self {
-            Self::DisputeOpened => has(RequestType::Dispute) || case.end().is_some(),
-            // A case can end several times: a bank takes the money, gives it back, and takes it again.
-            Self::DisputeWon => case.end() == Some(RequestType::DisputeClosed),
-            Self::DisputeLost => case.end() == Some(RequestType::ChargeBack),
-            // Without a dispute a case takes the money once: what repeats it is an old message.
-            Self::ChargedBack => has(RequestType::ChargeBack),
-            Self::RefundReverted => has(RequestType::RevertVoid),
+            Self::DisputeWon => Some(Gravity::Left),
+            Self::DisputeLost | Self::ChargedBack => Some(Gravity::Taken),
+            Self::DisputeOpened | Self::RefundReverted => None,
+        }
+    }
+}
+
+/// What an end of a case leaves of the money, the graver last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Gravity {
+    /// The merchant has it.
+    Left,
+    /// The payer's bank has it.
+    Taken,
+}
+
+/// The place of an end among those of its case: the later one counts, and of two of one moment the graver one, so that the
+/// order in which they are heard does not matter.
+type Rank = (Timestamp, Gravity);
+
+impl Reversal {
+    /// Whether what is recorded of its case says as much, or something newer.
+    fn is_told_by(&self, case: Case<'_>) -> bool {
+        let has = |told: RequestType| case.requests().any(|request| request.request_type == told);
+        let Some(gravity) = self.kind.gravity() else {
+            return match self.kind {
+                ReversalKind::DisputeOpened => has(RequestType::Dispute) || case.end().is_some(),
+                ReversalKind::RefundReverted => has(RequestType::RevertVoid),
+                ReversalKind::DisputeWon | ReversalKind::DisputeLost | ReversalKind::ChargedBack => false,
+            };
+        };
+        let Some((newest, end)) = case.end() else { return false };
+        match self.occurred_at {
+            Some(at) => (at, gravity) <= newest,
+            // Without a dispute a case takes the money once: what repeats it, at no time that is known, is an old message.
+            None if self.kind == ReversalKind::ChargedBack => has(RequestType::ChargeBack),
+            None => end.request_type == self.kind.request_type(),
         }
     }
 }
@@ -144,18 +203,75 @@ struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    fn requests(self) -> impl DoubleEndedIterator<Item = &'a TransactionRequest> {
+    fn requests(self) -> impl Iterator<Item = &'a TransactionRequest> {
         self.requests.iter().filter(move |request| {
             matches!(request.request_type.group(), RequestGroup::Reversal(_))
                 && request.transaction_id() == Some(self.id)
         })
     }
 
-    /// How it ended last.
-    fn end(self) -> Option<RequestType> {
-        let ends = |told: &RequestType| matches!(told, RequestType::DisputeClosed | RequestType::ChargeBack);
-        self.requests().rev().map(|request| request.request_type).find(ends)
+    /// The end that counts. One that came without a time is newer than all before it.
+    fn end(self) -> Option<(Rank, &'a TransactionRequest)> {
+        let mut newest: Option<(Rank, &'a TransactionRequest)> = None;
+        for request in self.requests() {
+            let Some(gravity) = gravity_of(request) else { continue };
+            let rank = match (request.occurred_at, newest) {
+                (Some(at), Some((rank, _))) if (at, gravity) <= rank => continue,
+                (Some(at), _) => (at, gravity),
+                (None, Some(((before, _), _))) => (later_of(request.updated_at, before), gravity),
+                (None, None) => (request.updated_at, gravity),
+            };
+            newest = Some((rank, request));
+        }
+        newest
     }
+
+    /// Whether it has the money.
+    fn is_lost(self) -> bool {
+        self.end().is_some_and(|((_, gravity), _)| gravity == Gravity::Taken)
+    }
+}
+
+/// How grave the end is that a request records.
+const fn gravity_of(request: &TransactionRequest) -> Option<Gravity> {
+    match request.request_type.group() {
+        RequestGroup::Reversal(Reported::DisputeClosed) => Some(Gravity::Left),
+        RequestGroup::Reversal(Reported::ChargeBack) => Some(Gravity::Taken),
+        RequestGroup::Reversal(Reported::Dispute | Reported::RevertVoid)
+        | RequestGroup::Authorization(_)
+        | RequestGroup::CardCheck
+        | RequestGroup::FollowUp(_)
+        | RequestGroup::Authentication(_)
+        | RequestGroup::Risk(_) => None,
+    }
+}
+
+/// Whether a request is the end that counts of a case that is lost. What was set by hand has no case.
+fn is_lost(requests: &[TransactionRequest], request: &TransactionRequest) -> bool {
+    let counts = |id| Case { requests, id }.end().is_some_and(|(_, end)| end.id == request.id);
+    gravity_of(request) == Some(Gravity::Taken) && request.transaction_id().is_none_or(counts)
+}
+
+/// What the lost cases among `requests` have taken of `whole`, never more than that.
+pub fn lost(requests: &[TransactionRequest], whole: Amount) -> Amount {
+    sum(requests.iter().filter(|request| is_lost(requests, request)), whole)
+}
+
+/// The same without one case.
+fn lost_besides(requests: &[TransactionRequest], id: &str, whole: Amount) -> Amount {
+    let is_of_another = |request: &&TransactionRequest| request.transaction_id() != Some(id);
+    sum(requests.iter().filter(is_of_another).filter(|request| is_lost(requests, request)), whole)
+}
+
+fn sum<'a>(requests: impl Iterator<Item = &'a TransactionRequest>, at_most: Amount) -> Amount {
+    let add =
+        |sum: Amount, request: &TransactionRequest| sum.plus(request.amount).unwrap_or(at_most).min(at_most);
+    requests.fold(Amount::ZERO, add)
+}
+
+/// A part of `whole`; `None` for all of it.
+fn part_of(part: Amount, whole: Amount) -> Option<Amount> {
+    Some(part).filter(|part| *part < whole)
 }
 
 impl Charge {
@@ -174,11 +290,12 @@ impl Charge {
         now: Timestamp,
     ) -> ReversalVerdict {
         let case = Case { requests, id: &reversal.id };
-        if reversal.kind.is_told_by(case) {
+        if reversal.is_told_by(case) {
             return ReversalVerdict::Known;
         }
         let is_open = |dispute: &TransactionRequest| dispute.transaction_id() == Some(reversal.id.as_str());
         let opening = open_disputes(requests).find(|dispute| is_open(dispute));
+        let (amount, doubt) = self.amount_of(requests, reversal, opening);
         let change = match (&self.state, reversal.kind) {
             (
                 ChargeState::Processing
@@ -192,37 +309,49 @@ impl Charge {
             (ChargeState::Failed { .. }, _) if self.has_expired() => {
                 Err(ReversalVerdict::TooEarly(ReversalReason::UnderWay))
             }
-            (ChargeState::Authorized { .. }, ReversalKind::DisputeOpened) => Ok(self.disputed(now)),
+            // A case besides the one that has taken the money is recorded as well.
+            (
+                ChargeState::Authorized { .. } | ChargeState::ChargedBack { .. },
+                ReversalKind::DisputeOpened,
+            ) => Ok(self.disputed(now)),
+            // The case that took the money was decided for the merchant in the end, or one besides it.
+            (ChargeState::ChargedBack { responsible, .. }, ReversalKind::DisputeWon)
+                if case.is_lost() || opening.is_some() =>
+            {
+                Ok(self.won(*responsible, requests, &reversal.id, now))
+            }
             (ChargeState::Authorized { .. } | ChargeState::Voided { .. }, ReversalKind::DisputeWon)
                 if opening.is_some() =>
             {
                 Ok(self.dispute_closed(now))
             }
-            (ChargeState::Authorized { .. }, ReversalKind::DisputeWon) => {
+            // Newer than the end of the same kind that is recorded: it counts where an end in between is heard later.
+            (ChargeState::Authorized { .. } | ChargeState::Voided { .. }, ReversalKind::DisputeWon)
+                if case.end().is_some() =>
+            {
+                Ok(self.noted(now))
+            }
+            (ChargeState::Authorized { .. } | ChargeState::ChargedBack { .. }, ReversalKind::DisputeWon) => {
                 Err(ReversalVerdict::TooEarly(ReversalReason::NoSuchDispute))
             }
             (
-                ChargeState::Authorized { responsible },
+                ChargeState::Authorized { responsible } | ChargeState::ChargedBack { responsible, .. },
                 ReversalKind::DisputeLost | ReversalKind::ChargedBack,
-            ) => Ok(self.charged_back(*responsible, now)),
+            ) => Ok(self.charged_back(*responsible, requests, (case, amount), now)),
             // What was refunded while it was disputed may be taken a second time.
             (ChargeState::Voided { responsible }, ReversalKind::DisputeLost | ReversalKind::ChargedBack)
-                if self.is_disputed(requests) =>
+                if self.is_disputed(requests) || case.end().is_some() =>
             {
-                Ok(self.charged_back(*responsible, now))
+                Ok(self.charged_back(*responsible, requests, (case, amount), now))
             }
             (
                 ChargeState::Authorized { responsible } | ChargeState::Voided { responsible },
                 ReversalKind::RefundReverted,
-            ) => self.refund_reverted(*responsible, requests, about, reversal, now),
-            (ChargeState::ChargedBack { .. }, ReversalKind::DisputeLost | ReversalKind::ChargedBack) => {
-                Err(ReversalVerdict::Known)
+            ) if doubt != Some(Doubt::OtherCurrency) => {
+                self.refund_reverted(*responsible, requests, about, reversal, now)
             }
-            // The case that took the money was decided for the merchant in the end.
-            (ChargeState::ChargedBack { responsible }, ReversalKind::DisputeWon)
-                if case.end() == Some(RequestType::ChargeBack) =>
-            {
-                Ok(self.charge_back_reversed(*responsible, now))
+            (ChargeState::Authorized { .. } | ChargeState::Voided { .. }, ReversalKind::RefundReverted) => {
+                Err(ReversalVerdict::Refused(ReversalReason::OtherCurrency))
             }
             // Its refund may have come back, which is not told yet.
             (
@@ -253,12 +382,10 @@ impl Charge {
             return ReversalVerdict::Refused(ReversalReason::OtherPayment);
         };
         let amount = match reversal.kind {
-            ReversalKind::DisputeOpened | ReversalKind::DisputeLost | ReversalKind::ChargedBack => {
-                reversal.amount.unwrap_or(self.amount)
-            }
-            ReversalKind::DisputeWon => {
-                reversal.amount.or(opening.map(|opening| opening.amount)).unwrap_or(self.amount)
-            }
+            ReversalKind::DisputeOpened
+            | ReversalKind::DisputeLost
+            | ReversalKind::ChargedBack
+            | ReversalKind::DisputeWon => amount,
             ReversalKind::RefundReverted => {
                 transition.charge.amount.minus(self.amount).unwrap_or(Amount::ZERO)
             }
@@ -269,7 +396,32 @@ impl Charge {
             transition: Transition { charge: transition.charge.with_one_more_request(), ..transition },
             asks,
             outcome: Outcome::Approved(approval),
+            occurred_at: reversal.occurred_at,
+            doubt,
         }))
+    }
+
+    /// What a report is about: what its dispute was about, or else all that is left, where it does not say. A case cannot
+    /// take more than the provider has taken.
+    fn amount_of(
+        &self,
+        requests: &[TransactionRequest],
+        reversal: &Reversal,
+        opening: Option<&TransactionRequest>,
+    ) -> (Amount, Option<Doubt>) {
+        let most = taken(requests).max(self.amount);
+        let unnamed = opening.map_or(self.amount, |opening| opening.amount);
+        match reversal.amount {
+            Some(_) if reversal.currency.is_some_and(|currency| currency != self.currency) => {
+                (unnamed, Some(Doubt::OtherCurrency))
+            }
+            // More than was refunded is refused.
+            Some(named) if named > most && reversal.kind != ReversalKind::RefundReverted => {
+                (most, Some(Doubt::AboveThePayment))
+            }
+            Some(named) => (named, None),
+            None => (unnamed, None),
+        }
     }
 
     fn disputed(&self, now: Timestamp) -> Transition {
@@ -280,13 +432,38 @@ impl Charge {
         self.transition(self.state.clone(), Some(ChargeEvent::DisputeClosed), now)
     }
 
-    fn charged_back(&self, responsible: ProviderType, now: Timestamp) -> Transition {
-        self.transition(ChargeState::ChargedBack { responsible }, Some(ChargeEvent::ChargedBack), now)
+    fn noted(&self, now: Timestamp) -> Transition {
+        self.transition(self.state.clone(), None, now)
     }
 
-    /// The money is back: it is what it was before, refunded in full or not.
-    fn charge_back_reversed(&self, responsible: ProviderType, now: Timestamp) -> Transition {
-        let state = if self.amount == Amount::ZERO {
+    /// A case has taken this amount. What it had taken before is part of it, and no news.
+    fn charged_back(
+        &self,
+        responsible: ProviderType,
+        requests: &[TransactionRequest],
+        (case, amount): (Case<'_>, Amount),
+        now: Timestamp,
+    ) -> Transition {
+        let taken = lost_besides(requests, case.id, self.amount).plus(amount).unwrap_or(self.amount);
+        let state = ChargeState::ChargedBack { responsible, lost: part_of(taken, self.amount) };
+        let announces = (!case.is_lost()).then_some(ChargeEvent::ChargedBack);
+        self.transition(state, announces, now)
+    }
+
+    /// A case was decided for the merchant. Without another one that is lost the charge is what it was before, refunded in
+    /// full or not.
+    fn won(
+        &self,
+        responsible: ProviderType,
+        requests: &[TransactionRequest],
+        id: &str,
+        now: Timestamp,
+    ) -> Transition {
+        let is_of_another = |request: &&TransactionRequest| request.transaction_id() != Some(id);
+        let state = if requests.iter().filter(is_of_another).any(|request| is_lost(requests, request)) {
+            let lost = part_of(lost_besides(requests, id, self.amount), self.amount);
+            ChargeState::ChargedBack { responsible, lost }
+        } else if self.amount == Amount::ZERO {
             ChargeState::Voided { responsible }
         } else {
             ChargeState::Authorized { responsible }
@@ -341,7 +518,7 @@ pub(crate) fn reverses_charge_back(requests: &[TransactionRequest], place: usize
     let closed = requests.get(place).filter(|request| request.request_type == RequestType::DisputeClosed);
     let id = closed.and_then(TransactionRequest::transaction_id);
     let earlier = requests.get(..place).unwrap_or_default();
-    id.is_some_and(|id| Case { requests: earlier, id }.end() == Some(RequestType::ChargeBack))
+    id.is_some_and(|id| Case { requests: earlier, id }.is_lost())
 }
 
 /// How often a refund came back.

@@ -207,7 +207,7 @@ impl Charge {
                 (ChargeState::Voided { responsible }, ChargeEvent::Voided, Amount::ZERO)
             }
             SimulatedStatus::ChargedBack => {
-                (ChargeState::ChargedBack { responsible }, ChargeEvent::ChargedBack, self.amount)
+                (ChargeState::ChargedBack { responsible, lost: None }, ChargeEvent::ChargedBack, self.amount)
             }
             // Only what a provider has accepted is under way (`docs/interface/sandbox.md#status`).
             SimulatedStatus::RefundPending => return Err(StatusRefusal::NotForPaymentType),

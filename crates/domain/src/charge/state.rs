@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::words::words;
 use super::{ChargeStatus, OpenOperation};
+use crate::money::Amount;
 use crate::provider_type::ProviderType;
 
 /// The state of a charge.
@@ -73,6 +74,8 @@ pub enum ChargeState {
     ChargedBack {
         /// The provider that had captured it.
         responsible: ProviderType,
+        /// What the cases that are lost have taken, where it is not all that was left.
+        lost: Option<Amount>,
     },
 }
 
@@ -127,6 +130,9 @@ pub struct StateFacts {
     /// Set while the charge awaits its payer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub security_code: Option<SecurityCode>,
+    /// What was charged back, where it is not all that was left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Amount>,
 }
 
 impl StateName {
@@ -208,7 +214,7 @@ impl ChargeState {
             | Self::Failed { responsible }
             | Self::Canceled { responsible }
             | Self::Voided { responsible }
-            | Self::ChargedBack { responsible } => Some(*responsible),
+            | Self::ChargedBack { responsible, .. } => Some(*responsible),
         }
     }
 
@@ -248,12 +254,25 @@ impl ChargeState {
             | Self::Voided { .. }
             | Self::ChargedBack { .. } => None,
         };
-        StateFacts { open, security_code }
+        let lost = match self {
+            Self::ChargedBack { lost, .. } => *lost,
+            Self::Processing
+            | Self::AwaitingPayer { .. }
+            | Self::PreAuthorized { .. }
+            | Self::CapturePending { .. }
+            | Self::Authorized { .. }
+            | Self::RefundPending { .. }
+            | Self::RefundAccepted { .. }
+            | Self::Failed { .. }
+            | Self::Canceled { .. }
+            | Self::Voided { .. } => None,
+        };
+        StateFacts { open, security_code, lost }
     }
 
     /// From columns and facts; `None` when they do not fit together.
     pub fn of(name: StateName, responsible: Option<ProviderType>, facts: StateFacts) -> Option<Self> {
-        let StateFacts { open, security_code } = facts;
+        let StateFacts { open, security_code, lost } = facts;
         let state = match name {
             StateName::Processing => Self::Processing,
             StateName::AwaitingPayer => {
@@ -267,7 +286,7 @@ impl ChargeState {
             StateName::Failed => Self::Failed { responsible: responsible? },
             StateName::Canceled => Self::Canceled { responsible: responsible? },
             StateName::Voided => Self::Voided { responsible: responsible? },
-            StateName::ChargedBack => Self::ChargedBack { responsible: responsible? },
+            StateName::ChargedBack => Self::ChargedBack { responsible: responsible?, lost },
         };
         // Reject a fact of another state: the next change would lose it.
         (state.facts() == facts).then_some(state)

@@ -3,14 +3,15 @@
 use super::orphaned::undone_by;
 use super::{Kind, Moved};
 use crate::charge::attempt::{Outcome, Reported, RequestGroup, TransactionRequest};
-use crate::charge::reversal::{is_of, reverses_charge_back};
+use crate::charge::reversal::{is_of, lost, reverses_charge_back};
 use crate::charge::{CaptureMode, Charge, FollowUpKind, approved_authorization};
 use crate::id::TransactionRequestId;
+use crate::money::Amount;
 use crate::time::Timestamp;
 
 /// What providers have done with the money of a charge, by its requests, oldest first. A reservation moves nothing. What
 /// was taken unknown to the charge, and given back, was taken nevertheless. A charge back and the end of one are what the
-/// ledger has of them: all that was left, whatever the provider has reported.
+/// ledger has of them: by how much they change what all lost cases have taken of what was left.
 pub fn moved(charge: &Charge, requests: &[TransactionRequest]) -> Vec<Moved> {
     let mut found: Vec<Moved> = Vec::new();
     for (place, request) in requests.iter().enumerate() {
@@ -35,12 +36,14 @@ pub fn moved(charge: &Charge, requests: &[TransactionRequest]) -> Vec<Moved> {
                 found.push(of(Kind::Refund, amount, request.sent_at));
             }
             (RequestGroup::Reversal(Reported::ChargeBack), _) => {
-                let amount = left_at(charge, requests, place);
-                found.push(of(Kind::ChargeBack, amount, request.sent_at));
+                let taken = taken_at(charge, requests, place);
+                // A newer end of the case may be about less.
+                let kind = if taken < 0 { Kind::ChargeBackReversal } else { Kind::ChargeBack };
+                found.push(of(kind, taken.abs(), request.sent_at));
             }
             (RequestGroup::Reversal(Reported::DisputeClosed), _) if reverses_charge_back(requests, place) => {
-                let amount = left_at(charge, requests, place);
-                found.push(of(Kind::ChargeBackReversal, amount, request.sent_at));
+                let given_back = -taken_at(charge, requests, place);
+                found.push(of(Kind::ChargeBackReversal, given_back, request.sent_at));
             }
             (RequestGroup::Reversal(Reported::RevertVoid), _) => {
                 found.push(of(Kind::RefundReverted, amount, request.sent_at));
@@ -62,6 +65,13 @@ pub fn moved(charge: &Charge, requests: &[TransactionRequest]) -> Vec<Moved> {
         moved.amount > 0 || matches!(moved.kind, Kind::ChargeBack | Kind::ChargeBackReversal)
     });
     found
+}
+
+/// By how much the request of this place has changed what banks have taken back.
+fn taken_at(charge: &Charge, requests: &[TransactionRequest], place: usize) -> i64 {
+    let left = Amount::new(left_at(charge, requests, place)).unwrap_or(Amount::ZERO);
+    let until = |end: usize| lost(requests.get(..end).unwrap_or(requests), left).minor_units();
+    until(place + 1) - until(place)
 }
 
 /// What was left of the charge at the request of this place: what is left now, without what was refunded or came back since.

@@ -231,7 +231,8 @@ fn pending_is_two_states_and_only_one_of_them_is_no_answer() {
 
 #[test]
 fn a_state_is_read_with_its_own_facts_and_no_others() {
-    let all = [charge().state, awaiting().state, ChargeState::Failed { responsible: SANDBOX }];
+    let part = ChargeState::ChargedBack { responsible: SANDBOX, lost: Some(charge().amount) };
+    let all = [charge().state, awaiting().state, ChargeState::Failed { responsible: SANDBOX }, part];
     for state in all {
         assert_eq!(ChargeState::of(state.name(), state.responsible(), state.facts()), Some(state));
     }

@@ -142,7 +142,7 @@ fn each_part_of_a_split_is_posted_and_what_sellers_are_not_liable_for_is_the_mer
     let sellers: Vec<_> = ledger::entries(None, &taken).iter().map(|entry| entry.seller_id).collect();
     assert_eq!(sellers, [None, Some(seller(1)), Some(seller(2))]);
     let requests = [authorization(0, approved())];
-    let lost = Reversal { kind: ReversalKind::ChargedBack, id: "case".to_owned(), amount: None };
+    let lost = Reversal::new(ReversalKind::ChargedBack, "case".to_owned(), None);
     let ReversalVerdict::Applies(reversed) = taken.reverse(&requests, &requests[0], &lost, NOW) else {
         panic!("it applies")
     };
@@ -154,7 +154,7 @@ fn each_part_of_a_split_is_posted_and_what_sellers_are_not_liable_for_is_the_mer
     assert_eq!(posted(Some(&taken), &lost), expected);
     // The case is decided for the merchant after all: each has again what it has lost.
     let requests = [authorization(0, approved()), reversed.request(id(0xCA5E))];
-    let won = Reversal { kind: ReversalKind::DisputeWon, id: "case".to_owned(), amount: None };
+    let won = Reversal::new(ReversalKind::DisputeWon, "case".to_owned(), None);
     let ReversalVerdict::Applies(reversed) = lost.reverse(&requests, &requests[0], &won, NOW) else {
         panic!("it applies")
     };
@@ -430,7 +430,7 @@ impl History {
             | ReversalKind::ChargedBack => self.dice.next() % 2,
         };
         let part = self.dice.one_in(2).then(|| amount(1 + self.dice.below(500)));
-        let reversal = Reversal { kind, id: format!("case {case}"), amount: part };
+        let reversal = Reversal::new(kind, format!("case {case}"), part);
         if let ReversalVerdict::Applies(reversed) =
             self.charge.reverse(&self.requests, &about, &reversal, NOW)
         {
@@ -487,12 +487,12 @@ impl History {
             | StateName::AwaitingPayer
             | StateName::Failed
             | StateName::Canceled
-            | StateName::Voided
-            | StateName::ChargedBack => (0, 0),
+            | StateName::Voided => (0, 0),
+            StateName::ChargedBack => (0, amount - self.charge.parts_on_charge_back().total().minor_units()),
         };
         assert_eq!((of(Purpose::Hold, None), -of(Purpose::HoldContra, None)), (held, held), "{name:?}");
         assert_eq!(of(Purpose::ProviderReceivable, None), taken, "{name:?}");
-        if taken > 0 {
+        if taken > 0 && name != StateName::ChargedBack {
             let parts = self.charge.parts();
             assert_eq!(-of(Purpose::MerchantPayable, None), parts.merchant.minor_units());
             assert_eq!(-of(Purpose::PlatformFee, None), parts.fee.minor_units());

@@ -103,7 +103,7 @@ fn charge_states() -> [ChargeState; 10] {
         ChargeState::Failed { responsible },
         ChargeState::Canceled { responsible },
         ChargeState::Voided { responsible },
-        ChargeState::ChargedBack { responsible },
+        ChargeState::ChargedBack { responsible, lost: None },
     ]
 }
 

@@ -420,7 +420,7 @@ fn told(
     kind: ReversalKind,
     reported: Option<i64>,
 ) -> Charge {
-    let reversal = Reversal { kind, id: "case".to_owned(), amount: reported.map(amount) };
+    let reversal = Reversal::new(kind, "case".to_owned(), reported.map(amount));
     let ReversalVerdict::Applies(reversed) = charge.reverse(requests, &requests[0], &reversal, NOW) else {
         panic!("{kind:?} applies")
     };
@@ -469,8 +469,10 @@ fn a_charge_back_is_compared_with_what_the_books_have_of_it() {
     for (refunded, reported, settled, expected) in [
         (0, Some(150), 150, (150, Matched, 0)),
         (30, None, 120, (120, Matched, 0)),
-        // The bank takes a part, takes what was refunded already, or all of it once more.
-        (0, Some(60), 60, (150, DifferingAmount, -90)),
+        // The bank takes a part.
+        (0, Some(60), 60, (60, Matched, 0)),
+        (0, Some(60), 150, (60, DifferingAmount, 90)),
+        // It takes what was refunded already, or all of it once more.
         (30, Some(150), 150, (120, DifferingAmount, 30)),
         (150, Some(150), 150, (0, DifferingAmount, 150)),
         (150, None, 150, (0, DifferingAmount, 150)),

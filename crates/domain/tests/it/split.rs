@@ -192,7 +192,7 @@ fn refund(
 /// A refund comes back, of which the provider says that it is that of this request.
 fn come_back(charge: &Charge, requests: &mut Vec<TransactionRequest>, about: usize, cents: i64) -> Charge {
     let (kind, id) = (ReversalKind::RefundReverted, format!("case {}", requests.len()));
-    let reversal = Reversal { kind, id, amount: Some(amount(cents)) };
+    let reversal = Reversal::new(kind, id, Some(amount(cents)));
     let ReversalVerdict::Applies(reversed) = charge.reverse(requests, &requests[about], &reversal, NOW)
     else {
         panic!("it applies")

@@ -94,6 +94,7 @@ fn asked(n: u128, outcome: Outcome, duration_ms: Option<u64>) -> Attempt {
         authenticated: None,
         outcome,
         duration: duration_ms.map(Duration::from_millis),
+        occurred_at: None,
         sent_at: at(MADE_AT),
         updated_at: at("2026-03-23T15:12:40.400Z"),
     };
@@ -352,7 +353,7 @@ fn every_state_has_its_last_sentence() {
         (ChargeState::Failed { responsible }, "It failed: nobody took it."),
         (ChargeState::Canceled { responsible }, "It was canceled: what was reserved is released."),
         (ChargeState::Voided { responsible }, "It was given back in full."),
-        (ChargeState::ChargedBack { responsible }, "The cardholder's bank took it back."),
+        (ChargeState::ChargedBack { responsible, lost: None }, "The cardholder's bank took it back."),
     ] {
         let mut charge = charge(state, 0, Vec::new());
         charge.amount = Amount::new(100).unwrap();

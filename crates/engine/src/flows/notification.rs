@@ -66,6 +66,7 @@ pub async fn receive(
         body: app.vault.seal(binding(&provider, id), body),
         state: State::Waiting,
         received_at: now,
+        waits: None,
     };
     let mut batch = Batch::new(provider.client_id);
     provider_notifications::insert(&mut batch, &notification)?;

@@ -6,6 +6,8 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::reversal::{Reversal, ReversalReason, ReversalVerdict, Reversed, counting};
+use regente_domain::currency::Currency;
+use regente_domain::money::Amount;
 use regente_store::Commit;
 
 use super::outcome;
@@ -54,6 +56,7 @@ pub async fn apply(
             ReversalVerdict::Applies(reversed) => match write(app, &charge, &reversed, actor).await? {
                 Commit::Applied => {
                     count(ReversalOutcome::Applied);
+                    alert(about, reversal, &reversed);
                     return Ok(Applied::Yes);
                 }
                 // Another node moved the charge, or this change is written: decide again.
@@ -62,6 +65,18 @@ pub async fn apply(
         }
     }
     Err(Error::busy())
+}
+
+/// What a provider says of a case does not fit the payment: the operator must look.
+fn alert(about: &TransactionRequest, reversal: &Reversal, reversed: &Reversed) {
+    let Some(doubt) = reversed.doubt else { return };
+    tracing::error!(
+        alert = "dispute_of_another_amount", charge = %about.object_id, client = %about.client_id,
+        provider = %about.provider_type.code(), case = reversal.id, kind = reversal.kind.word(),
+        why = doubt.word(), reported = reversal.amount.map(Amount::minor_units),
+        currency = reversal.currency.map(Currency::code), recorded = reversed.asks.amount.minor_units(),
+        "a provider reports a case of another amount than the payment has: the operator must look"
+    );
 }
 
 /// Applies all that a probe tells, in order. What is too early or refused is left to the next report.

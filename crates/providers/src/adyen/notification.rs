@@ -214,7 +214,9 @@ fn dispute(item: &Item, kind: ReversalKind) -> Result<EventKind, NotificationRef
 
 fn case(item: &Item, id: Option<&String>, kind: ReversalKind) -> Result<EventKind, NotificationRefusal> {
     let id = id.cloned().unwrap_or_default();
-    Ok(EventKind::Reversal(Reversal { kind, id, amount: Some(amount(item)?) }))
+    let currency = item.amount.as_ref().and_then(|sent| Currency::parse(&sent.currency));
+    let reversal = Reversal::new(kind, id, Some(amount(item)?));
+    Ok(EventKind::Reversal(Reversal { currency, ..reversal }))
 }
 
 fn amount(item: &Item) -> Result<Amount, NotificationRefusal> {

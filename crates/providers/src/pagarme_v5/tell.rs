@@ -135,7 +135,7 @@ fn is_reserved(charge: &Charge, capture: Option<CaptureMode>) -> bool {
 
 /// The reversal of a charge whose money the payer's bank took back.
 pub(super) fn chargeback(charge: &Charge) -> Reversal {
-    Reversal { kind: ReversalKind::ChargedBack, id: format!("chargeback {}", charge.id), amount: None }
+    Reversal::new(ReversalKind::ChargedBack, format!("chargeback {}", charge.id), None)
 }
 
 fn taken(charge: &Charge) -> Option<Finding> {

@@ -87,6 +87,10 @@ pub(super) fn word(what: &EventKind) -> String {
         EventKind::Outcome(Finding::Reversed { reversals, .. }) => {
             return format!("reversed-{}", reversals.len());
         }
+        // A case may end so more than once.
+        EventKind::Reversal(Reversal { kind, id, occurred_at: Some(at), .. }) => {
+            return format!("{}-{id}-{}", kind.word(), at.as_millis());
+        }
         EventKind::Reversal(reversal) => return format!("{}-{}", reversal.kind.word(), reversal.id),
         EventKind::Seller(standing) => return format!("seller-{}", standing.status.word()),
     };
@@ -182,7 +186,7 @@ pub(crate) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEven
         let Some((_, kind)) = known else { return Err(NotificationRefusal::UnknownKind(message.kind)) };
         let case = Option::<Case>::deserialize(message.data).map_err(|_| NOT_A_CASE)?;
         let Case { id, amount } = case.unwrap_or_else(|| Case { id: message.id.clone(), amount: None });
-        EventKind::Reversal(Reversal { kind: *kind, id, amount })
+        EventKind::Reversal(Reversal::new(*kind, id, amount))
     };
     let about = EventSubject::Call { object_id: message.object_id, key: message.key };
     Ok(vec![ProviderEvent { id: message.id, occurred_at: message.occurred_at, about, what }])

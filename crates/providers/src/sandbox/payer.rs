@@ -34,6 +34,9 @@ impl Sandbox {
             Staged::DisputeWon => self.reverse(key, ReversalKind::DisputeWon, None, at).await,
             Staged::DisputeLost => self.reverse(key, ReversalKind::DisputeLost, None, at).await,
             Staged::ChargedBack => self.reverse(key, ReversalKind::ChargedBack, None, at).await,
+            Staged::Case { number, kind, amount } => {
+                self.reverse_in_case(key, number, (kind, amount), at).await
+            }
             Staged::RefundReverted { amount } => {
                 self.reverse(key, ReversalKind::RefundReverted, amount, at).await
             }

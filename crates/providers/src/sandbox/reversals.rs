@@ -2,6 +2,7 @@
 //! back. Each is an entry of the transaction log, with the id of its case.
 
 use regente_domain::charge::reversal::{Reversal, ReversalKind};
+use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
@@ -57,7 +58,7 @@ impl Sandbox {
                     }
                     (ReversalKind::DisputeWon, Some(open)) => (open.id.clone(), open.amount.unwrap_or(all)),
                     (ReversalKind::DisputeLost | ReversalKind::ChargedBack, Some(open)) => {
-                        (open.id.clone(), all)
+                        (open.id.clone(), open.amount.unwrap_or(all).min(all))
                     }
                     (ReversalKind::ChargedBack, None)
                     | (ReversalKind::DisputeOpened | ReversalKind::RefundReverted, _) => {
@@ -65,22 +66,68 @@ impl Sandbox {
                     }
                 };
                 let amount = amount.unwrap_or(all);
-                let reference = Approval { transaction_id: Some(id.clone()), ..Approval::default() };
                 let deed = Deed::Reversal { authorization_key: key, kind };
-                let finding = Finding::Approved(reference);
-                let answered = Answered { deed, amount, currency: holding.currency, finding, division: None };
-                match self.log.record(entry_key, at, answered).await.map_err(unanswered)? {
-                    Recorded::Answered(Finding::Approved(_)) => {}
-                    // The books do not have that much.
-                    Recorded::Answered(_) | Recorded::ProbedBefore => return Err(StageRefusal::NothingWaits),
-                }
-                Reversal { kind, id, amount: Some(amount) }
+                self.record((entry_key, deed), &id, (amount, holding.currency), at).await?;
+                Reversal { occurred_at: Some(at), ..Reversal::new(kind, id, Some(amount)) }
             }
         };
+        self.tell(key, reversal, at);
+        Ok(())
+    }
+
+    /// Something happens in a case of the payment, by the number of the case.
+    ///
+    /// # Errors
+    /// What [`StageRefusal`] says.
+    pub(super) async fn reverse_in_case(
+        &self,
+        key: Uuid,
+        number: u32,
+        (kind, amount): (ReversalKind, Option<Amount>),
+        at: Timestamp,
+    ) -> Result<(), StageRefusal> {
+        let history = self.log.history(key).await.map_err(unanswered)?;
+        let holding = Holdings::of(&history).holding(key).ok_or(StageRefusal::NothingWaits)?;
+        if is_paid_again(&history) {
+            return Err(StageRefusal::NothingWaits);
+        }
+        let id = self.case_id(derived(key, &format!("case {number}")));
+        let last = reversals(&history).into_iter().rfind(|reversal| reversal.id == id);
+        if let Some(again) = last.clone().filter(|last| last.kind == kind) {
+            self.tell(key, again, at);
+            return Ok(());
+        }
+        let before = last.as_ref().map(|last| last.kind);
+        let deed = deed_in_case(key, before, kind).ok_or(StageRefusal::NothingWaits)?;
+        let amount = amount.or(last.and_then(|last| last.amount)).unwrap_or(holding.kept());
+        self.record((next_key(key, &history), deed), &id, (amount, holding.currency), at).await?;
+        self.tell(key, Reversal { occurred_at: Some(at), ..Reversal::new(kind, id, Some(amount)) }, at);
+        Ok(())
+    }
+
+    async fn record(
+        &self,
+        (entry_key, deed): (Uuid, Deed),
+        id: &str,
+        (amount, currency): (Amount, Currency),
+        at: Timestamp,
+    ) -> Result<(), StageRefusal> {
+        let reference = Approval { transaction_id: Some(id.to_owned()), ..Approval::default() };
+        let answered =
+            Answered { deed, amount, currency, finding: Finding::Approved(reference), division: None };
+        match self.log.record(entry_key, at, answered).await.map_err(unanswered)? {
+            Recorded::Answered(Finding::Approved(_)) => Ok(()),
+            // The books do not have that much.
+            Recorded::Answered(_) | Recorded::ProbedBefore => Err(StageRefusal::NothingWaits),
+        }
+    }
+
+    /// Notifies what has happened, with the time at which it has.
+    fn tell(&self, key: Uuid, reversal: Reversal, now: Timestamp) {
         if let Some(Notified { recipient, plans }) = self.recipients.of(key) {
+            let at = reversal.occurred_at.unwrap_or(now);
             self.notify(&recipient, &plans, key, at, EventKind::Reversal(reversal));
         }
-        Ok(())
     }
 
     fn case_id(&self, entry_key: Uuid) -> String {
@@ -94,11 +141,55 @@ impl Sandbox {
 pub(super) fn reversals(history: &[Entry]) -> Vec<Reversal> {
     let reversal = |entry: &Entry| {
         let answered = entry.answered()?;
-        let Deed::Reversal { kind, .. } = answered.deed else { return None };
+        let kind = kind_of(&answered.deed)?;
         let Finding::Approved(reference) = &answered.finding else { return None };
-        Some(Reversal { kind, id: reference.transaction_id.clone()?, amount: Some(answered.amount) })
+        let reversal = Reversal::new(kind, reference.transaction_id.clone()?, Some(answered.amount));
+        Some(Reversal { occurred_at: Some(entry.at), ..reversal })
     };
     history.iter().filter_map(reversal).collect()
+}
+
+/// What an entry tells of what happened after a payment was taken.
+const fn kind_of(deed: &Deed) -> Option<ReversalKind> {
+    match deed {
+        Deed::Reversal { kind, .. } => Some(*kind),
+        Deed::ChargeBackReversed { .. } => Some(ReversalKind::DisputeWon),
+        Deed::Authorization { .. }
+        | Deed::Verification { .. }
+        | Deed::Capture { .. }
+        | Deed::Void { .. }
+        | Deed::Payment { .. }
+        | Deed::Withdrawal { .. }
+        | Deed::VoidResult { .. }
+        | Deed::TakenBack { .. } => None,
+    }
+}
+
+/// The key of the entry of what happens next. What was refunded has an entry too.
+fn next_key(key: Uuid, history: &[Entry]) -> Uuid {
+    let is_reversal = |answered: &&Answered| kind_of(&answered.deed).is_some();
+    let place = history.iter().filter_map(Entry::answered).filter(is_reversal).count();
+    derived(key, &format!("reversal {place}"))
+}
+
+/// What can happen in a case in which this has happened last; `None` for what cannot.
+const fn deed_in_case(key: Uuid, last: Option<ReversalKind>, kind: ReversalKind) -> Option<Deed> {
+    use ReversalKind::{ChargedBack, DisputeLost, DisputeOpened, DisputeWon, RefundReverted};
+    match (last, kind) {
+        (None, DisputeOpened | ChargedBack)
+        | (Some(DisputeOpened), DisputeWon)
+        | (Some(DisputeOpened | DisputeWon), DisputeLost | ChargedBack) => {
+            Some(Deed::Reversal { authorization_key: key, kind })
+        }
+        (Some(DisputeLost | ChargedBack), DisputeWon) => {
+            Some(Deed::ChargeBackReversed { authorization_key: key })
+        }
+        (None, DisputeWon | DisputeLost | RefundReverted)
+        | (
+            Some(DisputeOpened | DisputeWon | DisputeLost | ChargedBack | RefundReverted),
+            DisputeOpened | DisputeWon | DisputeLost | ChargedBack | RefundReverted,
+        ) => None,
+    }
 }
 
 fn is_paid_again(history: &[Entry]) -> bool {

@@ -113,6 +113,7 @@ fn told_division(entry: &Entry, before: &[Entry]) -> Option<Division> {
         Deed::Verification { .. }
         | Deed::Withdrawal { .. }
         | Deed::Reversal { .. }
+        | Deed::ChargeBackReversed { .. }
         | Deed::TakenBack { .. } => None,
     };
     told?.division.as_deref().filter(|division| division.fits(answered.amount)).cloned()
@@ -143,6 +144,7 @@ fn given_back(before: &[Entry]) -> Option<Division> {
             | Deed::Verification { .. }
             | Deed::Withdrawal { .. }
             | Deed::Reversal { .. }
+            | Deed::ChargeBackReversed { .. }
             | Deed::TakenBack { .. } => {}
         }
     }
@@ -202,6 +204,10 @@ impl Change<'_> {
             lines.push(self.line(Kind::ChargeBack, charged_back, &[]));
             lines.push(self.line(Kind::Fee, CHARGE_BACK_FEE, &[]));
             owed -= charged_back + CHARGE_BACK_FEE;
+        }
+        if charged_back < 0 {
+            lines.push(self.line(Kind::ChargeBackReversal, -charged_back, &[]));
+            owed -= charged_back;
         }
         if owed != 0 {
             lines.push(self.line(Kind::Payout, owed, &owed_to_sellers));

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use aws_lc_rs::hmac;
 use http::{HeaderMap, HeaderName};
+use regente_domain::currency::Currency;
 use regente_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
 
@@ -171,6 +172,7 @@ fn disputed(event: &Event, dispute: &Dispute) -> Result<Said, NotificationRefusa
     };
     let about = EventSubject::Reference(dispute.payment_intent.clone().ok_or(NO_PAYMENT)?);
     let amount = currency::received(dispute.amount, &dispute.currency);
-    let reversal = Reversal { kind, id: dispute.id.clone(), amount };
+    let currency = Currency::parse(&dispute.currency.to_ascii_uppercase());
+    let reversal = Reversal { currency, ..Reversal::new(kind, dispute.id.clone(), amount) };
     Ok(Some((about, EventKind::Reversal(reversal))))
 }

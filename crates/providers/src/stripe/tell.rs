@@ -201,7 +201,7 @@ pub(super) fn refunded(refund: &Refund) -> Option<Finding> {
         RefundStatus::Pending | RefundStatus::RequiresAction => Some(Finding::Accepted(approval)),
         RefundStatus::Failed | RefundStatus::Canceled => {
             let amount = currency::received(refund.amount, &refund.currency);
-            let reverted = Reversal { kind: ReversalKind::RefundReverted, id: refund.id.clone(), amount };
+            let reverted = Reversal::new(ReversalKind::RefundReverted, refund.id.clone(), amount);
             Some(Finding::Reversed {
                 taken: Box::new(Finding::Approved(approval)),
                 reversals: vec![reverted],

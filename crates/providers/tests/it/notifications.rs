@@ -102,7 +102,7 @@ fn what_happened_to_a_payment_is_an_event() {
             let body = message(word, data);
             receive(&signed(&body, "mine"), &body).map(|mut events| events.remove(0).what)
         };
-        let of = |id: &str, amount| EventKind::Reversal(Reversal { kind, id: id.to_owned(), amount });
+        let of = |id: &str, amount| EventKind::Reversal(Reversal::new(kind, id.to_owned(), amount));
         assert_eq!(read(json!({ "id": "case", "amount": 70 })), Ok(of("case", Amount::new(70))));
         assert_eq!(read(json!({ "id": "case" })), Ok(of("case", None)));
         // The notifications of releases before had no data: each is a case of its own.

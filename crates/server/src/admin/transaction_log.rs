@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
+use regente_domain::charge::reversal::lost;
 use regente_domain::charge::{ChargeStatus, StateName};
 use regente_domain::id::ChargeId;
 use regente_domain::money::Amount;
@@ -120,9 +121,11 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
         }
         StateName::PreAuthorized => Money::reserved(charge.amount),
         StateName::Authorized => Money::kept(charge.amount),
-        StateName::Failed | StateName::Canceled | StateName::Voided | StateName::ChargedBack => {
-            Money::default()
+        StateName::ChargedBack => {
+            let requests: Vec<_> = requests().cloned().collect();
+            Money::kept(charge.amount.minus(lost(&requests, charge.amount)).unwrap_or_default())
         }
+        StateName::Failed | StateName::Canceled | StateName::Voided => Money::default(),
     };
     // What the payer did is a request of its own under the same key, or two: expired, and paid after all.
     let mut keys = HashSet::new();

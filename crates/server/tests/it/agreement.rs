@@ -106,7 +106,7 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
     let (status, amount) = (text(&charge["status"]), charge["amount"].as_i64().unwrap());
     let told = match status {
         "authorized" | "voided" => Money { reserved: 0, kept: amount, effects: 1 },
-        "charged_back" => Money { effects: 1, ..Money::default() },
+        "charged_back" => Money { reserved: 0, kept: amount - lost(charge), effects: 1 },
         "canceled" if !was_reserved(charge) => Money::default(),
         "pre_authorized" | "canceled" => Money { reserved: amount, kept: 0, effects: 1 },
         "failed" => Money::default(),
@@ -136,6 +136,19 @@ pub async fn agree(books: &TransactionLog, charge: &Value) -> Money {
     }
     assert_eq!(told, booked, "{charge:#}");
     Money { effects: told.effects + orphans, ..told }
+}
+
+/// What the cases of a charge that are lost have taken of it: the newest end of each says so.
+fn lost(charge: &Value) -> i64 {
+    let ends = ["charge_back", "dispute_closed"];
+    let mut cases = HashSet::new();
+    let requests = charge["transactionRequests"].as_array().unwrap().iter();
+    let newest = requests
+        .filter(|request| ends.contains(&text(&request["requestType"])))
+        .filter(|request| cases.insert(request["transactionId"].to_string()));
+    let taken = newest.filter(|end| end["requestType"] == "charge_back");
+    let sum: i64 = taken.map(|end| end["amount"].as_i64().unwrap()).sum();
+    sum.min(charge["amount"].as_i64().unwrap())
 }
 
 /// Whether it was reserved before it was canceled: what its payer has refused never was.

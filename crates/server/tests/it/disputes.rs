@@ -2,6 +2,7 @@
 //! refund of it comes back. It happens at the simulator, which notifies it; the charge and the simulator's books agree.
 
 mod books;
+mod cases;
 mod crashes;
 mod faults;
 mod status;

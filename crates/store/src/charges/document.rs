@@ -9,6 +9,7 @@ use regente_domain::charge::{
     References, SecurityCode, StateFacts, Voucher,
 };
 use regente_domain::id::{Id, PurchaseId, SessionId, of};
+use regente_domain::money::Amount;
 use regente_domain::routing;
 use regente_domain::split::Split;
 use regente_domain::vendor::NamedVendor;
@@ -50,6 +51,9 @@ struct Doc {
     open: Option<OpenOperation>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     security_code: Option<SecurityCode>,
+    /// What was charged back, where it is not all that was left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lost: Option<Amount>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     customer_alias: Option<Id<of::CustomerAlias>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,7 +150,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
 pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
     let (mut method, mut references) = (charge.method.clone(), charge.references.clone());
     let free_form = FreeForm::take(&mut method, &mut references);
-    let StateFacts { open, security_code } = charge.state.facts();
+    let StateFacts { open, security_code, lost } = charge.state.facts();
     Json::of(&Doc {
         format: FORMAT,
         method: Some(method),
@@ -160,6 +164,7 @@ pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
         requests: charge.requests,
         open,
         security_code,
+        lost,
         customer_alias: charge.customer_alias,
         purchase_id: charge.purchase_id,
         session_id: charge.session_id,
@@ -193,7 +198,7 @@ pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
         position: doc.position.unwrap_or_else(|| routing::position_after(&doc.explanation, tried())),
         explanation: doc.explanation,
         requests: doc.requests,
-        state: StateFacts { open: doc.open, security_code: doc.security_code },
+        state: StateFacts { open: doc.open, security_code: doc.security_code, lost: doc.lost },
         customer_alias: doc.customer_alias,
         purchase_id: doc.purchase_id,
         session_id: doc.session_id,

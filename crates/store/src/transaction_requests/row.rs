@@ -93,6 +93,7 @@ pub(super) fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
                 .get::<Option<i64>>("duration_ms")?
                 .and_then(|millis| u64::try_from(millis).ok())
                 .map(Duration::from_millis),
+            occurred_at: row.get("occurred_at")?,
             sent_at: row.get::<Option<Timestamp>>("sent_at")?.unwrap_or_else(|| id.created_at()),
             updated_at: row.get("updated_at")?,
         },

@@ -301,7 +301,10 @@ fn ending(charge: &Charge, steps: &[TimelineStep]) -> String {
             | None => "It was canceled: what was reserved is released.".to_owned(),
         },
         ChargeState::Voided { .. } => "It was given back in full.".to_owned(),
-        ChargeState::ChargedBack { .. } => "The cardholder's bank took it back.".to_owned(),
+        ChargeState::ChargedBack { lost: None, .. } => "The cardholder's bank took it back.".to_owned(),
+        ChargeState::ChargedBack { lost: Some(lost), .. } => {
+            format!("The cardholder's bank took {} of {left} back.", lost.shown_in(charge.currency))
+        }
     }
 }
 

@@ -3,11 +3,15 @@
 
 use regente_domain::charge::attempt::{Asks, Outcome, RequestType, TransactionRequest};
 use regente_domain::charge::explanation::Stopped;
-use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalReason, ReversalVerdict, counting};
+use regente_domain::charge::reversal::{
+    Doubt, Reversal, ReversalKind, ReversalReason, ReversalVerdict, counting,
+};
 use regente_domain::charge::{
     CaptureMode, Charge, ChargeEvent, ChargeState, Held, OpenOperation, SecurityCode, StateName,
 };
+use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
+use regente_domain::time::Timestamp;
 
 use super::{NOW, SANDBOX, approved, authorization, charge, id, of_payer, request};
 
@@ -21,7 +25,7 @@ fn amount(minor_units: i64) -> Amount {
 }
 
 fn reversal(kind: ReversalKind, id: &str) -> Reversal {
-    Reversal { kind, id: id.to_owned(), amount: None }
+    Reversal::new(kind, id.to_owned(), None)
 }
 
 fn of(kind: ReversalKind, id: &str, minor_units: i64) -> Reversal {
@@ -132,7 +136,8 @@ fn every_state_and_every_kind() {
         StateName::PreAuthorized | StateName::Failed | StateName::Canceled => ["-", "-", "-", "-", "-"],
         StateName::Authorized => ["authorized", "~", "charged_back", "charged_back", "-"],
         StateName::Voided => ["~", "~", "~", "~", "authorized"],
-        StateName::ChargedBack => ["-", "-", "=", "=", "-"],
+        // Another case is recorded as well.
+        StateName::ChargedBack => ["charged_back", "~", "charged_back", "charged_back", "-"],
     };
     for (_, name) in StateName::WORDS {
         let story = Story::in_state(*name);
@@ -184,7 +189,7 @@ fn a_dispute_is_open_until_it_is_decided() {
 }
 
 #[test]
-fn a_charge_is_charged_back_once() {
+fn a_case_takes_the_money_once() {
     for first in [DisputeLost, ChargedBack] {
         let mut story = Story::taken().refunded(50);
         assert_eq!(story.happens(&reversal(first, "one")), Some(ChargeEvent::ChargedBack));
@@ -192,9 +197,7 @@ fn a_charge_is_charged_back_once() {
         assert_eq!(story.requests[2].request_type, RequestType::ChargeBack);
         assert_eq!(story.requests[2].amount, amount(100), "what was left");
         for again in [DisputeLost, ChargedBack] {
-            for case in ["one", "two"] {
-                assert_eq!(story.verdict(&reversal(again, case)), ReversalVerdict::Known);
-            }
+            assert_eq!(story.verdict(&reversal(again, "one")), ReversalVerdict::Known);
         }
         assert_eq!(story.verdict(&reversal(DisputeOpened, "one")), ReversalVerdict::Known, "it is over");
     }
@@ -211,7 +214,8 @@ fn a_charge_back_can_be_reversed() {
         story.happens(&reversal(DisputeOpened, "other"));
         story.happens(&reversal(ChargedBack, "case"));
         let other = reversal(DisputeWon, "other");
-        assert_eq!(sign(&story, &other), "-", "another case has taken the money");
+        let is_open = if refunded < 150 { "charged_back" } else { "~" };
+        assert_eq!(sign(&story, &other), is_open, "another case has taken the money");
         let won = of(DisputeWon, "case", 120);
         assert_eq!(story.happens(&won), Some(ChargeEvent::DisputeClosed));
         let is_disputed = refunded < 150;
@@ -331,4 +335,115 @@ fn the_order_of_reports_does_not_matter() {
         [&won, &opened, &won, &opened].map(|told| story.happens(told)).into_iter().flatten().collect();
     assert_eq!(events, [ChargeEvent::Dispute, ChargeEvent::DisputeClosed]);
     assert_eq!(story.shown(), ("authorized", 150, false));
+}
+
+fn at(seconds: i64, reversal: Reversal) -> Reversal {
+    Reversal { occurred_at: Some(Timestamp::from_millis(1_000 * seconds)), ..reversal }
+}
+
+/// Every order of these.
+fn orders(told: &[Reversal]) -> Vec<Vec<Reversal>> {
+    if told.is_empty() {
+        return vec![Vec::new()];
+    }
+    let beginning_with = |place: usize| {
+        let mut rest = told.to_vec();
+        let first = rest.remove(place);
+        orders(&rest).into_iter().map(move |rest| [vec![first.clone()], rest].concat())
+    };
+    (0..told.len()).flat_map(beginning_with).collect()
+}
+
+/// What the lost cases have taken of a charge.
+fn lost(story: &Story) -> i64 {
+    match &story.charge.state {
+        ChargeState::ChargedBack { lost, .. } => lost.unwrap_or(story.charge.amount).minor_units(),
+        state => {
+            assert_eq!(state.name(), StateName::Authorized);
+            0
+        }
+    }
+}
+
+/// Reports come in every order, and again: what came too early has waited, what is old was sent once more.
+#[test]
+fn the_last_end_of_a_case_counts_in_whatever_order_it_is_heard() {
+    let opened = at(1, reversal(DisputeOpened, "c"));
+    let (lost_first, won) = (at(2, reversal(DisputeLost, "c")), at(3, reversal(DisputeWon, "c")));
+    let lost_again = at(4, reversal(DisputeLost, "c"));
+    let taken_at_once = at(3, reversal(ChargedBack, "c"));
+    for (told, status) in [
+        (vec![opened.clone(), lost_first.clone(), won.clone()], "authorized"),
+        (vec![opened.clone(), lost_first.clone(), won.clone(), lost_again.clone()], "charged_back"),
+        (vec![lost_first, won.clone(), lost_again], "charged_back"),
+        // Of one moment the graver end counts.
+        (vec![opened, won, taken_at_once], "charged_back"),
+    ] {
+        for order in orders(&told) {
+            let mut story = Story::taken();
+            for told in order.iter().chain(&order).chain(&order) {
+                story.happens(told);
+            }
+            assert_eq!(story.shown(), (status, 150, false), "{order:?}");
+            for told in &order {
+                assert_eq!(story.verdict(told), ReversalVerdict::Known, "{told:?} of {order:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_end_without_a_time_is_the_newest_of_its_case() {
+    let mut story = Story::taken();
+    story.happens(&at(9_000_000_000, reversal(ChargedBack, "c")));
+    assert_eq!(story.happens(&reversal(DisputeWon, "c")), Some(ChargeEvent::DisputeClosed));
+    assert_eq!(story.verdict(&at(9_000_000_000, reversal(ChargedBack, "c"))), ReversalVerdict::Known);
+    assert_eq!(story.happens(&reversal(DisputeLost, "c")), Some(ChargeEvent::ChargedBack));
+    assert_eq!(story.shown(), ("charged_back", 150, false));
+}
+
+#[test]
+fn a_charge_is_charged_back_while_any_case_is_lost() {
+    let one = at(1, of(ChargedBack, "one", 60));
+    let (two, won) = (at(2, of(DisputeLost, "two", 50)), at(3, of(DisputeWon, "one", 60)));
+    for order in orders(&[one.clone(), two.clone(), won.clone()]) {
+        let mut story = Story::taken();
+        for told in order.iter().chain(&order) {
+            story.happens(told);
+        }
+        assert_eq!((story.shown(), lost(&story)), (("charged_back", 150, false), 50), "{order:?}");
+    }
+    let mut story = Story::taken();
+    let mut sums = Vec::new();
+    for told in [one, two, at(3, of(ChargedBack, "three", 100)), won, at(4, of(DisputeWon, "three", 100))] {
+        assert!(story.happens(&told).is_some(), "each is told");
+        sums.push(lost(&story));
+    }
+    assert_eq!(sums, [60, 110, 150, 150, 50], "never more than was left");
+    assert_eq!(story.happens(&at(5, reversal(DisputeWon, "two"))), Some(ChargeEvent::DisputeClosed));
+    assert_eq!((story.shown(), lost(&story)), (("authorized", 150, false), 0));
+}
+
+#[test]
+fn a_case_is_about_no_more_than_was_taken_and_about_the_same_money() {
+    for kind in [DisputeOpened, DisputeLost, ChargedBack] {
+        let ReversalVerdict::Applies(reversed) = Story::taken().verdict(&of(kind, "c", 99_999_999)) else {
+            panic!("{kind:?} applies");
+        };
+        assert_eq!((reversed.asks.amount, reversed.doubt), (amount(150), Some(Doubt::AboveThePayment)));
+        let in_dollars = Reversal { currency: Currency::parse("USD"), ..of(kind, "c", 100) };
+        let ReversalVerdict::Applies(reversed) = Story::taken().verdict(&in_dollars) else {
+            panic!("{kind:?} applies");
+        };
+        assert_eq!((reversed.asks.amount, reversed.doubt), (amount(150), Some(Doubt::OtherCurrency)));
+    }
+    // A bank may take what was refunded already.
+    let ReversalVerdict::Applies(reversed) = Story::taken().refunded(50).verdict(&of(ChargedBack, "c", 150))
+    else {
+        panic!("it applies");
+    };
+    assert_eq!((reversed.asks.amount, reversed.doubt), (amount(150), None));
+    let in_dollars = Reversal { currency: Currency::parse("USD"), ..of(RefundReverted, "r", 10) };
+    let refused = ReversalVerdict::Refused(ReversalReason::OtherCurrency);
+    assert_eq!(Story::taken().refunded(50).verdict(&in_dollars), refused);
 }

@@ -8,6 +8,7 @@ use regente_providers::notification::{EventKind, EventSubject, ProviderEvent};
 use regente_providers::outcome::{Finding, Reversal};
 use regente_store::provider_notifications::ProviderNotification;
 use regente_store::transaction_requests::{self, ObjectKind, StoredRequest};
+use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::Error;
@@ -20,8 +21,8 @@ pub(super) enum Applied {
     Yes,
     /// It changes nothing, for this reason.
     Kept(String),
-    /// It is applied once something else is known.
-    TooEarly(ReversalReason),
+    /// It is applied once something else is known about this object.
+    TooEarly(ReversalReason, Uuid),
     /// This process waits for the answer to the request.
     InFlight,
     /// It names no known request of its provider.
@@ -41,9 +42,26 @@ pub(super) async fn apply(
     };
     match &event.what {
         EventKind::Outcome(finding) => outcome(app, stored, finding.clone()).await,
-        EventKind::Reversal(what) => reversal(app, stored, what).await,
+        EventKind::Reversal(what) => {
+            let occurred_at = what.occurred_at.or(Some(event.occurred_at));
+            reversal(app, stored, &Reversal { occurred_at, ..what.clone() }).await
+        }
         EventKind::Seller(_) => Ok(Applied::Kept("it is about a seller".to_owned())),
     }
+}
+
+/// The object with which something is said to have happened after it was taken; `None` for other events.
+pub(super) async fn happens_to(
+    app: &App,
+    notification: &ProviderNotification,
+    event: &ProviderEvent,
+) -> Result<Option<Uuid>, Error> {
+    Ok(match event.what {
+        EventKind::Reversal(_) => {
+            request_of(app, notification, &event.about).await?.map(|stored| stored.request.object_id)
+        }
+        EventKind::Outcome(_) | EventKind::Seller(_) => None,
+    })
 }
 
 /// The request that an event names, of the provider that sent it and of no other.
@@ -101,7 +119,7 @@ async fn reversal(app: &App, stored: StoredRequest, what: &Reversal) -> Result<A
     let _admission = app.store.admit_waiting().await?;
     Ok(match reversal::apply(app, request, what, &Actor::Job(NOTIFICATION)).await? {
         reversal::Applied::Yes => Applied::Yes,
-        reversal::Applied::TooEarly(reason) => Applied::TooEarly(reason),
+        reversal::Applied::TooEarly(reason) => Applied::TooEarly(reason, request.object_id),
         reversal::Applied::Refused(reason) => {
             Applied::Kept(format!("{} is refused: {}", what.kind.word(), reason.word()))
         }

@@ -7,11 +7,12 @@ use regente_domain::charge::reversal::ReversalReason;
 use regente_domain::time::Timestamp;
 use regente_providers::notification::{Notification, NotificationRefusal, ProviderEvent};
 use regente_store::jobs::Job;
-use regente_store::provider_notifications::{self, ProviderNotification, State};
+use regente_store::provider_notifications::{self, ProviderNotification, State, Wait};
 use regente_store::{Batch, Commit};
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use uuid::Uuid;
 
-use super::applied::{Applied, apply};
+use super::applied::{Applied, apply, happens_to};
 use crate::app::App;
 use crate::error::Error;
 use crate::metrics::{self, NotificationOutcome};
@@ -24,6 +25,8 @@ const IN_FLIGHT_AGAIN_AFTER: Duration = Duration::from_secs(1);
 const WAITS: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60 * 60));
 /// How long a notification may name no known request before it is put aside.
 const UNMATCHED_FOR_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+/// Most notifications that are settled before a later one. The others have their own jobs.
+const EARLIER_MAX: i64 = 16;
 /// How long a notification may wait for a payment or a refund that is under way.
 const UNDER_WAY_FOR_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -40,17 +43,27 @@ pub async fn settle(app: &App, job: &Job) -> Result<Ended, Error> {
         return Ok(Ended::Finished);
     }
     let now = app.clock.of(job.client_id);
+    settle_earlier(app, &stored).await?;
     let (state, why) = match take_in(app, &stored).await? {
         Taken::Settled(state, why) => (state, why),
         Taken::InFlight => return Ok(Ended::Again { at: now + IN_FLIGHT_AGAIN_AFTER }),
-        Taken::Unmatched => match again_at(&stored, UNMATCHED_FOR_MAX, now) {
+        Taken::Unmatched => match again_at(stored.received_at, UNMATCHED_FOR_MAX, now) {
             Some(at) => return Ok(Ended::Again { at }),
             None => (State::Unmatched, Some("it names no request of the provider".to_owned())),
         },
-        Taken::TooEarly(reason) => match again_at(&stored, too_early_for_max(reason), now) {
-            Some(at) => return Ok(Ended::Again { at }),
-            None => (State::Kept, Some(format!("what it follows did not come: {}", reason.word()))),
-        },
+        Taken::TooEarly(early) => {
+            let wait = early.wait(&stored, now);
+            match again_at(wait.since, too_early_for_max(wait.reason), now) {
+                Some(at) => {
+                    note_wait(app, &stored, &wait).await?;
+                    return Ok(Ended::Again { at });
+                }
+                None => {
+                    let why = format!("what it follows did not come: {}", wait.reason.word());
+                    (State::Kept, Some(why))
+                }
+            }
+        }
     };
     note(app, &stored, state, why.as_deref()).await?;
     Ok(Ended::Finished)
@@ -64,7 +77,42 @@ enum Taken {
     /// One of its events names no known request.
     Unmatched,
     /// One of its events follows something that is not known yet.
-    TooEarly(ReversalReason),
+    TooEarly(Early),
+}
+
+/// An event that comes too early.
+struct Early {
+    reason: ReversalReason,
+    object_id: Uuid,
+    occurred_at: Timestamp,
+}
+
+impl Early {
+    /// What its notification waits for now: since this moment, unless it has waited for the same.
+    fn wait(&self, stored: &ProviderNotification, now: Timestamp) -> Wait {
+        let Self { reason, object_id, occurred_at } = *self;
+        let since = stored.waits.filter(|(before, _)| *before == reason).map_or(now, |(_, since)| since);
+        Wait { reason, since, object_id, occurred_at }
+    }
+}
+
+/// What waits about the same object and happened before is settled first, so that the history has it in order.
+async fn settle_earlier(app: &App, stored: &ProviderNotification) -> Result<(), Error> {
+    let Ok(events) = events_of(app, stored).await? else { return Ok(()) };
+    for event in &events {
+        let Some(object_id) = happens_to(app, stored, event).await? else { continue };
+        let before = event.occurred_at;
+        let earlier =
+            provider_notifications::waiting(&app.store, stored.client_id, object_id, before, EARLIER_MAX);
+        for id in earlier.await? {
+            let found = provider_notifications::find(&app.store, stored.client_id, id).await?;
+            let Some(earlier) = found.filter(|earlier| earlier.state == State::Waiting) else { continue };
+            if let Taken::Settled(state, why) = take_in(app, &earlier).await? {
+                note(app, &earlier, state, why.as_deref()).await?;
+            }
+        }
+    }
+    Ok(())
 }
 
 async fn take_in(app: &App, stored: &ProviderNotification) -> Result<Taken, Error> {
@@ -88,7 +136,10 @@ async fn take_in(app: &App, stored: &ProviderNotification) -> Result<Taken, Erro
             Applied::Kept(why) => settled = Taken::Settled(State::Kept, Some(why)),
             Applied::InFlight => return Ok(Taken::InFlight),
             Applied::Unmatched => waits = Some(Taken::Unmatched),
-            Applied::TooEarly(reason) => waits = Some(Taken::TooEarly(reason)),
+            Applied::TooEarly(reason, object_id) => {
+                let occurred_at = event.occurred_at;
+                waits = Some(Taken::TooEarly(Early { reason, object_id, occurred_at }));
+            }
         }
     }
     Ok(waits.unwrap_or(settled))
@@ -123,9 +174,9 @@ pub async fn events_of(
     Ok(app.providers.events(stored.provider_type, &Notification { headers: &headers, body: &body }))
 }
 
-/// A notification waits as long again as it has waited; `None` when it has waited long enough.
-fn again_at(stored: &ProviderNotification, at_most: Duration, now: Timestamp) -> Option<Timestamp> {
-    let age = now.since(stored.received_at);
+/// A notification waits as long again as it has waited for the same; `None` when it has waited long enough.
+fn again_at(since: Timestamp, at_most: Duration, now: Timestamp) -> Option<Timestamp> {
+    let age = now.since(since);
     let (shortest, longest) = WAITS;
     (age < at_most).then(|| now + age.clamp(shortest, longest))
 }
@@ -137,7 +188,22 @@ const fn too_early_for_max(reason: ReversalReason) -> Duration {
         ReversalReason::NoSuchDispute
         | ReversalReason::State
         | ReversalReason::OtherPayment
-        | ReversalReason::MoreThanRefunded => UNMATCHED_FOR_MAX,
+        | ReversalReason::MoreThanRefunded
+        | ReversalReason::OtherCurrency => UNMATCHED_FOR_MAX,
+    }
+}
+
+async fn note_wait(app: &App, stored: &ProviderNotification, wait: &Wait) -> Result<(), Error> {
+    if stored.waits == Some((wait.reason, wait.since)) {
+        return Ok(());
+    }
+    let _admission = app.store.admit_waiting().await?;
+    let mut batch = Batch::new(stored.client_id);
+    provider_notifications::wait(&mut batch, stored.id, wait);
+    match app.store.apply(batch).await? {
+        Commit::Applied => Ok(()),
+        // The job runs again and notes it.
+        Commit::Refused(_) | Commit::Unknown => Err(Error::unavailable()),
     }
 }
 

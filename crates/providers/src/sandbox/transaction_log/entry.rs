@@ -50,6 +50,7 @@ const PAYMENT: &str = "payment";
 const WITHDRAWAL: &str = "withdrawal";
 const VOID_RESULT: &str = "void_result";
 const TAKEN_BACK: &str = "taken_back";
+const CHARGE_BACK_REVERSED: &str = "charge_back_reversed";
 
 /// An operation as it is logged, without card numbers, or what a payer or a bank did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +99,11 @@ pub enum Deed {
         /// What happens.
         kind: ReversalKind,
     },
+    /// A case that had taken money is decided for the merchant, who has it again.
+    ChargeBackReversed {
+        /// The key of the authorization.
+        authorization_key: Uuid,
+    },
     /// A payment is taken back by the payer's bank.
     TakenBack {
         /// The key of the authorization.
@@ -126,6 +132,7 @@ impl Entry {
                 | Deed::Withdrawal { .. }
                 | Deed::VoidResult { .. }
                 | Deed::TakenBack { .. }
+                | Deed::ChargeBackReversed { .. }
                 | Deed::Reversal { .. },
             )
             | None => false,
@@ -172,6 +179,7 @@ impl Deed {
             Self::VoidResult { .. } => VOID_RESULT,
             Self::Reversal { kind, .. } => kind.word(),
             Self::TakenBack { .. } => TAKEN_BACK,
+            Self::ChargeBackReversed { .. } => CHARGE_BACK_REVERSED,
         }
     }
 
@@ -190,6 +198,9 @@ impl Deed {
             (PAYMENT, None) => Self::Payment { authorization_key: authorization_key? },
             (WITHDRAWAL, None) => Self::Withdrawal { authorization_key: authorization_key? },
             (VOID_RESULT, None) => Self::VoidResult { authorization_key: authorization_key? },
+            (CHARGE_BACK_REVERSED, None) => {
+                Self::ChargeBackReversed { authorization_key: authorization_key? }
+            }
             (TAKEN_BACK, None) => Self::TakenBack { authorization_key: authorization_key? },
             (word, None) => {
                 let kind = ReversalKind::parse(word)?;
@@ -209,6 +220,7 @@ impl Deed {
             | Self::Withdrawal { .. }
             | Self::VoidResult { .. }
             | Self::TakenBack { .. }
+            | Self::ChargeBackReversed { .. }
             | Self::Reversal { .. } => None,
         }
     }
@@ -224,6 +236,7 @@ impl Deed {
             | Self::Withdrawal { .. }
             | Self::VoidResult { .. }
             | Self::TakenBack { .. }
+            | Self::ChargeBackReversed { .. }
             | Self::Reversal { .. } => None,
         }
     }
@@ -238,6 +251,7 @@ impl Deed {
             | Self::Withdrawal { authorization_key }
             | Self::VoidResult { authorization_key }
             | Self::TakenBack { authorization_key }
+            | Self::ChargeBackReversed { authorization_key }
             | Self::Reversal { authorization_key, .. } => Some(*authorization_key),
         }
     }

@@ -79,6 +79,7 @@ impl Holdings {
             | Deed::Withdrawal { .. }
             | Deed::VoidResult { .. }
             | Deed::TakenBack { .. }
+            | Deed::ChargeBackReversed { .. }
             | Deed::Reversal { .. } => {}
         }
         // What is logged was possible when it was written, so it still is.
@@ -94,6 +95,7 @@ impl Holdings {
             | Deed::Void { authorization_key }
             | Deed::VoidResult { authorization_key }
             | Deed::TakenBack { authorization_key }
+            | Deed::ChargeBackReversed { authorization_key }
             | Deed::Reversal { authorization_key, .. } => authorization_key,
             Deed::Authorization { .. }
             | Deed::Verification { .. }
@@ -148,6 +150,10 @@ impl Holding {
                 self.release(amount)
             }
             Deed::Void { .. } | Deed::VoidResult { .. } | Deed::TakenBack { .. } => self.refund(amount),
+            Deed::ChargeBackReversed { .. } => {
+                let charged_back = self.charged_back.minus(amount).ok_or(Refusal::MoreThanTaken)?;
+                Ok(Self { charged_back, ..self })
+            }
             Deed::Reversal { kind, .. } => self.reverse(kind, amount),
         }
     }

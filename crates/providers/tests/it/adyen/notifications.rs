@@ -4,6 +4,7 @@ use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -133,13 +134,13 @@ fn declined(what: &[EventKind]) -> Option<(DeclinedCode, Option<String>)> {
 /// With the provider's id of the event.
 fn reversal(kind: ReversalKind) -> EventKind {
     let (id, amount) = ("QFQTPCQ8HXSKGK82".to_owned(), Amount::new(1500));
-    EventKind::Reversal(Reversal { kind, id, amount })
+    EventKind::Reversal(Reversal { currency: Some(Currency::BRL), ..Reversal::new(kind, id, amount) })
 }
 
 /// With the provider's id of the payment.
 fn dispute(kind: ReversalKind) -> EventKind {
     let (id, amount) = ("993617895204576J".to_owned(), Amount::new(1500));
-    EventKind::Reversal(Reversal { kind, id, amount })
+    EventKind::Reversal(Reversal { currency: Some(Currency::BRL), ..Reversal::new(kind, id, amount) })
 }
 
 #[test]

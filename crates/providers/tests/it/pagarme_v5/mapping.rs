@@ -200,7 +200,7 @@ fn a_charge_that_was_charged_back_was_taken_before() {
     };
     assert!(matches!(*taken, Finding::Approved(_)), "{taken:?}");
     let id = "chargeback ch_K2rJ5nlHwTE4qRDP".to_owned();
-    assert_eq!(reversals, [Reversal { kind: ReversalKind::ChargedBack, id, amount: None }]);
+    assert_eq!(reversals, [Reversal::new(ReversalKind::ChargedBack, id, None)]);
 }
 
 #[test]

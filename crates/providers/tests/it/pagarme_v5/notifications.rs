@@ -146,7 +146,7 @@ fn each_kind_says_what_became_of_the_charge() {
     }
     let charged_back = what("charge.chargedback", card(json!({ "status": "chargedback" })));
     let id = "chargeback ch_K2rJ5nlHwTE4qRDP".to_owned();
-    let reversal = Reversal { kind: ReversalKind::ChargedBack, id, amount: None };
+    let reversal = Reversal::new(ReversalKind::ChargedBack, id, None);
     assert_eq!(charged_back, EventKind::Reversal(reversal));
 }
 

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
+use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
@@ -222,7 +223,7 @@ fn a_refund_leads_back_to_its_void() {
         panic!("not reversed: {what:?}")
     };
     let amount = Amount::new(400);
-    assert_eq!(reversals, [Reversal { kind: ReversalKind::RefundReverted, id: "re_3SQ".to_owned(), amount }]);
+    assert_eq!(reversals, [Reversal::new(ReversalKind::RefundReverted, "re_3SQ".to_owned(), amount)]);
 }
 
 #[test]
@@ -251,7 +252,9 @@ fn a_dispute_names_the_payment_by_its_id() {
     ] {
         let (subject, what) = one(&event(kind, with(recorded("dispute"), json!({ "status": status }))));
         assert_eq!(subject, EventSubject::Reference("pi_3SQ".to_owned()));
-        assert_eq!(what, EventKind::Reversal(Reversal { kind: expected, id: "du_1SQ".to_owned(), amount }));
+        let reversal = Reversal::new(expected, "du_1SQ".to_owned(), amount);
+        let reversal = Reversal { currency: Some(Currency::BRL), ..reversal };
+        assert_eq!(what, EventKind::Reversal(reversal));
     }
     for kind in
         ["charge.dispute.updated", "charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated"]

@@ -63,7 +63,8 @@ async fn a_charge_back_of_another_amount_is_found_and_posted(app: TestApp) {
     let app = app.reachable().await;
     for (place, (refunded, reported, taken, expected)) in [
         (Some(30), json!(70), 70, (Matched, 0)),
-        (None, json!(60), 60, (DifferingAmount, -40)),
+        (None, json!(60), 60, (Matched, 0)),
+        (None, json!(60), 100, (DifferingAmount, 40)),
         (Some(30), json!(100), 100, (DifferingAmount, 30)),
         (Some(100), json!(100), 100, (DifferingAmount, 100)),
         (Some(100), json!(null), 100, (DifferingAmount, 100)),

@@ -12,7 +12,7 @@ use super::{read, told_of};
 use crate::charges::pix::{described, jose, pix_body};
 use crate::charges::text;
 use crate::follow_ups::{announced, capture, captured, reserved, void};
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
+use crate::harness::{APPROVED, START, TestApp, charge_body, stories};
 use crate::notifications::{API_KEY, losing, message, request_of, send};
 
 stories! {
@@ -124,7 +124,14 @@ const fn table(before: Before) -> [Then; 5] {
             Becomes("charged_back", 0, false, "charged_back"),
             Becomes("authorized", 100, true, "revert_void"),
         ],
-        Before::ChargedBack => [Refused, Refused, Known, Known, Refused],
+        // It is another case.
+        Before::ChargedBack => [
+            Becomes("charged_back", 100, false, "dispute"),
+            Waits,
+            Becomes("charged_back", 100, false, "charged_back"),
+            Becomes("charged_back", 100, false, "charged_back"),
+            Refused,
+        ],
         Before::ChargedBackByTheCase => {
             [Known, Becomes("authorized", 100, false, "dispute_closed"), Known, Known, Refused]
         }
@@ -228,8 +235,12 @@ async fn every_state_and_every_report(app: TestApp) {
             let (charge, events) = (read(&app, &id).await, announced(&app, &id).await);
             let request = request_of(&app, &id).await;
             for repetition in ["first", "again"] {
-                let told =
+                let mut told =
                     message(&request, &format!("{id} {repetition}"), word, &json!({ "id": case(&charge) }));
+                // That the payer has won is no news of a later time.
+                if matches!(kind, ReversalKind::DisputeLost | ReversalKind::ChargedBack) {
+                    told["occurredAt"] = json!(START);
+                }
                 app.clock.advance(Duration::from_millis(1));
                 assert_eq!(send(&app, &request, &told, API_KEY).await, 200);
                 app.prepare().await;

@@ -26,6 +26,8 @@ stories! {
     a_challenge_that_nobody_can_be_asked_about_expires,
     a_dispute_names_the_payment_by_the_providers_id_alone,
     a_charge_back_is_reversed_and_made_again,
+    a_reversal_that_is_heard_after_the_second_charge_back_is_old,
+    two_disputes_end_in_any_order,
 }
 
 const RECEIVED: &str = include_str!("../../../../providers/tests/it/adyen/recorded/received.json");
@@ -76,17 +78,22 @@ async fn charged(app: &TestApp, shop: &Shop, captured: bool) -> String {
 
 /// The provider notifies the result of the newest request to an address that ends so.
 async fn tells(app: &TestApp, shop: &Shop, end: &str, code: &str, success: bool) {
+    tells_of(app, shop, end, (code, "2026-03-23T16:00:00+01:00"), success).await;
+}
+
+/// The same about this time.
+async fn tells_of(app: &TestApp, shop: &Shop, end: &str, (code, date): (&str, &str), success: bool) {
     let all = shop.elsewhere.all();
     let sent = all.iter().rfind(|said| said.path.ends_with(end)).expect("such a request").json();
     let (reference, original) = (text(&sent["reference"]), "JLCMPCQ8HXSKGK82");
     let (value, currency) = (&sent["amount"]["value"], text(&sent["amount"]["currency"]));
-    let psp = format!("psp {end} {success}");
+    let psp = format!("psp {reference} {end} {success}");
     let signed = format!("{psp}:{original}:Shop:{reference}:{value}:{currency}:{code}:{success}");
     let key = hmac::Key::new(hmac::HMAC_SHA256, &[0x44; 32]);
     let signature = STANDARD.encode(hmac::sign(&key, signed.as_bytes()).as_ref());
     let item = json!({
         "eventCode": code, "success": success.to_string(), "pspReference": psp, "originalReference": original,
-        "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": "2026-03-23T16:00:00+01:00",
+        "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": date,
         "amount": sent["amount"], "reason": "", "additionalData": { "hmacSignature": signature },
     });
     let message = json!({ "live": "false", "notificationItems": [{ "NotificationRequestItem": item }] });
@@ -190,7 +197,8 @@ async fn a_challenge_that_nobody_can_be_asked_about_expires(app: TestApp) {
     assert_eq!(done["status"], "failed", "{done:#}");
 }
 
-async fn a_dispute_names_the_payment_by_the_providers_id_alone(app: TestApp) {
+/// A shop whose provider takes everything at once.
+async fn takes_at_once(app: TestApp) -> (TestApp, Shop) {
     let (app, shop) = shop(app, stripe(1)).await;
     shop.elsewhere.answers(|said| {
         (said.path == "/stripe/v1/payment_intents").then(|| {
@@ -204,6 +212,46 @@ async fn a_dispute_names_the_payment_by_the_providers_id_alone(app: TestApp) {
             (200, intent)
         })
     });
+    (app, shop)
+}
+
+/// Two disputes of a part each: what each says of its end comes late, and out of order.
+async fn two_disputes_end_in_any_order(app: TestApp) {
+    let (app, shop) = takes_at_once(app).await;
+    let id = charged(&app, &shop, true).await;
+    let payment = read(&app, &id).await["transactionRequests"][0]["transactionId"].clone();
+    let now = app.clock.deployment().as_millis() / 1000;
+    let ends = [
+        ("du_1", "created", "needs_response", 1),
+        ("du_2", "created", "needs_response", 2),
+        ("du_1", "closed", "lost", 5),
+        ("du_2", "closed", "lost", 6),
+        ("du_2", "closed", "won", 4),
+        ("du_1", "closed", "won", 9),
+        ("du_1", "closed", "lost", 5),
+    ];
+    let mut owed = Vec::new();
+    for (place, (case, kind, status, after)) in ends.into_iter().enumerate() {
+        let mut dispute = body(DISPUTE);
+        (dispute["id"], dispute["payment_intent"]) = (json!(case), payment.clone());
+        (dispute["amount"], dispute["status"]) = (json!(if case == "du_1" { 60 } else { 40 }), json!(status));
+        let message = json!({
+            "id": format!("evt_{place}"), "object": "event", "type": format!("charge.dispute.{kind}"),
+            "created": now + after, "data": { "object": dispute },
+        });
+        assert_eq!(send(&app, &shop, "Stripe-Signature", &signed_at(now, &message), &message).await, 200);
+        app.run_jobs().await;
+        let balances = app.get("/v1/ledger/balances?purpose=provider_receivable").await.expect(200);
+        owed.push(balances["items"][0]["balance"].as_i64().unwrap());
+    }
+    assert_eq!(owed, [150, 150, 90, 50, 50, 110, 110]);
+    let charge = read(&app, &id).await;
+    assert_eq!(shown(&charge), ("charged_back", 150), "{charge:#}");
+    ledger_is_right(&app).await;
+}
+
+async fn a_dispute_names_the_payment_by_the_providers_id_alone(app: TestApp) {
+    let (app, shop) = takes_at_once(app).await;
     let id = charged(&app, &shop, true).await;
     let paid = read(&app, &id).await;
     assert_eq!(shown(&paid), ("authorized", 150), "{paid:#}");
@@ -222,12 +270,40 @@ async fn a_dispute_names_the_payment_by_the_providers_id_alone(app: TestApp) {
     assert_eq!(requests(&disputed)[0], ("dispute", "success"));
 }
 
+/// When each of these happens.
+fn date_of(code: &str) -> &'static str {
+    match code {
+        "CHARGEBACK" => "2026-03-24T16:00:00+01:00",
+        "CHARGEBACK_REVERSED" => "2026-04-02T09:30:00+02:00",
+        "SECOND_CHARGEBACK" => "2026-04-21T11:00:00+02:00",
+        _ => "2026-05-04T10:00:00+02:00",
+    }
+}
+
+/// The bank has the money in the end, whatever is heard last.
+async fn a_reversal_that_is_heard_after_the_second_charge_back_is_old(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    for order in [[0, 2, 1], [2, 0, 1], [2, 1, 0]] {
+        let id = charged(&app, &shop, true).await;
+        for place in order {
+            let code = ["CHARGEBACK", "CHARGEBACK_REVERSED", "SECOND_CHARGEBACK"][place];
+            tells_of(&app, &shop, "/adyen/payments", (code, date_of(code)), true).await;
+        }
+        let charge = read(&app, &id).await;
+        assert_eq!(charge["status"], "charged_back", "{order:?}: {charge:#}");
+        assert_eq!(announced(&app, &id).await[2..], ["charged_back"], "{order:?}");
+    }
+    let balances = app.get("/v1/ledger/balances?purpose=provider_receivable").await.expect(200);
+    assert_eq!(balances["items"][0]["balance"], 0, "{balances:#}");
+    ledger_is_right(&app).await;
+}
+
 /// Without a defence the payment is charged back at once. Each notification comes twice, and again in the end.
 async fn a_charge_back_is_reversed_and_made_again(app: TestApp) {
     let (app, shop) = shop(app, adyen(1)).await;
     let id = charged(&app, &shop, true).await;
     let told = async |code: &str| {
-        tells(&app, &shop, "/adyen/payments", code, true).await;
+        tells_of(&app, &shop, "/adyen/payments", (code, date_of(code)), true).await;
         let charge = read(&app, &id).await;
         let entries = app.get("/v1/ledger/entries?sort=asc").await.expect(200);
         let newest = entries["items"].as_array().unwrap().last().unwrap();

@@ -66,6 +66,7 @@ impl Sequence {
             | Staged::DisputeWon
             | Staged::DisputeLost
             | Staged::ChargedBack
+            | Staged::Case { .. }
             | Staged::RefundReverted { .. } => false,
         };
         let Some(stored) = requests.iter().rfind(waits) else { return true };
@@ -84,6 +85,7 @@ impl Sequence {
             | Staged::DisputeWon
             | Staged::DisputeLost
             | Staged::ChargedBack
+            | Staged::Case { .. }
             | Staged::RefundReverted { .. } => {}
         }
         !matches!(what, Staged::Refusal | Staged::Withdrawal)
