@@ -356,13 +356,11 @@ fn orders(told: &[Reversal]) -> Vec<Vec<Reversal>> {
 
 /// What the lost cases have taken of a charge.
 fn lost(story: &Story) -> i64 {
-    match &story.charge.state {
-        ChargeState::ChargedBack { lost, .. } => lost.unwrap_or(story.charge.amount).minor_units(),
-        state => {
-            assert_eq!(state.name(), StateName::Authorized);
-            0
-        }
+    if let ChargeState::ChargedBack { lost, .. } = &story.charge.state {
+        return lost.unwrap_or(story.charge.amount).minor_units();
     }
+    assert_eq!(story.charge.state.name(), StateName::Authorized);
+    0
 }
 
 /// Reports come in every order, and again: what came too early has waited, what is old was sent once more.
