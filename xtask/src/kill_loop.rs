@@ -38,6 +38,8 @@ const RESOLVED_WITHIN: Duration = Duration::from_secs(240);
 /// What is still open to print when the loop gives up.
 const SHOWN_MAX: usize = 10;
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// The longest wait between two probes by the service's settings, and time for the probe and for giving back.
+const FOUND_WITHIN: Duration = Duration::from_secs(30);
 
 /// What to kill, and how often.
 #[derive(clap::Args)]
@@ -192,6 +194,7 @@ async fn wait_until_resolved(
         if let Some(open) = &open
             && total == 0
             && happened == 0
+            && payers.are_found(FOUND_WITHIN)
             && open.is_empty()
             && payers.finish(simulator).await? == 0
         {

@@ -34,6 +34,8 @@ pub struct Claim {
     client_id: ClientId,
     /// Whether the key was looked up and was free.
     was_free: bool,
+    /// The version of its charge with which an earlier try began, which has not ended.
+    begun: Option<i64>,
 }
 
 /// The state of an idempotency key.
@@ -97,7 +99,7 @@ impl Claim {
             digest: keys.idempotency_digest(&[&scope, request.route, request.key]),
             fingerprint: keys.request_fingerprint(request.payload),
         };
-        Ok(Self { claim, client_id, was_free: false })
+        Ok(Self { claim, client_id, was_free: false, begun: None })
     }
 
     async fn look(self, app: &App) -> Result<Claimed, Error> {
@@ -105,6 +107,18 @@ impl Claim {
             Some(finished) => Claimed::Answered(finished),
             None => Claimed::Free(Self { was_free: true, ..self }),
         })
+    }
+
+    /// Looks up the key of a request that moves a charge in several batches: what an earlier try has begun is gone on with.
+    async fn read_or_resume(app: &App, request: &KeyedRequest<'_>) -> Result<Claimed, Error> {
+        let claim = Self::of(app, request).await?;
+        let stored = claims::find(&app.store, claim.client_id, claim.claim.digest).await?;
+        match stored.map(|stored| (stored.state, stored.fingerprint == claim.claim.fingerprint)) {
+            Some((ClaimState::Running { begun: begun @ Some(_) }, true)) => {
+                Ok(Claimed::Free(Self { begun, ..claim }))
+            }
+            Some(_) | None => claim.look(app).await,
+        }
     }
 
     /// The stored answer; `None` while the key is free.
@@ -116,7 +130,7 @@ impl Claim {
             ClaimState::Charge { id, begun, .. } => {
                 charges::settled(&app.store, self.client_id, id, begun).await?
             }
-            ClaimState::Running | ClaimState::Done { .. } => None,
+            ClaimState::Running { .. } | ClaimState::Done { .. } => None,
         };
         let kept_until = match (&stored.state, settled) {
             (ClaimState::Done { .. }, _) => Some(stored.expires_at),
@@ -124,7 +138,7 @@ impl Claim {
             (ClaimState::Charge { .. }, Some(settled)) => {
                 Some(stored.expires_at.max(settled.moved_at + app.settings.idempotency_retention))
             }
-            (ClaimState::Running | ClaimState::Charge { .. }, _) => None,
+            (ClaimState::Running { .. } | ClaimState::Charge { .. }, _) => None,
         };
         if kept_until.is_some_and(|end| end <= app.clock.of(self.client_id)) {
             return Ok(None);
@@ -143,7 +157,8 @@ impl Claim {
                 let bytes = app.vault.open(binding, &body).await?.to_vec();
                 Ok(Some(Finished::Body(Answer { status: http_status, bytes })))
             }
-            (ClaimState::Running | ClaimState::Charge { .. }, _) => {
+            (ClaimState::Running { .. }, _) if self.begun.is_some() => Ok(None),
+            (ClaimState::Running { .. } | ClaimState::Charge { .. }, _) => {
                 metrics::idempotency_conflict(IdempotencyConflict::Running);
                 Err(Error::IdempotencyRunning { retry_after: RUNNING_RETRY_AFTER })
             }
@@ -200,7 +215,7 @@ pub async fn charge_begun_with(
     let stored = claims::find(&app.store, caller.client_id, digest).await?;
     Ok(match stored.map(|stored| stored.state) {
         Some(ClaimState::Charge { id, .. }) => Some(id),
-        Some(ClaimState::Running | ClaimState::Done { .. }) | None => None,
+        Some(ClaimState::Running { .. } | ClaimState::Done { .. }) | None => None,
     })
 }
 
@@ -344,6 +359,39 @@ where
     }))
 }
 
+/// As [`commit_once`] for a request that has others move a charge, each in a batch of its own, before it ends with its own
+/// batch. `begins` tells the charge as it is before, if that will be so. A try that is repeated after the process stopped goes
+/// on: `plan` is told the version of the charge before the first one.
+pub async fn commit_once_in_steps<Planning: Future<Output = Result<Planned, Error>> + Send>(
+    app: &App,
+    request: Option<KeyedRequest<'_>>,
+    begins: impl Future<Output = Result<Option<Charge>, Error>> + Send,
+    mut plan: impl FnMut(Option<i64>) -> Planning + Send,
+) -> Result<Committed, Error> {
+    let Some(request) = request else { return commit_claiming(app, None, || plan(None)).await };
+    let mut claim = match Claim::read_or_resume(app, &request).await? {
+        Claimed::Free(claim) => claim,
+        Claimed::Answered(finished) => return Ok(Committed::Before(finished)),
+    };
+    if claim.begun.is_none()
+        && let Some(charge) = begins.await?
+    {
+        let batch = || {
+            let mut batch = Batch::new(claim.client_id);
+            claims::claim_begun(&mut batch, &claim.claim, &charge, keep_until(app, claim.client_id));
+            Ok(batch)
+        };
+        let _admission = app.store.admit(claim.client_id)?;
+        match apply_claiming(app, Some(&claim), batch).await? {
+            Claiming::Ended(Commit::Applied) => claim.begun = Some(charge.version),
+            Claiming::Ended(Commit::Refused(_) | Commit::Unknown) => return Err(Error::unavailable()),
+            Claiming::Overtaken(finished) => return Ok(Committed::Before(finished)),
+        }
+    }
+    let begun = claim.begun;
+    commit_claiming(app, Some(&claim), || plan(begun)).await
+}
+
 async fn commit_claiming<E: From<Error>, Planning: Future<Output = Result<Planned, E>> + Send>(
     app: &App,
     claim: Option<&Claim>,
@@ -359,12 +407,19 @@ async fn commit_claiming<E: From<Error>, Planning: Future<Output = Result<Planne
         if let Some(claim) = claim {
             let sealed = app.vault.seal(body_binding(claim.client_id, claim.claim.digest), &bytes);
             let kept_until = keep_until(app, claim.client_id);
-            claims::claim_done(&mut batch, &claim.claim, status, sealed, kept_until);
+            match claim.begun {
+                Some(_) => {
+                    claims::end_with_body(&mut batch, claim.claim.digest, status, sealed, kept_until);
+                }
+                None => claims::claim_done(&mut batch, &claim.claim, status, sealed, kept_until),
+            }
         }
         let _admission = app.store.admit(batch.client_id()).map_err(Error::from)?;
         match app.store.apply(batch).await.map_err(Error::from)? {
             Commit::Applied => return Ok(Committed::Now(Answer { status, bytes })),
-            Commit::Refused(refusal) if refusal.is(&claims::CLAIM_KEY) => {
+            Commit::Refused(refusal)
+                if refusal.is(&claims::CLAIM_KEY) || refusal.is(&claims::END_KEY_WITH_BODY) =>
+            {
                 if let Some(claim) = claim
                     && let Some(finished) = claim.of_winner(app).await?
                 {

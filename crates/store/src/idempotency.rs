@@ -91,7 +91,10 @@ pub struct StoredClaim {
 #[derive(Clone, Debug)]
 pub enum ClaimState {
     /// The request is unfinished, or its outcome is unknown.
-    Running,
+    Running {
+        /// The version of its charge that a request in several batches began with.
+        begun: Option<i64>,
+    },
     /// The answer is a charge: its first settled version from the one that the request began.
     /// [`charges::settled`](crate::charges::settled) finds it; the claim is written once.
     Charge {
@@ -147,6 +150,18 @@ pub fn claim_running(
     );
 }
 
+/// Claims a key for a request that moves `charge` in several batches, from its present version on, and ends with a body.
+pub fn claim_begun(batch: &mut Batch, claim: &Claim, charge: &Charge, expires_at: Timestamp) {
+    batch.guard(
+        &CLAIM_KEY,
+        args! {
+            digest: claim.digest, client_id: batch.client_id(), fingerprint: claim.fingerprint, state: "running",
+            http_status: None::<i64>, object_kind: "charge", object_id: charge.id, version: charge.version,
+            body: None::<Vec<u8>>, key_id: None::<Uuid>, expires_at,
+        },
+    );
+}
+
 /// Claims a key for a request that this batch finishes.
 pub fn claim_done(batch: &mut Batch, claim: &Claim, http_status: u16, body: Sealed, expires_at: Timestamp) {
     batch.guard(
@@ -180,7 +195,7 @@ pub async fn find(
     let corrupt = |what: &str| StoreError::Corrupt(format!("idempotency.{what}"));
     let http_status = || u16::try_from(row.get::<i64>("http_status")?).map_err(|_| corrupt("http_status"));
     let state = match row.get("state")? {
-        "running" => ClaimState::Running,
+        "running" => ClaimState::Running { begun: row.get("version")? },
         "charge" => ClaimState::Charge {
             http_status: http_status()?,
             id: row.get("object_id")?,

@@ -9,7 +9,10 @@ const FAULTS_MAX: u64 = 6;
 
 /// A fault plan of the simulator.
 pub(super) fn plan(dice: &mut Dice) -> Value {
-    let faults: Vec<Value> = (0..dice.within(1..FAULTS_MAX)).map(|_| fault(dice)).collect();
+    let mut faults: Vec<Value> = (0..dice.within(1..FAULTS_MAX)).map(|_| fault(dice)).collect();
+    faults.push(
+        json!({ "when": { "operation": "notification" }, "then": { "lose": true }, "probability": 0.5 }),
+    );
     Value::Array(faults)
 }
 

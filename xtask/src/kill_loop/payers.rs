@@ -1,7 +1,7 @@
 //! The payers and banks at the simulator: they pay what they were given instructions for, now and then another amount or
-//! twice, or do not; and refunds that were accepted are carried out, or refused.
+//! twice, or do not, or what was withdrawn; and refunds that were accepted are carried out, or refused.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -27,11 +27,22 @@ pub(super) struct Payers {
     after: u64,
     /// Calls that wait for a payer or a bank.
     waiting: Vec<EntryView>,
+    /// Calls whose instructions were withdrawn, and that somebody pays all the same.
+    withdrawn: Vec<Uuid>,
+    /// When the last of them was paid.
+    paid_withdrawn: Option<Instant>,
 }
 
 impl Payers {
     pub(super) fn new(dice: Dice) -> Self {
-        Self { dice, clock: Clock::system(), after: 0, waiting: Vec::new() }
+        Self {
+            dice,
+            clock: Clock::system(),
+            after: 0,
+            waiting: Vec::new(),
+            withdrawn: Vec::new(),
+            paid_withdrawn: None,
+        }
     }
 
     /// Lets some of what waits happen, again and again, until told to stop.
@@ -45,6 +56,13 @@ impl Payers {
                     self.waiting.push(entry);
                 }
             }
+            for key in std::mem::take(&mut self.withdrawn) {
+                if self.dice.one_in(20) {
+                    self.pay_withdrawn(simulator, key).await?;
+                } else {
+                    self.withdrawn.push(key);
+                }
+            }
             sleep(LOOK_EVERY).await;
         }
         Ok(self)
@@ -53,11 +71,26 @@ impl Payers {
     /// Lets everything happen that waits; returns how much that was.
     pub(super) async fn finish(&mut self, simulator: &Simulator) -> Outcome<usize> {
         self.read(simulator).await?;
+        let withdrawn = std::mem::take(&mut self.withdrawn);
         let waiting = std::mem::take(&mut self.waiting);
         for entry in &waiting {
             self.happen(simulator, entry).await?;
         }
-        Ok(waiting.len())
+        for key in &withdrawn {
+            self.pay_withdrawn(simulator, *key).await?;
+        }
+        Ok(waiting.len() + withdrawn.len())
+    }
+
+    /// Whether every payment of what was withdrawn is found: nobody has to be notified of it.
+    pub(super) fn are_found(&self, within: Duration) -> bool {
+        self.paid_withdrawn.is_none_or(|paid| paid.elapsed() > within)
+    }
+
+    async fn pay_withdrawn(&mut self, simulator: &Simulator, key: Uuid) -> Outcome {
+        self.stage(simulator, key, Staged::Payment { amount: None }).await?;
+        self.paid_withdrawn = Some(Instant::now());
+        Ok(())
     }
 
     async fn read(&mut self, simulator: &Simulator) -> Outcome {
@@ -86,6 +119,9 @@ impl Payers {
             | EntryOutcome::ProbedBeforeArrival => Staged::Payment { amount: self.amount(entry) },
         };
         self.stage(simulator, entry.key, what).await?;
+        if what == Staged::Withdrawal && self.dice.one_in(2) {
+            self.withdrawn.push(entry.key);
+        }
         if let Staged::Payment { .. } = what
             && self.dice.one_in(8)
         {

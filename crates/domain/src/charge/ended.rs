@@ -174,13 +174,13 @@ impl Charge {
         Ok(Some((told.clone(), Ended::Orphan(Box::new((told, follows))))))
     }
 
-    /// Whether the provider is asked on about the request that `told` tells of, once the charge is this one. A payer may pay
-    /// after the charge has expired, and whoever pays by himself may pay twice.
+    /// Whether the provider is asked on about the request that `told` tells of, once the charge is this one. Whoever pays by
+    /// himself may pay twice, after the charge has expired, and also what was refused or withdrawn.
     pub const fn is_asked_on(&self, told: &TransactionRequest) -> bool {
-        match (self.method.source(), &told.outcome) {
+        match self.method.source() {
             _ if self.has_expired() => true,
-            (PaymentSource::Payer(_), Outcome::Approved(_)) => told.request_type.is_authorization(),
-            (PaymentSource::Payer(_) | PaymentSource::Card(_) | PaymentSource::Wallet, _) => false,
+            PaymentSource::Payer(_) => told.request_type.is_authorization(),
+            PaymentSource::Card(_) | PaymentSource::Wallet => false,
         }
     }
 }

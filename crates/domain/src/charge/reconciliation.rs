@@ -60,6 +60,8 @@ pub fn next_look_at_denied(denied_for: Duration) -> Option<Duration> {
 pub fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now: Timestamp) -> bool {
     match (&request.outcome, found) {
         (Outcome::Pending(_), Outcome::Pending(_)) => is_last,
+        // What was withdrawn or has expired may be on its way from the payer's bank.
+        (Outcome::Pending(pending), Outcome::Declined(_)) if !pending.instructions.is_challenge() => is_last,
         (
             Outcome::Pending(_),
             Outcome::Open

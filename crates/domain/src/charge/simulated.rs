@@ -1,11 +1,13 @@
 //! Sets the status of a sandbox charge by hand, without asking a provider (`docs/interface/sandbox.md#status`).
 
-use crate::charge::attempt::RequestType;
+use crate::charge::attempt::{Outcome, Reported, RequestGroup, RequestType, TransactionRequest};
 use crate::money::Amount;
 use crate::time::Timestamp;
 
 use super::words::words;
-use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, PaymentSource, PaymentType, Transition};
+use super::{
+    Charge, ChargeEvent, ChargeState, ChargeStatus, FollowUpKind, PaymentSource, PaymentType, Transition,
+};
 
 words! {
     /// `status` of `POST /v1/charges/{id}` (`docs/interface/sandbox.md#status`).
@@ -58,6 +60,40 @@ pub enum Staging {
     ChargeBack,
     /// The payer's bank takes the payment back, which the provider cannot refund.
     TakenBack,
+}
+
+impl Staging {
+    /// What `requests` say has happened last, apart from the first `known` of them.
+    pub fn last_of(requests: &[TransactionRequest], known: i64) -> Option<Self> {
+        let is_refused = |request: &TransactionRequest| matches!(request.outcome, Outcome::Declined(_));
+        let of = |request: &TransactionRequest| match request.request_type.group() {
+            RequestGroup::Authorization(_) if is_refused(request) => Some(Self::Withdrawal),
+            RequestGroup::Authorization(_) => Some(Self::Payment),
+            RequestGroup::FollowUp(FollowUpKind::Capture) => Some(Self::Capture),
+            RequestGroup::FollowUp(FollowUpKind::Void) => {
+                let follows = requests.iter().find(|earlier| request.follows == Some(earlier.id));
+                match follows.map(|earlier| &earlier.outcome) {
+                    Some(Outcome::Accepted(_)) if is_refused(request) => Some(Self::RefundRefusal),
+                    Some(Outcome::Accepted(_)) => Some(Self::Refund),
+                    Some(
+                        Outcome::Open
+                        | Outcome::Pending(_)
+                        | Outcome::Approved(_)
+                        | Outcome::Declined(_)
+                        | Outcome::NoEffect(_)
+                        | Outcome::Analysed(_),
+                    )
+                    | None => Some(Self::Void),
+                }
+            }
+            RequestGroup::Reversal(Reported::ChargeBack) => Some(Self::ChargeBack),
+            RequestGroup::Reversal(Reported::Dispute | Reported::DisputeClosed | Reported::RevertVoid)
+            | RequestGroup::CardCheck
+            | RequestGroup::Authentication(_)
+            | RequestGroup::Risk(_) => None,
+        };
+        requests.iter().rev().filter(|request| request.ordinal >= known).find_map(of)
+    }
 }
 
 impl SimulatedStatus {

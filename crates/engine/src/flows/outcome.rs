@@ -93,10 +93,21 @@ pub(super) async fn write_report(
     sessions::wake(app, &mut batch, before, after);
     transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
     purchases::wake(app, &mut batch, after);
+    if matches!(after.state, ChargeState::PreAuthorized { .. }) {
+        release_later(app, &mut batch, after);
+    }
     if let Some(event) = announces {
         events::charge_changed(&mut batch, app.chance.id(after.updated_at), after, *event, actor);
     }
     Ok(app.store.apply(batch).await?)
+}
+
+/// A reservation that nobody captures is let go. A purchase releases the reservations of all its cards together.
+fn release_later(app: &App, batch: &mut Batch, reserved: &Charge) {
+    if reserved.purchase_id.is_none() {
+        let ends_at = app.clock.of(reserved.client_id) + app.settings.reservation_life;
+        queue::enqueue(app, batch, Kind::ExpireReservation, &reserved.id.to_string(), NO_PAYLOAD, ends_at);
+    }
 }
 
 /// Whether the requests of this step are stored. Two nodes may move a charge alike in the same millisecond, each with a
@@ -178,10 +189,8 @@ fn outcome(
             before.state,
             ChargeState::Processing | ChargeState::AwaitingPayer { .. } | ChargeState::Failed { .. }
         ) || before.state.open_operation().is_some_and(|open| open.before == Held::JustReserved));
-    // A purchase releases the reservations of all its cards together.
-    if is_new_reservation && after.purchase_id.is_none() {
-        let ends_at = now + app.settings.reservation_life;
-        queue::enqueue(app, &mut batch, Kind::ExpireReservation, &after.id.to_string(), NO_PAYLOAD, ends_at);
+    if is_new_reservation {
+        release_later(app, &mut batch, after);
     }
     if after.feeding().is_some() && before.feeding().is_none() {
         queue::enqueue(app, &mut batch, Kind::FeedAntiFraud, &after.id.to_string(), NO_PAYLOAD, now);

@@ -6,6 +6,7 @@ use regente_domain::charge::attempt::{Outcome, TransactionRequest, never_arrived
 use regente_domain::charge::{self, Charge, FollowUpKind, SimulatedStatus, Staging, StatusRefusal};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
+use regente_store::charges;
 
 use super::attempt::{self, LookUp, SimulatorOverrides};
 use super::follow_up::{self, NewFollowUp};
@@ -26,7 +27,7 @@ pub enum Reached {
     ByHand,
 }
 
-/// Brings a charge to a status.
+/// Brings a charge to a status. An earlier try began when the charge had the version `begun`.
 ///
 /// # Errors
 /// What `refused` makes of a [`StatusRefusal`].
@@ -34,10 +35,14 @@ pub async fn reach(
     app: &App,
     (client_id, id): (ClientId, ChargeId),
     status: SimulatedStatus,
+    begun: Option<i64>,
     actor: &Actor,
     refused: impl Fn(StatusRefusal) -> Error,
 ) -> Result<Reached, Error> {
-    let mut before = None;
+    let mut before = match begun {
+        Some(version) => happened_since(app, client_id, id, version).await?,
+        None => None,
+    };
     for _ in 0..STEPS_MAX {
         let found = stored::find(app, client_id, id).await?;
         let Ran { charge, requests } = found.ok_or(Error::NotFound)?;
@@ -69,6 +74,19 @@ pub async fn reach(
         before = Some(staging);
     }
     Err(Error::busy())
+}
+
+/// What has happened last since the charge had this version.
+async fn happened_since(
+    app: &App,
+    client_id: ClientId,
+    id: ChargeId,
+    version: i64,
+) -> Result<Option<Staging>, Error> {
+    let then = charges::find_version(&app.store, client_id, id, version).await?;
+    let Some(known) = then.map(|then| then.charge.requests) else { return Ok(None) };
+    let Ran { requests, .. } = stored::find(app, client_id, id).await?.ok_or(Error::NotFound)?;
+    Ok(Staging::last_of(&requests, known))
 }
 
 /// What happens to the instructions that the payer has.

@@ -3,6 +3,7 @@
 use axum::body::Body as HttpBody;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use regente_domain::charge::Charge;
 use regente_engine::app::Answer;
 use regente_engine::caller::Caller;
 use regente_engine::error::Error;
@@ -104,6 +105,23 @@ where
     let keyed = Keyed::of(headers, body)?;
     let request = keyed.as_ref().map(|keyed| keyed.request(caller, route));
     match idempotency::commit_once_then(app, request, plan, then).await? {
+        Committed::Now(answer) => json_response(answer),
+        Committed::Before(finished) => body_response(finished),
+    }
+}
+
+/// As [`commit_once`] for a request that has others move a charge before its batch; `begins` and `plan` as in the engine.
+pub async fn commit_once_in_steps<Planning: Future<Output = Result<Planned, Error>> + Send>(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    (route, body): (&str, &Body),
+    begins: impl Future<Output = Result<Option<Charge>, Error>> + Send,
+    plan: impl FnMut(Option<i64>) -> Planning + Send,
+) -> Result<Response, ApiError> {
+    let keyed = Keyed::of(headers, body)?;
+    let request = keyed.as_ref().map(|keyed| keyed.request(caller, route));
+    match idempotency::commit_once_in_steps(app, request, begins, plan).await? {
         Committed::Now(answer) => json_response(answer),
         Committed::Before(finished) => body_response(finished),
     }

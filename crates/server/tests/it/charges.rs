@@ -1,8 +1,8 @@
 //! Charges by card: the answer, the stored records, and the provider that is called.
 
 pub(crate) mod boleto;
-mod crashes;
-mod payers;
+pub(crate) mod crashes;
+pub(crate) mod payers;
 pub(crate) mod pix;
 mod recurrence;
 pub(crate) mod redirects;

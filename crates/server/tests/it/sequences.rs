@@ -102,6 +102,7 @@ struct Told {
     notified: usize,
     challenges: usize,
     payments: usize,
+    paid_withdrawn: usize,
     taken_back: usize,
     reversals: usize,
     wallets: usize,
@@ -126,6 +127,7 @@ impl Told {
             notified: self.notified + other.notified,
             challenges: self.challenges + other.challenges,
             payments: self.payments + other.payments,
+            paid_withdrawn: self.paid_withdrawn + other.paid_withdrawn,
             taken_back: self.taken_back + other.taken_back,
             reversals: self.reversals + other.reversals,
             wallets: self.wallets + other.wallets,
@@ -148,6 +150,7 @@ impl Told {
             && self.notified > 0
             && self.challenges > 0
             && self.payments > 0
+            && self.paid_withdrawn > 0
             && self.taken_back > 0
             && self.reversals > 0
             && self.wallets > 0
@@ -292,10 +295,9 @@ impl Sequence {
                 told.challenges += 1;
                 app = self.challenge(app, &charge).await;
             }
-            let mut may_happen = by_payer;
             for _ in 0..self.dice.below(7) {
-                if may_happen && !self.dice.one_in(3) {
-                    may_happen = self.happen(&app, &id, told).await;
+                if by_payer && !self.dice.one_in(3) {
+                    self.happen(&app, &id, told).await;
                 } else {
                     app = self.operate(app, &id, &sellers, told).await;
                 }

@@ -2,6 +2,8 @@
 //! other, until the flow completes. After a restart and all due jobs, the charge agrees with the simulator's
 //! transaction log: authorized with one effect, or failed with none, and no outcome is unknown.
 
+mod status;
+
 use std::time::Duration;
 
 use axum::http::Method;

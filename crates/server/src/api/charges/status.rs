@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::charge::attempt::{Approval, Asks, Outcome, TransactionRequest};
-use regente_domain::charge::{Charge, SimulatedStatus, StatusRefusal, Transition};
+use regente_domain::charge::{Charge, SimulatedStatus, Staging, StatusRefusal, Transition};
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::ChargeId;
 use regente_engine::audit;
@@ -26,7 +26,7 @@ use utoipa::ToSchema;
 use super::view::ChargeView;
 use super::{find, open_private};
 use crate::api::fields::Body;
-use crate::api::idempotency::commit_once;
+use crate::api::idempotency::commit_once_in_steps;
 use crate::api::path::{Path, path_id};
 use crate::api::schema::words;
 use crate::app::App;
@@ -88,10 +88,33 @@ pub async fn set_status(
     let charge_id: ChargeId = path_id(&id)?;
     let status = body.read(|fields| fields.required("status").one_of(SimulatedStatus::WORDS))?;
     let route = format!("POST /v1/charges/{charge_id}");
-    commit_once(&app, &caller, &headers, &route, &body, || {
-        plan(&app, &caller, &request_id, charge_id, status)
+    let begins = begins(&app, &caller, charge_id, status);
+    commit_once_in_steps(&app, &caller, &headers, (&route, &body), begins, |begun| {
+        plan(&app, &caller, &request_id, charge_id, status, begun)
     })
     .await
+}
+
+/// The charge before something happens at its simulator, if anything will.
+async fn begins(
+    app: &App,
+    caller: &Caller,
+    charge_id: ChargeId,
+    status: SimulatedStatus,
+) -> Result<Option<Charge>, Error> {
+    let charge = find(app, caller, charge_id).await?.charge;
+    card_is_free(app, &charge, None).await?;
+    Ok(match charge.stage(status, None).map_err(refused)? {
+        Staging::Reached | Staging::ByHand => None,
+        Staging::Payment
+        | Staging::Withdrawal
+        | Staging::Capture
+        | Staging::Void
+        | Staging::Refund
+        | Staging::RefundRefusal
+        | Staging::ChargeBack
+        | Staging::TakenBack => Some(charge),
+    })
 }
 
 async fn plan(
@@ -100,12 +123,13 @@ async fn plan(
     request_id: &RequestId,
     charge_id: ChargeId,
     status: SimulatedStatus,
+    begun: Option<i64>,
 ) -> Result<Planned, Error> {
     let now = app.clock.of(caller.client_id);
     let stored = find(app, caller, charge_id).await?;
     card_is_free(app, &stored.charge, None).await?;
     let (place, actor) = ((caller.client_id, charge_id), caller.actor());
-    if let Reached::AtProvider(ran) = staged::reach(app, place, status, &actor, refused).await? {
+    if let Reached::AtProvider(ran) = staged::reach(app, place, status, begun, &actor, refused).await? {
         let Ran { charge, requests } = *ran;
         let mut batch = Batch::new(caller.client_id);
         audit::record(app, &mut batch, caller, request_id, STATUS_SET, charge_id.uuid());

@@ -122,7 +122,13 @@ pub(crate) fn count(charge: &Value, kind: &str, status: &str) -> usize {
 }
 
 /// Sends a request and stops the process after so many steps; whether the request was answered.
-async fn stopped_at(app: TestApp, steps: u64, path: &str, key: &str, body: &Value) -> (TestApp, bool) {
+pub(crate) async fn stopped_at(
+    app: TestApp,
+    steps: u64,
+    path: &str,
+    key: &str,
+    body: &Value,
+) -> (TestApp, bool) {
     app.fuse.arm(steps);
     let headers = [("X-Idempotency-Key", key)];
     let mut pending = app.begin(request(&app.client, Method::POST, path, &headers, Some(body)));

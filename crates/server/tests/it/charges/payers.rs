@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::pix::paid::{
-    HOUR, MINUTE, PAYS, PAYS_AGAIN, agrees, agrees_with, happens, notify, read, requests, stored,
+    HOUR, MINUTE, PAYS, PAYS_AGAIN, agrees, agrees_with, happens, read, requests, stored,
 };
 use super::{newest, text};
 use crate::follow_ups::announced;
@@ -125,15 +125,14 @@ pub(crate) async fn pays_twice(app: &TestApp, charge: &Value, found_within: Dura
     twice
 }
 
-/// The provider withdraws the instructions, and they are paid nevertheless: it is given back by a request of this
-/// status. Returns the key of the payment.
+/// The provider withdraws the instructions, and they are paid nevertheless, of which nobody is notified: a probe finds it,
+/// and it is given back by a request of this status. Returns the key of the payment.
 pub(crate) async fn pays_after_a_withdrawal(app: &TestApp, charge: &Value, void: &str) -> Uuid {
     happens(app, charge, 0, Staged::Withdrawal).await;
     app.later(MINUTE).await;
     assert_eq!(read(app, charge).await["status"], "failed");
     happens(app, charge, 0, PAYS).await;
     let request = stored(app, charge).await.remove(0);
-    notify(app, &request).await;
     app.later(HOUR).await;
     let late = read(app, charge).await;
     assert_eq!(late["status"], "failed");

@@ -43,8 +43,8 @@ impl Sequence {
     }
 
     /// Something happens at the simulator to one of the requests of a charge that it is still asked about: of anything later
-    /// only notifications tell, and those of a sequence may get lost. Answers whether anything may still happen.
-    pub(super) async fn happen(&mut self, app: &TestApp, id: &str, told: &mut Told) -> bool {
+    /// only notifications tell, and those of a sequence may get lost.
+    pub(super) async fn happen(&mut self, app: &TestApp, id: &str, told: &mut Told) {
         if self.dice.one_in(4) {
             let hours = self.dice.pick(&[1, 30, 100]);
             app.later(Duration::from_secs(hours * 3600)).await;
@@ -69,10 +69,17 @@ impl Sequence {
             | Staged::Case { .. }
             | Staged::RefundReverted { .. } => false,
         };
-        let Some(stored) = requests.iter().rfind(waits) else { return true };
+        let Some(stored) = requests.iter().rfind(waits) else { return };
+        let is_withdrawn = requests.iter().any(|told| {
+            told.request.awaited() == Some(stored.request.id)
+                && matches!(told.request.outcome, Outcome::Declined(_))
+        });
         let is_done = stage(app, &stored.request, what).await;
         match what {
-            Staged::Payment { .. } | Staged::FurtherPayment { .. } => told.payments += usize::from(is_done),
+            Staged::Payment { .. } | Staged::FurtherPayment { .. } => {
+                told.payments += usize::from(is_done);
+                told.paid_withdrawn += usize::from(is_done && is_withdrawn);
+            }
             Staged::TakenBack => told.taken_back += usize::from(is_done),
             Staged::Refusal
             | Staged::Withdrawal
@@ -88,7 +95,6 @@ impl Sequence {
             | Staged::Case { .. }
             | Staged::RefundReverted { .. } => {}
         }
-        !matches!(what, Staged::Refusal | Staged::Withdrawal)
     }
 
     fn what(&mut self) -> Staged {

@@ -16,7 +16,7 @@ use super::{described, jose, pix_body};
 use crate::agreement::{agree, agree_on_all};
 use crate::charges::payers::{
     found_with_its_instructions, has_expired, is_paid, nothing_is_kept, pays_after_a_withdrawal,
-    pays_another_amount, pays_late, pays_twice, void,
+    pays_another_amount, pays_late, pays_twice, set, void,
 };
 use crate::charges::{newest, single_merchant, text};
 use crate::follow_ups::announced;
@@ -32,6 +32,7 @@ stories! {
     what_is_paid_twice_is_not_taken_back,
     a_refund_is_answered_alike_although_another_is_accepted_meanwhile,
     what_is_paid_after_a_withdrawal_is_given_back,
+    what_is_paid_after_it_was_failed_by_hand_is_given_back,
     a_lost_answer_is_found_with_its_code,
 }
 
@@ -253,6 +254,20 @@ async fn what_is_paid_after_a_withdrawal_is_given_back(app: TestApp) {
     happens(&app, &charge, 3, Staged::Refund).await;
     app.later(24 * HOUR).await;
     nothing_is_kept(&app, key).await;
+}
+
+/// Nobody is notified: the provider is asked until the code has expired, and for as long after that as a bank may take.
+async fn what_is_paid_after_it_was_failed_by_hand_is_given_back(app: TestApp) {
+    for after in [MINUTE, 30 * HOUR] {
+        let charge = awaiting(&app).await;
+        set(&app, &charge, "failed").await.expect(200);
+        app.later(after).await;
+        happens(&app, &charge, 0, PAYS).await;
+        app.later(30 * HOUR).await;
+        let late = read(&app, &charge).await;
+        assert_eq!(late["status"], "failed");
+        assert_eq!(requests(&late)[0], ("void", "processing", 150), "{late:#}");
+    }
 }
 
 /// The provider notifies the service of what has become of a request.
