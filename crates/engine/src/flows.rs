@@ -20,6 +20,7 @@ pub mod purchase;
 pub mod reconcile;
 mod reported;
 pub mod reversal;
+mod revoked;
 pub mod route;
 mod schedule;
 mod security_code;

@@ -333,6 +333,13 @@ pub fn follow_up_contradicted() {
     }
 }
 
+/// Counts a refusal of what a provider had approved.
+pub fn payment_revoked() {
+    if let Some(handles) = HANDLES.get() {
+        handles.payments_revoked.increment(1);
+    }
+}
+
 /// Counts a purchase whose charges could not all be voided.
 pub fn purchase_given_up() {
     if let Some(handles) = HANDLES.get() {

@@ -160,6 +160,11 @@ impl Provider for Adyen {
         Box::pin(self.ask_after(inquiry))
     }
 
+    /// It tells of a payment alone while the payer's browser comes back, and of nothing else.
+    fn can_be_asked(&self) -> bool {
+        false
+    }
+
     fn deadline(&self, operation: OperationKind) -> Duration {
         match operation {
             OperationKind::Authorization | OperationKind::ZeroDollar => PAYMENT_TIME_MAX,

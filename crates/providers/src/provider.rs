@@ -32,6 +32,11 @@ pub trait Provider: Send + Sync {
     /// Reports the outcome of the call with this key.
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe>;
 
+    /// Whether a probe tells of a call at any time, also of one that was answered long ago.
+    fn can_be_asked(&self) -> bool {
+        true
+    }
+
     /// Makes happen what a tester stages; only at a simulator.
     fn stage(&self, _: StagedEvent) -> BoxFuture<'_, Result<(), StageRefusal>> {
         Box::pin(async { Err(StageRefusal::NoSimulator) })
@@ -278,6 +283,11 @@ impl Providers {
     /// `networkDeniedReason` of a request that was not answered and that a probe proved to have had no effect.
     pub fn unanswered_reason(&self, provider_type: ProviderType) -> &'static str {
         self.adapter(provider_type).map_or(UNANSWERED, Provider::unanswered_reason)
+    }
+
+    /// Whether a probe tells of a call at any time.
+    pub fn can_be_asked(&self, provider_type: ProviderType) -> bool {
+        self.adapter(provider_type).is_some_and(Provider::can_be_asked)
     }
 
     /// Whether this build has an adapter for the provider type.

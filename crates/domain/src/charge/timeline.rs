@@ -16,6 +16,7 @@ use super::Charge;
 use super::analysis::Verdict;
 use super::attempt::{OpenReason, Outcome, RequestType, TransactionRequest};
 use super::explanation::{CircuitNote, Considered, Skipped, Stopped};
+use super::revoked::takes_back;
 use super::words::words;
 
 /// Who reads the timeline. A public key sees which providers were asked, but nothing of the merchant's configuration.
@@ -135,6 +136,8 @@ pub struct TimelineStep {
     pub set_by_hand: bool,
     /// Whether it records the payer's action on an earlier request's instructions.
     pub of_payer: bool,
+    /// Whether the provider refused what it had approved.
+    pub takes_back: bool,
     /// Whether it records the later verdict of an analysis.
     pub of_analysis: bool,
     /// What followed it.
@@ -236,6 +239,7 @@ impl Teller<'_> {
             given_up_at: self.for_the_merchant(asked.given_up_at),
             set_by_hand: asked.is_set_by_hand(),
             of_payer: request.request_type.is_authorization() && request.awaited().is_some(),
+            takes_back: takes_back(request, self.asked.iter().map(|asked| &asked.request)),
             of_analysis: request.is_later_verdict(),
             then: then(asked, ended, next, self.charge.explanation.stopped),
         }

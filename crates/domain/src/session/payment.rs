@@ -112,7 +112,13 @@ impl Session {
             (from, to) if from == to => return None,
             (State::Paid, State::Returned) => draft.give_back(),
             (State::Returned, State::Paid) => draft.keep_after_all(),
-            (State::Paid | State::Returned, State::Authorizing | State::Pending | State::Ended) => {
+            // Its provider has refused it after all.
+            (State::Paid, State::Ended) => {
+                draft.give_back();
+                State::Ended
+            }
+            (State::Paid, State::Authorizing | State::Pending)
+            | (State::Returned, State::Authorizing | State::Pending | State::Ended) => {
                 return None;
             }
             (from, State::Authorizing) => {

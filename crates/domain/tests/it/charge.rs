@@ -3,6 +3,7 @@
 mod analysis;
 mod authentication;
 mod reversal;
+mod revoked;
 
 use std::time::Duration;
 

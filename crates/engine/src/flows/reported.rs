@@ -1,15 +1,27 @@
 //! Applies what a provider says of a request after its call, in answer to a probe or by a notification.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::Says;
 use regente_domain::charge::attempt::{Outcome, RequestGroup, TransactionRequest};
+use regente_domain::charge::{ChargeStatus, Says};
 use regente_domain::id::Id;
 use regente_store::transaction_requests::{ObjectKind, StoredRequest};
 
 use super::attempt::Found;
+use super::revoked::{self, Revoked};
 use super::{anti_fraud, card_check, finding, follow_up, reversal};
 use crate::app::App;
 use crate::error::Error;
+
+/// What became of what a provider says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Applied {
+    /// The records show it.
+    Yes,
+    /// It is to be told again when what is under way has ended.
+    TooEarly,
+    /// It cannot be followed in this status; an operator was told.
+    LeftToOperator(ChargeStatus),
+}
 
 /// Applies it, however often it is said and in whatever order. The caller has admission.
 ///
@@ -21,12 +33,20 @@ pub(super) async fn apply(
     stored: &StoredRequest,
     mut found: Found,
     actor: &Actor,
-) -> Result<(), Error> {
+) -> Result<Applied, Error> {
     let request = &stored.request;
+    if let (ObjectKind::Charge, Outcome::Declined(decline)) = (stored.object_kind, &found.outcome) {
+        match revoked::take(app, request, decline, actor).await? {
+            Revoked::Nothing => {}
+            Revoked::Yes => return Ok(Applied::Yes),
+            Revoked::TooEarly => return Ok(Applied::TooEarly),
+            Revoked::LeftToOperator(status) => return Ok(Applied::LeftToOperator(status)),
+        }
+    }
     let ended = |outcome| request.end(outcome, None, app.clock.of(request.client_id));
     let reversals = std::mem::take(&mut found.reversals);
     let outcome = match (stored.object_kind, Says::of(request, &found.outcome)) {
-        (_, Says::NothingNew) => return Ok(()),
+        (_, Says::NothingNew) => return Ok(Applied::Yes),
         (ObjectKind::Card, _) => match request.outcome {
             Outcome::Open => card_check::recover(app, stored, ended(found.outcome), actor).await,
             Outcome::Pending(_)
@@ -46,7 +66,8 @@ pub(super) async fn apply(
         (ObjectKind::Charge, Says::Verdict) => judge(app, request, ended(found.outcome), actor).await,
     };
     outcome?;
-    reversal::apply_all(app, request, &reversals, actor).await
+    reversal::apply_all(app, request, &reversals, actor).await?;
+    Ok(Applied::Yes)
 }
 
 /// Applies what a risk analysis found. A pending one keeps its request: the verdict is recorded in one of its own.

@@ -77,6 +77,8 @@ table! {
         "Orphaned authorizations that a provider refused to void as often as the schedule says: an operator must look.";
     FOLLOW_UPS_CONTRADICTED = Kind::Counter, "regente_follow_ups_contradicted_total" []
         "Captures and voids that a provider has carried out and that are recorded as refused: an operator must look.";
+    PAYMENTS_REVOKED = Kind::Counter, "regente_payments_revoked_total" []
+        "Payments and captures that a provider had approved and refuses later: an operator must look.";
     JOBS_DUE = Kind::Gauge, "regente_jobs_due" []
         "Jobs that are due and that nobody is doing.";
     JOBS_LAG = Kind::Gauge, "regente_jobs_lag_seconds" []

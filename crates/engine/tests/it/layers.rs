@@ -45,6 +45,7 @@ const ENGINE: &[&str] = &[
     "flows::outcome",
     "flows::stored",
     "flows::taken_back",
+    "flows::revoked",
     "flows::orphaned",
     "flows::follow_up",
     "flows::session",

@@ -115,13 +115,8 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         Says::Authorization if pays => outcome(authorization(item)?),
         Says::Closed if pays && item.success => outcome(Finding::Declined(closed(item))),
         Says::Capture if takes => outcome(done(item)),
-        // The result of the capture may not have come; if it has, this one changes nothing.
-        Says::CaptureFailed if takes => Ok(vec![
-            EventKind::Outcome(Finding::Declined(failed(item))),
-            reversal(item, ReversalKind::ChargedBack)?,
-        ]),
-        // Captured by itself: there is no request of a capture.
-        Says::CaptureFailed if pays => Ok(vec![reversal(item, ReversalKind::ChargedBack)?]),
+        // Also after it was confirmed. Of what was captured by itself there is no request of a capture.
+        Says::CaptureFailed if takes || pays => outcome(Finding::Declined(failed(item))),
         Says::Void if gives_back => outcome(done(item)),
         // Cancelled by our reference of the payment: it takes no money any more.
         Says::Void if pays && item.event_code == "TECHNICAL_CANCEL" && item.success => {

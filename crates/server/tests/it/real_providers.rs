@@ -6,6 +6,7 @@ mod check;
 pub mod elsewhere;
 mod later;
 mod proofs;
+mod revoked;
 mod sweep;
 
 use axum::body::Body;

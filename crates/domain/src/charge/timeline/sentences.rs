@@ -84,6 +84,7 @@ fn step_line(charge: &Charge, timeline: &Timeline, place: usize) -> String {
         return format!("{provider} reported {what}.");
     }
     let mut line = match (step.of_payer, step.ended) {
+        _ if step.takes_back => format!("{provider} took back what it had approved: {}.", how_it_ended(step)),
         (true, Ended::Approved) => {
             format!("The payer paid {provider} {}.", step.amount.shown_in(charge.currency))
         }

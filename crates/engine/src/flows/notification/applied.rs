@@ -2,8 +2,10 @@
 //! [`reported`].
 
 use regente_domain::actor::Actor;
+use regente_domain::charge::attempt::Outcome;
 use regente_domain::charge::reversal::ReversalReason;
 use regente_domain::id::Id;
+use regente_domain::time::Timestamp;
 use regente_providers::notification::{EventKind, EventSubject, ProviderEvent};
 use regente_providers::outcome::{Finding, Reversal};
 use regente_store::provider_notifications::ProviderNotification;
@@ -14,6 +16,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::flows::attempt::Found;
 use crate::flows::finding::NOTIFICATION;
+use crate::flows::revoked::{self, Confirmed};
 use crate::flows::{reported, reversal, sellers};
 
 /// Whether an event is part of the records.
@@ -41,7 +44,7 @@ pub(super) async fn apply(
         return Ok(Applied::Unmatched);
     };
     match &event.what {
-        EventKind::Outcome(finding) => outcome(app, stored, finding.clone()).await,
+        EventKind::Outcome(finding) => outcome(app, stored, finding.clone(), event.occurred_at).await,
         EventKind::Reversal(what) => {
             let occurred_at = what.occurred_at.or(Some(event.occurred_at));
             reversal(app, stored, &Reversal { occurred_at, ..what.clone() }).await
@@ -97,15 +100,33 @@ async fn seller(
     Ok(if is_known { Applied::Yes } else { Applied::Unmatched })
 }
 
-async fn outcome(app: &App, stored: StoredRequest, finding: Finding) -> Result<Applied, Error> {
+async fn outcome(
+    app: &App,
+    stored: StoredRequest,
+    finding: Finding,
+    occurred_at: Timestamp,
+) -> Result<Applied, Error> {
     let request = &stored.request;
     if app.in_flight.contains(request.id) {
         return Ok(Applied::InFlight);
     }
     let _admission = app.store.admit_waiting().await?;
-    let found = Found::of(request, finding);
-    reported::apply(app, &stored, found, &Actor::Job(NOTIFICATION)).await?;
-    Ok(Applied::Yes)
+    let mut found = Found::of(request, finding);
+    if let (ObjectKind::Charge, Outcome::Declined(refused)) = (stored.object_kind, &found.outcome) {
+        match revoked::confirm(app, request, refused, occurred_at).await? {
+            Confirmed::AsTold => {}
+            Confirmed::Says(says) => found = *says,
+            Confirmed::No(why) => return Ok(Applied::Kept(why.to_owned())),
+            Confirmed::Unanswered => return Ok(Applied::TooEarly(ReversalReason::UnderWay)),
+        }
+    }
+    Ok(match reported::apply(app, &stored, found, &Actor::Job(NOTIFICATION)).await? {
+        reported::Applied::Yes => Applied::Yes,
+        reported::Applied::TooEarly => Applied::TooEarly(ReversalReason::UnderWay),
+        reported::Applied::LeftToOperator(status) => {
+            Applied::Kept(format!("it refuses what was approved, and the charge is {}", status.word()))
+        }
+    })
 }
 
 async fn reversal(app: &App, stored: StoredRequest, what: &Reversal) -> Result<Applied, Error> {

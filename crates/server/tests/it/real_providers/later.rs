@@ -55,13 +55,13 @@ fn receives(said: &Said) -> Option<(u16, Value)> {
     })
 }
 
-struct Shop {
-    elsewhere: Elsewhere,
+pub(super) struct Shop {
+    pub elsewhere: Elsewhere,
     merchant: String,
     address: String,
 }
 
-async fn shop(app: TestApp, provider: Value) -> (TestApp, Shop) {
+pub(super) async fn shop(app: TestApp, provider: Value) -> (TestApp, Shop) {
     let (app, elsewhere) = with_providers(app, receives).await;
     let new = json!({ "mcc": "5812", "providers": [provider] });
     let merchant = app.post("/v1/merchants", &new).await.expect(201);
@@ -70,30 +70,36 @@ async fn shop(app: TestApp, provider: Value) -> (TestApp, Shop) {
     (app, Shop { elsewhere, merchant, address })
 }
 
-async fn charged(app: &TestApp, shop: &Shop, captured: bool) -> String {
+pub(super) async fn charged(app: &TestApp, shop: &Shop, captured: bool) -> String {
     let mut sent = charge_body(&shop.merchant, APPROVED);
     sent["capture"] = json!(captured);
     text(&app.post("/v1/charges", &sent).await.expect(201)["id"]).to_owned()
 }
 
 /// The provider notifies the result of the newest request to an address that ends so.
-async fn tells(app: &TestApp, shop: &Shop, end: &str, code: &str, success: bool) {
-    tells_of(app, shop, end, (code, "2026-03-23T16:00:00+01:00"), success).await;
+pub(super) async fn tells(app: &TestApp, shop: &Shop, end: &str, code: &str, success: bool) {
+    let psp = format!("psp {end} {success}");
+    tells_of(app, shop, end, (code, success), (&psp, "2026-03-23T16:00:00+01:00")).await;
 }
 
-/// The same about this time.
-async fn tells_of(app: &TestApp, shop: &Shop, end: &str, (code, date): (&str, &str), success: bool) {
+/// The same of what the provider names so, and at this time.
+pub(super) async fn tells_of(
+    app: &TestApp,
+    shop: &Shop,
+    end: &str,
+    (code, success): (&str, bool),
+    (psp, at): (&str, &str),
+) {
     let all = shop.elsewhere.all();
     let sent = all.iter().rfind(|said| said.path.ends_with(end)).expect("such a request").json();
     let (reference, original) = (text(&sent["reference"]), "JLCMPCQ8HXSKGK82");
     let (value, currency) = (&sent["amount"]["value"], text(&sent["amount"]["currency"]));
-    let psp = format!("psp {reference} {end} {success}");
     let signed = format!("{psp}:{original}:Shop:{reference}:{value}:{currency}:{code}:{success}");
     let key = hmac::Key::new(hmac::HMAC_SHA256, &[0x44; 32]);
     let signature = STANDARD.encode(hmac::sign(&key, signed.as_bytes()).as_ref());
     let item = json!({
         "eventCode": code, "success": success.to_string(), "pspReference": psp, "originalReference": original,
-        "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": date,
+        "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": at,
         "amount": sent["amount"], "reason": "", "additionalData": { "hmacSignature": signature },
     });
     let message = json!({ "live": "false", "notificationItems": [{ "NotificationRequestItem": item }] });
@@ -103,7 +109,7 @@ async fn tells_of(app: &TestApp, shop: &Shop, end: &str, (code, date): (&str, &s
     }
 }
 
-async fn send(app: &TestApp, shop: &Shop, header: &str, value: &str, message: &Value) -> u16 {
+pub(super) async fn send(app: &TestApp, shop: &Shop, header: &str, value: &str, message: &Value) -> u16 {
     let request = Request::builder()
         .method(Method::POST)
         .uri(&shop.address)
@@ -112,11 +118,11 @@ async fn send(app: &TestApp, shop: &Shop, header: &str, value: &str, message: &V
     app.send(request.body(Body::from(message.to_string())).unwrap()).await.status.as_u16()
 }
 
-async fn read(app: &TestApp, id: &str) -> Value {
+pub(super) async fn read(app: &TestApp, id: &str) -> Value {
     app.get(&format!("/v1/charges/{id}")).await.expect(200)
 }
 
-fn shown(charge: &Value) -> (&str, i64) {
+pub(super) fn shown(charge: &Value) -> (&str, i64) {
     (text(&charge["status"]), charge["amount"].as_i64().unwrap())
 }
 
@@ -287,7 +293,7 @@ async fn a_reversal_that_is_heard_after_the_second_charge_back_is_old(app: TestA
         let id = charged(&app, &shop, true).await;
         for place in order {
             let code = ["CHARGEBACK", "CHARGEBACK_REVERSED", "SECOND_CHARGEBACK"][place];
-            tells_of(&app, &shop, "/adyen/payments", (code, date_of(code)), true).await;
+            tells_of(&app, &shop, "/adyen/payments", (code, true), (&format!("case of {id}"), date_of(code))).await;
         }
         let charge = read(&app, &id).await;
         assert_eq!(charge["status"], "charged_back", "{order:?}: {charge:#}");
@@ -303,7 +309,7 @@ async fn a_charge_back_is_reversed_and_made_again(app: TestApp) {
     let (app, shop) = shop(app, adyen(1)).await;
     let id = charged(&app, &shop, true).await;
     let told = async |code: &str| {
-        tells_of(&app, &shop, "/adyen/payments", (code, date_of(code)), true).await;
+        tells_of(&app, &shop, "/adyen/payments", (code, true), ("case", date_of(code))).await;
         let charge = read(&app, &id).await;
         let entries = app.get("/v1/ledger/entries?sort=asc").await.expect(200);
         let newest = entries["items"].as_array().unwrap().last().unwrap();

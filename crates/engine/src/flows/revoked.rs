@@ -1,0 +1,128 @@
+//! Applies that a provider takes its word back about a payment or a capture that it had approved
+//! (`docs/interface/charges.md#word-taken-back`). A notification that says so is an old message as easily as a new one, so the
+//! provider is asked before it counts.
+
+use regente_domain::actor::Actor;
+use regente_domain::charge::attempt::{Outcome, TransactionRequest, never_arrived};
+use regente_domain::charge::{AfterRevoking, ChargeStatus};
+use regente_domain::decline::Decline;
+use regente_domain::time::Timestamp;
+use regente_store::Commit;
+
+use super::attempt::{self, Found, LookUp, SimulatorOverrides};
+use super::outcome;
+use super::stored::{self, Ran, provider_of};
+use crate::app::App;
+use crate::error::Error;
+use crate::metrics;
+
+/// How often a lost race for the charge is decided again.
+const RACES_MAX: usize = 4;
+
+/// What became of a refusal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Revoked {
+    /// The charge does not rest on what is refused.
+    Nothing,
+    /// The charge has followed it.
+    Yes,
+    /// An operation on the charge is under way: it is to be told again.
+    TooEarly,
+    /// An operator was told.
+    LeftToOperator(ChargeStatus),
+}
+
+/// Applies that the provider refuses `about`, however often it says so.
+///
+/// # Errors
+/// [`Error::Busy`] when other changes came first each time; [`Error::Unavailable`] when it is not known whether the change
+/// is written.
+pub(super) async fn take(
+    app: &App,
+    about: &TransactionRequest,
+    decline: &Decline,
+    actor: &Actor,
+) -> Result<Revoked, Error> {
+    for _ in 0..RACES_MAX {
+        let Ran { charge: before, requests } = stored::whole_of(app, about).await?;
+        let now = app.clock.of(before.client_id);
+        let (after, told) = match before.revoke(app.chance.id(now), &requests, about.id, decline, now) {
+            AfterRevoking::Revoked(revoked) => *revoked,
+            AfterRevoking::Nothing => return Ok(Revoked::Nothing),
+            AfterRevoking::TooEarly => return Ok(Revoked::TooEarly),
+            AfterRevoking::NotPossible(status) => {
+                metrics::payment_revoked();
+                tracing::error!(
+                    alert = "revoked_payment_not_applied", charge = %before.id, transaction_request = %about.id,
+                    client = %before.client_id, provider = %about.provider_type.code(), status = status.word(),
+                    "a provider refuses what it had approved, and the money has moved since: the operator must look"
+                );
+                return Ok(Revoked::LeftToOperator(status));
+            }
+        };
+        match outcome::write_report(app, &before, &after, &told, actor).await? {
+            Commit::Applied => {
+                metrics::payment_revoked();
+                tracing::error!(
+                    alert = "payment_revoked", charge = %before.id, transaction_request = %about.id,
+                    client = %before.client_id, provider = %about.provider_type.code(),
+                    purchase = ?before.purchase_id, session = ?before.session_id,
+                    amount = told.amount.minor_units(), operation = told.request_type.word(),
+                    was = before.state.status().word(), status = after.charge.state.status().word(),
+                    "a provider refuses what it had approved: the operator must look at what was delivered for it"
+                );
+                return Ok(Revoked::Yes);
+            }
+            // Another node moved the charge: decide again.
+            Commit::Refused(_) => {}
+            Commit::Unknown => return Err(Error::unavailable()),
+        }
+    }
+    Err(Error::busy())
+}
+
+/// What a provider that is asked says of a refusal.
+pub(super) enum Confirmed {
+    /// It contradicts nothing, or it is the newest word: it counts as it was told.
+    AsTold,
+    /// This is what the provider says.
+    Says(Box<Found>),
+    /// It does not count, for this reason.
+    No(&'static str),
+    /// The provider does not answer: it is asked again.
+    Unanswered,
+}
+
+/// Has the provider confirm a refusal of `about` that it has notified, if that contradicts what is recorded. Of a provider that
+/// cannot be asked, a refusal of the same payment counts that has happened after the approval was recorded.
+pub(super) async fn confirm(
+    app: &App,
+    about: &TransactionRequest,
+    refused: &Decline,
+    occurred_at: Timestamp,
+) -> Result<Confirmed, Error> {
+    let Ran { charge, requests } = stored::whole_of(app, about).await?;
+    let Some(approved) = charge.contradicted(&requests, about.id) else { return Ok(Confirmed::AsTold) };
+    if !app.providers.can_be_asked(about.provider_type) {
+        let is_of_another = refused
+            .transaction_id
+            .as_deref()
+            .zip(approved.transaction_id())
+            .is_some_and(|(refused, approved)| refused != approved);
+        return Ok(match (is_of_another, occurred_at > approved.updated_at) {
+            (true, _) => Confirmed::No("it is about another payment than the approved one"),
+            (false, true) => Confirmed::AsTold,
+            (false, false) => Confirmed::No("it is older than the approval"),
+        });
+    }
+    let provider = provider_of(app, about).await?;
+    let overrides = SimulatorOverrides::of(app, &charge, None);
+    let found = attempt::find_out(app, &provider, about, &overrides, LookUp::PROBE, never_arrived()).await?;
+    Ok(match &found.outcome {
+        Outcome::Declined(_) => Confirmed::Says(Box::new(found)),
+        Outcome::Approved(_) | Outcome::Accepted(_) | Outcome::Pending(_) => {
+            Confirmed::No("the provider, which was asked, has approved it")
+        }
+        Outcome::Open | Outcome::NoEffect(_) | Outcome::Analysed(_) => Confirmed::Unanswered,
+    })
+}

@@ -1,0 +1,179 @@
+//! Providers that take their word back about what they had approved (`docs/interface/charges.md#word-taken-back`).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use regente::metrics::Endpoint;
+use serde_json::{Value, json};
+
+use super::later::{Shop, charged, read, send, shop, shown, signed_at, tells, tells_of};
+use super::{adyen, body, stripe};
+use crate::agreement::ledger_is_right;
+use crate::charges::text;
+use crate::follow_ups::{announced, capture, void};
+use crate::harness::{TestApp, stories};
+use crate::metrics::metric;
+use crate::three_d_secure::requests;
+
+stories! {
+    a_payment_that_is_refused_after_its_approval_fails,
+    a_reservation_that_is_refused_after_its_approval_is_released,
+    a_refusal_that_is_older_or_of_another_payment_changes_nothing,
+    a_capture_that_fails_after_it_was_confirmed_leaves_the_reservation,
+    what_was_refunded_before_it_is_refused_is_left_to_the_operator,
+    a_refusal_counts_when_the_provider_that_is_asked_confirms_it,
+}
+
+/// The provider's id of each payment.
+const PAYMENT: &str = "JLCMPCQ8HXSKGK82";
+const REVOKED: &str = "regente_payments_revoked_total";
+const INTENT: &str = include_str!("../../../../providers/tests/it/stripe/bodies/payment_intent.json");
+
+/// A moment from now, as the provider writes it.
+fn soon(app: &TestApp) -> String {
+    app.clock.advance(Duration::from_secs(60));
+    text(&json!(app.clock.deployment())).to_owned()
+}
+
+async fn refuses(app: &TestApp, shop: &Shop) {
+    let at = soon(app);
+    tells_of(app, shop, "/adyen/payments", ("AUTHORISATION", false), (PAYMENT, &at)).await;
+}
+
+/// What the books say that the provider has reserved and owes.
+async fn posted(app: &TestApp) -> (i64, i64) {
+    let entries = app.get("/v1/ledger/entries?limit=100").await.expect(200);
+    let sum = |purpose: &str| -> i64 {
+        let of = |entry: &Value| {
+            let amount = entry["amount"].as_i64().unwrap();
+            let side = |side: &str| if entry[side] == purpose { amount } else { 0 };
+            side("debit") - side("credit")
+        };
+        entries["items"].as_array().unwrap().iter().map(of).sum()
+    };
+    (sum("hold"), sum("provider_receivable"))
+}
+
+async fn a_payment_that_is_refused_after_its_approval_fails(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
+    let before = metric(endpoint.address(), REVOKED).await;
+    let id = charged(&app, &shop, true).await;
+    assert_eq!(posted(&app).await, (0, 150));
+    refuses(&app, &shop).await;
+    let failed = read(&app, &id).await;
+    assert_eq!(shown(&failed), ("failed", 150), "{failed:#}");
+    assert_eq!(requests(&failed), [("authorization", "failed"), ("authorization", "success")]);
+    assert_eq!(announced(&app, &id).await, ["pending", "authorized", "failed"]);
+    assert_eq!(posted(&app).await, (0, 0), "the books have no money that nobody took");
+    ledger_is_right(&app).await;
+    assert!(metric(endpoint.address(), REVOKED).await > before, "an operator is told");
+    void(&app, &id, json!({})).await.expect(400);
+}
+
+async fn a_reservation_that_is_refused_after_its_approval_is_released(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, false).await;
+    assert_eq!(posted(&app).await, (150, 0));
+    refuses(&app, &shop).await;
+    let released = read(&app, &id).await;
+    assert_eq!(shown(&released), ("canceled", 0), "{released:#}");
+    assert_eq!(announced(&app, &id).await, ["pending", "pre_authorized", "canceled"]);
+    assert_eq!(posted(&app).await, (0, 0));
+    ledger_is_right(&app).await;
+}
+
+/// The provider cannot be asked: what it told before is a repetition, or about another try.
+async fn a_refusal_that_is_older_or_of_another_payment_changes_nothing(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, true).await;
+    let before = read(&app, &id).await;
+    let old = "2020-01-01T00:00:00Z";
+    tells_of(&app, &shop, "/adyen/payments", ("AUTHORISATION", false), (PAYMENT, old)).await;
+    assert_eq!(read(&app, &id).await, before, "it is older");
+    let at = soon(&app);
+    tells_of(&app, &shop, "/adyen/payments", ("AUTHORISATION", false), ("ANOTHER", &at)).await;
+    assert_eq!(read(&app, &id).await, before, "it is about another payment");
+}
+
+async fn a_capture_that_fails_after_it_was_confirmed_leaves_the_reservation(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, false).await;
+    capture(&app, &id, json!({ "amount": 100 })).await.expect(201);
+    tells(&app, &shop, "/captures", "CAPTURE", true).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 100));
+    assert_eq!(posted(&app).await, (0, 100));
+    let (psp, at) = ("psp /captures true", soon(&app));
+    tells_of(&app, &shop, "/captures", ("CAPTURE_FAILED", true), (psp, &at)).await;
+    let reserved = read(&app, &id).await;
+    assert_eq!(shown(&reserved), ("pre_authorized", 150), "{reserved:#}");
+    assert_eq!(requests(&reserved)[..2], [("capture", "failed"), ("capture", "success")]);
+    let events = ["pending", "pre_authorized", "authorized", "pre_authorized"];
+    assert_eq!(announced(&app, &id).await, events);
+    assert_eq!(posted(&app).await, (150, 0));
+    ledger_is_right(&app).await;
+    // It can be captured again.
+    capture(&app, &id, json!({})).await.expect(201);
+}
+
+async fn what_was_refunded_before_it_is_refused_is_left_to_the_operator(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
+    let id = charged(&app, &shop, true).await;
+    void(&app, &id, json!({ "amount": 50 })).await.expect(201);
+    tells(&app, &shop, "/refunds", "REFUND", true).await;
+    let before = read(&app, &id).await;
+    assert_eq!(shown(&before), ("authorized", 100));
+    let told = metric(endpoint.address(), REVOKED).await;
+    refuses(&app, &shop).await;
+    assert_eq!(read(&app, &id).await, before, "nothing is guessed");
+    assert!(metric(endpoint.address(), REVOKED).await > told, "an operator is told");
+}
+
+/// A provider that can be asked is asked: an old message is a message like any other.
+async fn a_refusal_counts_when_the_provider_that_is_asked_confirms_it(app: TestApp) {
+    let (app, shop) = shop(app, stripe(1)).await;
+    let is_canceled = Arc::new(AtomicBool::new(false));
+    let canceled = Arc::clone(&is_canceled);
+    shop.elsewhere.answers(move |said| {
+        let asked = said.path.strip_prefix("/stripe/v1/payment_intents")?;
+        let sent = said.earlier.iter().find(|said| said.path == "/stripe/v1/payment_intents");
+        let sent = if asked.is_empty() { said.form() } else { sent?.form() };
+        let mut intent = body(INTENT);
+        (intent["status"], intent["amount"]) = (json!("succeeded"), json!(150));
+        intent["amount_received"] = json!(150);
+        for name in ["regente_key", "regente_object_id"] {
+            intent["metadata"][name] = json!(sent[&format!("metadata[{name}]")]);
+        }
+        if !asked.is_empty() && canceled.load(Ordering::SeqCst) {
+            intent["status"] = json!("canceled");
+        }
+        Some((200, intent))
+    });
+    let id = charged(&app, &shop, true).await;
+    let before = read(&app, &id).await;
+    assert_eq!(shown(&before), ("authorized", 150), "{before:#}");
+    let mut intent = body(INTENT);
+    let sent = shop.elsewhere.said("POST", "/stripe/v1/payment_intents").form();
+    intent["status"] = json!("canceled");
+    intent["id"] = before["transactionRequests"][0]["transactionId"].clone();
+    for name in ["regente_key", "regente_object_id"] {
+        intent["metadata"][name] = json!(sent[&format!("metadata[{name}]")]);
+    }
+    for (event, status) in [("evt_1", "authorized"), ("evt_2", "failed")] {
+        is_canceled.store(status == "failed", Ordering::SeqCst);
+        let now = app.clock.deployment().as_millis() / 1000;
+        let message = json!({
+            "id": event, "object": "event", "type": "payment_intent.canceled", "created": now,
+            "data": { "object": intent },
+        });
+        assert_eq!(send(&app, &shop, "Stripe-Signature", &signed_at(now, &message), &message).await, 200);
+        app.run_jobs().await;
+        assert_eq!(read(&app, &id).await["status"], status, "{event}");
+    }
+    assert_eq!(announced(&app, &id).await, ["pending", "authorized", "failed"]);
+    ledger_is_right(&app).await;
+}
