@@ -12,6 +12,7 @@ pub mod instructions;
 mod late;
 mod method;
 mod next;
+mod paid;
 mod parts;
 pub mod reconciliation;
 pub mod reservation;
@@ -48,6 +49,7 @@ pub use found::{BUYER_IS_GONE, GoesBack, NewId, Taken};
 pub use late::refused_voids;
 pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
+pub use paid::PaidOtherwise;
 pub use parts::Parts;
 pub use revoked::AfterRevoking;
 pub use simulated::{SimulatedStatus, Staging, StatusRefusal};
@@ -118,6 +120,8 @@ pub struct Charge {
     pub amount: Amount,
     /// What was charged; never changes.
     pub original_amount: Amount,
+    /// What its payer has paid, if that is another amount.
+    pub paid_otherwise: Option<PaidOtherwise>,
     /// The currency of both amounts.
     pub currency: Currency,
     /// Whether an authorization captures at once.
@@ -231,6 +235,10 @@ impl Charge {
         let mut approved = self.transition(state, Some(event), now);
         approved.charge.explanation.stopped = None;
         approved.charge.amount = amount;
+        // A reservation is what its capture makes of it.
+        if matches!(approved.charge.state, ChargeState::Authorized { .. }) {
+            approved.charge.paid_otherwise = PaidOtherwise::of(amount, self.original_amount);
+        }
         Ok(approved)
     }
 

@@ -31,4 +31,5 @@ pub mod staged;
 mod step;
 mod stored;
 mod taken_back;
+mod underpaid;
 pub mod vendors;

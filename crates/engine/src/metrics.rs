@@ -340,6 +340,13 @@ pub fn payment_revoked() {
     }
 }
 
+/// Counts a payment of less than was charged.
+pub fn underpaid() {
+    if let Some(handles) = HANDLES.get() {
+        handles.underpaid.increment(1);
+    }
+}
+
 /// Counts a purchase whose charges could not all be voided.
 pub fn purchase_given_up() {
     if let Some(handles) = HANDLES.get() {

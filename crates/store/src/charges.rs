@@ -324,6 +324,7 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
             amount: Amount::new(row.get("amount")?).ok_or_else(|| corrupt("amount"))?,
             original_amount: Amount::new(row.get("original_amount")?)
                 .ok_or_else(|| corrupt("original_amount"))?,
+            paid_otherwise: facts.paid_otherwise,
             currency: Currency::parse(&currency).ok_or_else(|| corrupt("currency"))?,
             capture: facts.capture,
             references: facts.references,

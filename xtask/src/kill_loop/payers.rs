@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_engine::clock::Clock;
+use regente_providers::sandbox::REFUSED_AMOUNT_MINOR_UNITS;
 use regente_providers::sandbox::http::{EntryOutcome, EntryPage, EntryView, StagedMessage};
 use regente_providers::staged::{Staged, StagedEvent};
 use tokio::sync::watch;
@@ -134,7 +135,11 @@ impl Payers {
     /// Now and then another amount than was asked for.
     fn amount(&mut self, entry: &EntryView) -> Option<Amount> {
         let asked = entry.amount?;
-        if self.dice.one_in(6) { Amount::new(asked + 1) } else { None }
+        match self.dice.one_in(6) {
+            true if self.dice.one_in(2) => Amount::new((asked / 2).clamp(1, REFUSED_AMOUNT_MINOR_UNITS - 1)),
+            true => Amount::new(asked + 1),
+            false => None,
+        }
     }
 
     async fn stage(&self, simulator: &Simulator, key: Uuid, what: Staged) -> Outcome {

@@ -110,14 +110,17 @@ fn agrees(session: &Value, charges: &[&Value]) -> bool {
     let is_held = |charge: &&Value| {
         matches!(charge["status"].as_str(), Some("authorized" | "pre_authorized" | "charged_back"))
     };
-    let (given_back_later, firm): (Vec<&Value>, Vec<&Value>) =
-        charges.iter().copied().filter(is_held).partition(|charge| {
-            // A payment too many, perhaps, whose void was refused or had to wait for a client's: that is looked at in an hour.
-            let requests = charge["transactionRequests"].as_array().into_iter().flatten();
-            requests.into_iter().any(|told| matches!(told["requestType"].as_str(), Some("void" | "capture")))
-        });
+    // What was paid too little waits for its merchant, unless a client has accepted it.
+    let (short, whole): (Vec<&Value>, Vec<&Value>) =
+        charges.iter().copied().filter(is_held).partition(|charge| is_underpaid(charge));
+    let short = i64::try_from(short.len()).unwrap_or(i64::MAX);
+    let (given_back_later, firm): (Vec<&Value>, Vec<&Value>) = whole.into_iter().partition(|charge| {
+        // A payment too many, perhaps, whose void was refused or had to wait for a client's: that is looked at in an hour.
+        let requests = charge["transactionRequests"].as_array().into_iter().flatten();
+        requests.into_iter().any(|told| matches!(told["requestType"].as_str(), Some("void" | "capture")))
+    });
     let firm = i64::try_from(firm.len()).unwrap_or(i64::MAX);
-    let is_anything_held = firm > 0 || !given_back_later.is_empty();
+    let is_anything_held = firm > 0 || short > 0 || !given_back_later.is_empty();
     let limit = match number("maxPayments") {
         None => 1,
         Some(-1) => i64::MAX,
@@ -130,5 +133,13 @@ fn agrees(session: &Value, charges: &[&Value]) -> bool {
         Some("voided") => paid > 0 && firm == 0,
         _ => false,
     };
-    pending == 0 && paid <= limit && firm <= paid && status_agrees
+    pending <= short && paid <= limit && firm <= paid && status_agrees
+}
+
+/// Whether the payment that settled it was of less than was charged.
+fn is_underpaid(charge: &Value) -> bool {
+    let requests = charge["transactionRequests"].as_array().into_iter().flatten().rev();
+    let mut paid =
+        requests.filter(|told| told["requestType"] == "authorization" && told["requestStatus"] == "success");
+    paid.next().is_some_and(|first| first["requestStatusReason"] == "underpaid")
 }

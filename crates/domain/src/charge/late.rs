@@ -44,7 +44,7 @@ impl Charge {
 
     /// Whether both are the same payment. Whoever pays by himself may pay twice: each payment has an id of its own. An
     /// authorization of a card or a wallet is approved once.
-    fn is_same_payment(&self, known: &TransactionRequest, found: &TransactionRequest) -> bool {
+    pub(super) fn is_same_payment(&self, known: &TransactionRequest, found: &TransactionRequest) -> bool {
         match self.method.source() {
             PaymentSource::Card(_) | PaymentSource::Wallet => true,
             PaymentSource::Payer(_) => {
@@ -125,7 +125,7 @@ impl Charge {
 }
 
 /// What the payer of a request with instructions has paid, as it is recorded.
-fn payments(
+pub(super) fn payments(
     requests: &[TransactionRequest],
     instructed: TransactionRequestId,
 ) -> impl Iterator<Item = &TransactionRequest> + Clone {

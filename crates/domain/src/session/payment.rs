@@ -20,6 +20,8 @@ words! {
         Pending = "pending",
         /// The buyer has paid.
         Paid = "paid",
+        /// The buyer has paid less than the amount, and the merchant has not decided what becomes of it.
+        Underpaid = "underpaid",
         /// The buyer was refused or did not pay.
         Ended = "ended",
         /// The buyer has paid, and got everything back.
@@ -41,6 +43,14 @@ impl PaymentState {
             {
                 Self::Authorizing
             }
+            ChargeState::Authorized { .. }
+            | ChargeState::RefundPending { .. }
+            | ChargeState::RefundAccepted { .. }
+                if charge.is_underpaid() =>
+            {
+                Self::Underpaid
+            }
+            ChargeState::ChargedBack { .. } if charge.is_underpaid() => Self::Ended,
             ChargeState::PreAuthorized { .. }
             | ChargeState::CapturePending { .. }
             | ChargeState::Authorized { .. }
@@ -109,6 +119,12 @@ impl Session {
         let mut draft = Draft::of(self, now);
         let counted = match (payment.counted, to) {
             (State::Surplus, _) | (_, State::Surplus) => return None,
+            // What waits for its merchant is given back once its session is canceled.
+            (State::Underpaid, State::Underpaid) if self.status != SessionStatus::Canceled => return None,
+            (State::Underpaid, State::Underpaid) => {
+                draft.leave(State::Underpaid);
+                draft.surplus(charge, now)
+            }
             (from, to) if from == to => return None,
             (State::Paid, State::Returned) => draft.give_back(),
             (State::Returned, State::Paid) => draft.keep_after_all(),
@@ -117,10 +133,11 @@ impl Session {
                 draft.give_back();
                 State::Ended
             }
-            (State::Paid, State::Authorizing | State::Pending)
-            | (State::Returned, State::Authorizing | State::Pending | State::Ended) => {
-                return None;
-            }
+            (State::Paid, State::Authorizing | State::Pending | State::Underpaid)
+            | (
+                State::Returned,
+                State::Authorizing | State::Pending | State::Underpaid | State::Ended,
+            ) => return None,
             (from, State::Authorizing) => {
                 draft.leave(from);
                 draft.session.tally.authorizing += 1;
@@ -131,6 +148,10 @@ impl Session {
                 draft.session.tally.pending += 1;
                 draft.note(&[SessionAction::PaymentPending], response(charge, now));
                 State::Pending
+            }
+            (from, State::Underpaid) => {
+                draft.leave(from);
+                draft.take_less(charge, now)
             }
             (from, State::Ended) => {
                 draft.leave(from);
@@ -157,7 +178,7 @@ impl Draft {
     fn leave(&mut self, from: PaymentState) {
         match from {
             PaymentState::Authorizing => self.session.tally.authorizing -= 1,
-            PaymentState::Pending => self.session.tally.pending -= 1,
+            PaymentState::Pending | PaymentState::Underpaid => self.session.tally.pending -= 1,
             PaymentState::Paid | PaymentState::Ended | PaymentState::Returned | PaymentState::Surplus => {}
         }
     }
@@ -176,17 +197,8 @@ impl Draft {
 
     /// A buyer has paid: the payment counts, or is one too many.
     fn take(&mut self, charge: &Charge, now: Timestamp) -> PaymentState {
-        let is_taken = self.session.status == SessionStatus::Created
-            && self.session.capacity.limit().is_none_or(|limit| self.session.tally.paid < limit);
-        if !is_taken {
-            let mut diff = response(charge, now);
-            let reason = match charge.can_be_given_back() {
-                true => "the session takes no further payment: it is given back",
-                false => "the session takes no further payment: its provider cannot give it back",
-            };
-            diff["reason"] = reason.into();
-            self.note(&[], diff);
-            return PaymentState::Surplus;
+        if !self.has_room() {
+            return self.surplus(charge, now);
         }
         self.session.tally.paid += 1;
         match self.session.capacity {
@@ -207,6 +219,37 @@ impl Draft {
             Capacity::Unlimited => self.note(&[SessionAction::PaymentSucceeded], response(charge, now)),
         }
         PaymentState::Paid
+    }
+
+    /// A buyer has paid less than the amount: the payment waits for the merchant, who accepts it or gives it back, or is
+    /// one too many.
+    fn take_less(&mut self, charge: &Charge, now: Timestamp) -> PaymentState {
+        if !self.has_room() {
+            return self.surplus(charge, now);
+        }
+        self.session.tally.pending += 1;
+        let mut diff = response(charge, now);
+        // The actions are a closed list: the payment is pending, and the reason says why.
+        diff["reason"] =
+            "underpaid: the charge is captured to accept what was paid, or voided to give it back".into();
+        self.note(&[SessionAction::PaymentPending], diff);
+        PaymentState::Underpaid
+    }
+
+    fn has_room(&self) -> bool {
+        self.session.status == SessionStatus::Created
+            && self.session.capacity.limit().is_none_or(|limit| self.session.tally.paid < limit)
+    }
+
+    fn surplus(&mut self, charge: &Charge, now: Timestamp) -> PaymentState {
+        let mut diff = response(charge, now);
+        let reason = match charge.can_be_given_back() {
+            true => "the session takes no further payment: it is given back",
+            false => "the session takes no further payment: its provider cannot give it back",
+        };
+        diff["reason"] = reason.into();
+        self.note(&[], diff);
+        PaymentState::Surplus
     }
 
     /// What a buyer has paid was given back in full.
@@ -240,7 +283,7 @@ impl Draft {
 /// The entry of the history for a charge.
 fn response(charge: &Charge, now: Timestamp) -> Value {
     let told = json!({
-        "chargeId": charge.id, "status": charge.state.status().word(), "amount": charge.original_amount,
+        "chargeId": charge.id, "status": charge.state.status().word(), "amount": charge.paid_amount(),
     });
     json!({ "changes": { "response": { "from": null, "to": told } }, "updatedAt": now })
 }

@@ -2,6 +2,7 @@
 
 mod analysis;
 mod authentication;
+mod paid;
 mod reversal;
 mod revoked;
 
@@ -61,6 +62,7 @@ pub(crate) fn charge() -> Charge {
         }),
         amount,
         original_amount: amount,
+        paid_otherwise: None,
         currency: Currency::BRL,
         capture: CaptureMode::Automatic,
         references: References::default(),

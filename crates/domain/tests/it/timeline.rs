@@ -59,6 +59,7 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
         }),
         amount,
         original_amount: amount,
+        paid_otherwise: None,
         currency: Currency::BRL,
         capture: CaptureMode::Automatic,
         references: References::default(),

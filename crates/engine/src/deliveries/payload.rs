@@ -2,7 +2,7 @@
 //! (`docs/interface/webhooks.md#envelope`). All attempts send the same bytes.
 
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus, PaymentMethod};
+use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus};
 use regente_domain::id::{ChargeId, ClientId, Id};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EventName;
@@ -156,7 +156,7 @@ fn transaction(
     is_disputed: bool,
 ) -> Result<Value, serde_json::Error> {
     let charge = &shown.charge;
-    let view = |request| transaction_request(request, &charge.method, addresses);
+    let view = |request| transaction_request(request, charge, addresses);
     let requests = requests.iter().rev().map(view).collect::<Result<Vec<_>, _>>()?;
     let mut data = json!({
         "id": charge.id,
@@ -195,10 +195,10 @@ const UNUSED_AS_NULL: [&str; 5] =
 
 fn transaction_request(
     request: &TransactionRequest,
-    method: &PaymentMethod,
+    charge: &Charge,
     addresses: &Addresses,
 ) -> Result<Map<String, Value>, serde_json::Error> {
-    let view = serde_json::to_value(TransactionRequestView::of(request, method, addresses))?;
+    let view = serde_json::to_value(TransactionRequestView::of(request, charge, addresses))?;
     let mut members: Map<String, Value> = serde_json::from_value(view)?;
     for name in UNUSED_AS_NULL {
         members.entry(name).or_insert(Value::Null);

@@ -1,8 +1,10 @@
 //! A call to a provider as answers and events show it (`docs/interface/charges.md#transaction-requests`).
 
-use regente_domain::charge::PaymentMethod;
+use regente_domain::charge::Charge;
 use regente_domain::charge::analysis::Verdict;
-use regente_domain::charge::attempt::{AuthenticationStep, RequestGroup, RiskStep, TransactionRequest};
+use regente_domain::charge::attempt::{
+    AuthenticationStep, Outcome, RequestGroup, RiskStep, TransactionRequest,
+};
 use regente_domain::charge::authentication::Authenticated;
 use regente_domain::decline::Decline;
 use regente_domain::id::{ProviderId, TransactionRequestId};
@@ -100,8 +102,9 @@ pub struct ProviderAuthorizationView {
 }
 
 impl TransactionRequestView {
-    /// Builds the view of a request of a charge that is paid by `method`.
-    pub fn of(request: &TransactionRequest, method: &PaymentMethod, addresses: &Addresses) -> Self {
+    /// Builds the view of a request of a charge.
+    pub fn of(request: &TransactionRequest, charge: &Charge, addresses: &Addresses) -> Self {
+        let method = &charge.method;
         let references = request.reference().cloned().unwrap_or_default();
         let has_codes =
             references.network_authorization_code.is_some() || references.network_response_code.is_some();
@@ -120,7 +123,7 @@ impl TransactionRequestView {
             authorization_nsu: references.authorization_nsu,
             response_code: references.response_code,
             request_status: request.status().word(),
-            request_status_reason: None,
+            request_status_reason: is_underpaid(request, charge).then(|| UNDERPAID.to_owned()),
             request_type: type_shown(request),
             tokenized_payment: method.is_tokenized() && !request.request_type.is_about_risk(),
             response_ts: request
@@ -192,6 +195,16 @@ fn type_shown(request: &TransactionRequest) -> &'static str {
 
 /// `requestType` of a request that gave the payer instructions.
 pub const PENDING: &str = "pending";
+
+/// `requestStatusReason` of a payment of less than was charged.
+const UNDERPAID: &str = "underpaid";
+
+/// Whether it records that a payer has paid less than was charged.
+fn is_underpaid(request: &TransactionRequest, charge: &Charge) -> bool {
+    request.request_type.is_authorization()
+        && matches!(request.outcome, Outcome::Approved(_))
+        && request.amount < charge.original_amount
+}
 
 fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
     match request.request_type.group() {

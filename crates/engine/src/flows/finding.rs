@@ -137,8 +137,18 @@ impl Planned {
             None => BUYER_IS_GONE,
         };
         let now = app.clock.of(found.client_id);
+        let says_another_sum = charge.has_another_sum(&requests, found);
         let taken = charge.take(requests, found, means, &ids(app, &charge), now).map_err(misstep)?;
-        let Some(taken) = taken else { return Ok(None) };
+        let Some(taken) = taken else {
+            if says_another_sum {
+                tracing::error!(
+                    alert = "payment_has_another_sum", charge = %charge.id, transaction_request = %found.id,
+                    amount = found.amount.minor_units(),
+                    "A provider says another sum of a payment than is recorded: the operator must look"
+                );
+            }
+            return Ok(None);
+        };
         log(&charge, found, taken.goes_back);
         Self::with(app, charge, taken, prerequisites).await.map(Some)
     }

@@ -17,6 +17,7 @@ use super::attempt::{self, SimulatorOverrides};
 use super::outcome::{self, Written};
 use super::step::{Step, ids, misstep};
 use super::stored::{self, Created, Ran, charge_of, provider_of, reread};
+use super::underpaid::{self, Accepted};
 use super::{orphaned, split};
 use crate::app::App;
 use crate::error::Error;
@@ -66,6 +67,18 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
             return Err(refused(&before, before.no_authorization(new.operation)));
         };
         let now = app.clock.of(new.client_id);
+        if let FollowUpKind::Capture = new.operation
+            && let Some(accepting) = before.accept_underpaid(new.amount, now)
+        {
+            let accepted = accepting.map_err(|refusal| refused(&before, refusal))?;
+            match underpaid::accept(&app, &before, &accepted, new.claim.as_ref(), &new.actor).await? {
+                Accepted::Written => {
+                    return Ok(Created::Ran(Box::new(Ran { charge: accepted.charge, requests })));
+                }
+                Accepted::Answered(finished) => return Ok(Created::Answered(finished)),
+                Accepted::LostRace => continue,
+            }
+        }
         let opening = before.open_giving_back(new.operation, new.amount, &new.returns, now);
         let (opened, open) = opening.map_err(|refusal| refused(&before, refusal))?;
         let asks = Asks::about(authorization, new.operation.request_type(), open.amount);

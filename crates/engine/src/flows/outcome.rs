@@ -14,7 +14,7 @@ use regente_store::{Batch, Commit, StoreError, cards, charges, events};
 
 use super::attempt::deadline;
 use super::step::Step;
-use super::{schedule, security_code};
+use super::{schedule, security_code, underpaid};
 use crate::app::App;
 use crate::error::Error;
 use crate::queue::{self, Kind, NO_PAYLOAD, purchases, sessions};
@@ -54,13 +54,17 @@ pub(super) async fn write(
     for _ in 0..OUTCOME_TRIES_MAX {
         let batch = outcome(app, before, ended, step, card, actor)?;
         match app.store.apply(batch).await {
-            Ok(Commit::Applied) => return Ok(Written::ByUs),
+            Ok(Commit::Applied) => {
+                underpaid::report(before, &step.charge);
+                return Ok(Written::ByUs);
+            }
             Ok(Commit::Refused(_) | Commit::Unknown) => {
                 let stored = charges::find_with_requests(&app.store, before.client_id, before.id).await;
                 match stored {
                     Ok(Some((stored, requests)))
                         if stored.charge == step.charge && has_all(&requests, ended, step) =>
                     {
+                        underpaid::report(before, &step.charge);
                         return Ok(Written::ByUs);
                     }
                     Ok(Some((stored, _))) if stored.charge.version > before.version => {

@@ -37,7 +37,9 @@ pub const CONSUMED: &str = "pix_boleto_one_to_one_reactivation_blocked";
 pub async fn count(app: &App, client_id: ClientId, charge_id: ChargeId, actor: &Actor) -> Result<(), Error> {
     for _ in 0..RACES_MAX {
         let Some(found) = payments::find(&app.store, client_id, charge_id).await? else { return Ok(()) };
-        if found.payment.counted == found.payment.state {
+        let Payment { state, counted, .. } = found.payment;
+        // What waits for its merchant is looked at again: its session may have been canceled.
+        if counted == state && state != PaymentState::Underpaid {
             return Ok(());
         }
         let before = find(app, client_id, found.session_id).await?;
@@ -62,6 +64,7 @@ pub async fn count(app: &App, client_id: ClientId, charge_id: ChargeId, actor: &
             PaymentState::Authorizing
             | PaymentState::Pending
             | PaymentState::Paid
+            | PaymentState::Underpaid
             | PaymentState::Ended
             | PaymentState::Returned => {}
         }
@@ -94,7 +97,8 @@ fn give_back(app: &App, batch: &mut Batch, session: &Session, charge: &Charge, r
 
 /// Has a payment given back once more whose refund came back: its session still does not take it.
 async fn give_back_again(app: &App, payment: Payment, charge: &Charge, reverted: i64) -> Result<(), Error> {
-    if payment.state != PaymentState::Paid || reverted == 0 || !charge.can_be_given_back() {
+    let is_held = matches!(payment.state, PaymentState::Paid | PaymentState::Underpaid);
+    if !is_held || reverted == 0 || !charge.can_be_given_back() {
         return Ok(());
     }
     tracing::error!(

@@ -66,12 +66,14 @@ pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
     }
 }
 
-/// Ends the instructions that buyers of a canceled session have. What they pay nevertheless is given back.
+/// Ends the instructions that buyers of a canceled session have. What they pay nevertheless is given back, and so is what
+/// one of them has paid too little.
 pub(super) async fn close(app: &App, job: &Job) -> Result<Ended, Error> {
     let Ok(id) = job.payload.parse::<SessionId>() else { return Ok(nothing(job)) };
     let _admission = app.store.admit_waiting().await?;
     for charge_id in payments::open(&app.store, job.client_id, id).await? {
         finding::withdraw(app, job.client_id, charge_id, &actor(Kind::CloseSession)).await?;
+        session::count(app, job.client_id, charge_id, &actor(Kind::CloseSession)).await?;
     }
     Ok(Ended::Finished)
 }

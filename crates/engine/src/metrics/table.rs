@@ -79,6 +79,8 @@ table! {
         "Captures and voids that a provider has carried out and that are recorded as refused: an operator must look.";
     PAYMENTS_REVOKED = Kind::Counter, "regente_payments_revoked_total" []
         "Payments and captures that a provider had approved and refuses later: an operator must look.";
+    UNDERPAID = Kind::Counter, "regente_underpaid_total" []
+        "Payments of less than was charged: the merchant accepts or gives them back.";
     JOBS_DUE = Kind::Gauge, "regente_jobs_due" []
         "Jobs that are due and that nobody is doing.";
     JOBS_LAG = Kind::Gauge, "regente_jobs_lag_seconds" []

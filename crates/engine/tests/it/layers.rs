@@ -42,6 +42,7 @@ const ENGINE: &[&str] = &[
     "flows::security_code",
     "flows::authentication",
     "flows::schedule",
+    "flows::underpaid",
     "flows::outcome",
     "flows::stored",
     "flows::taken_back",

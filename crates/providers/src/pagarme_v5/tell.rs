@@ -144,7 +144,9 @@ fn taken(charge: &Charge) -> Option<Finding> {
             Finding::Approved(approval(charge))
         }
         PaymentMethod::Pix | PaymentMethod::Boleto => {
-            let amount = charge.paid_amount.or(charge.amount)?;
+            // Of less than was asked for only the provider knows how much it is.
+            let is_told = charge.paid_amount.is_some() || !matches!(charge.status, ChargeStatus::Underpaid);
+            let amount = charge.paid_amount.or(charge.amount).filter(|_| is_told)?;
             Finding::Paid(vec![Payment { reference: approval(charge), amount, taken_back: None }])
         }
         PaymentMethod::Other => return None,

@@ -184,7 +184,10 @@ async fn a_page_is_told_of_its_own_charge_and_of_no_other(app: TestApp) {
     };
 
     let told = ask(status(String::new()), &[]).await.expect(200);
-    assert_eq!(told, json!({ "session": { "status": "created", "payable": true }, "charge": null }));
+    assert_eq!(
+        told,
+        json!({ "session": { "status": "created", "payable": true }, "charge": null, "underpaid": false })
+    );
     let by_id = ask(status(format!("?charge={}", charge["id"].as_str().unwrap())), &[]).await.expect(200);
     assert_eq!(by_id["charge"], charge);
     // The answer to the charge was lost: its key is all that the page has.

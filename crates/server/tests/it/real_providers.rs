@@ -15,11 +15,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::agreement::nothing_is_open;
+use crate::agreement::{ledger_is_right, nothing_is_open};
 use crate::charges::pix::{described, jose, pix_body};
 use crate::charges::text;
 use crate::follow_ups::announced;
 use crate::harness::{ADDRESS, APPROVED, Adapters, TestApp, charge_body, sandbox, stories};
+use crate::sessions::{by_pix, create, history, pay, read as session_of, session_body};
 use crate::three_d_secure::{hosted_body, read, requests, visit};
 use elsewhere::{Elsewhere, Said};
 
@@ -27,6 +28,7 @@ stories! {
     a_card_goes_from_a_refusal_to_an_authentication_elsewhere_and_a_pix_is_paid_by_notification,
     a_provider_that_cannot_be_reached_is_passed_over,
     what_is_not_answered_is_looked_up_and_never_sent_again,
+    an_underpaid_pix_pays_no_session,
 }
 
 const DECLINED: &str = include_str!("../../../providers/tests/it/stripe/bodies/card_declined.json");
@@ -197,6 +199,41 @@ async fn notify(app: &TestApp, address: &str, user: &str, message: &Value) -> u1
         .header("Content-Type", "application/json")
         .header("Authorization", format!("Basic {}", STANDARD.encode(user)));
     app.send(request.body(Body::from(message.to_string())).unwrap()).await.status.as_u16()
+}
+
+async fn an_underpaid_pix_pays_no_session(app: TestApp) {
+    let (app, elsewhere) = with_providers(app, |said| {
+        let is_order = (said.method.as_str(), said.path.as_str()) == ("POST", "/pagarme_v5/orders");
+        is_order.then(|| (200, ordered(&said.json())))
+    })
+    .await;
+    let new = json!({ "mcc": "5812", "providers": [pagarme(1)] });
+    let merchant = app.post("/v1/merchants", &new).await.expect(201);
+    let address = format!("/providers/{}/notifications", text(&merchant["providers"][0]["id"]));
+    let mut sold = session_body(text(&merchant["id"]));
+    sold["amount"] = json!(1000);
+    let session = create(&app, &sold).await;
+    let charge = pay(&app, &session, &by_pix()).await.expect(201);
+    let mut order = ordered(&elsewhere.said("POST", "/pagarme_v5/orders").json());
+    order["charges"][0]["status"] = json!("underpaid");
+    order["charges"][0]["paid_amount"] = json!(1);
+    order["charges"][0]["last_transaction"]["status"] = json!("paid");
+    let mut underpaid = order["charges"][0].clone();
+    underpaid["order"] = json!({ "id": order["id"], "code": order["code"] });
+    let message = json!({
+        "id": "hook_1", "type": "charge.underpaid", "created_at": "2026-09-01T12:00:02Z", "data": underpaid,
+    });
+    assert_eq!(notify(&app, &address, "regente:a secret", &message).await, 200);
+    app.run_jobs().await;
+    let short = read(&app, &charge).await;
+    assert_eq!((&short["amount"], &short["originalAmount"]), (&json!(1), &json!(1000)), "{short:#}");
+    assert_eq!(session_of(&app, &session).await["status"], "created", "1 of 1000 does not pay it");
+    assert_eq!(history(&app, &session).await[2], "created: paymentPending");
+    let path = format!("/v1/charges/{}/capture", text(&charge["id"]));
+    app.post(&path, &json!({})).await.expect(201);
+    app.run_jobs().await;
+    assert_eq!(session_of(&app, &session).await["status"], "paid");
+    ledger_is_right(&app).await;
 }
 
 async fn a_provider_that_cannot_be_reached_is_passed_over(app: TestApp) {

@@ -5,6 +5,7 @@ mod access;
 mod crashes;
 mod payments;
 mod terms;
+mod underpaid;
 
 use axum::http::Method;
 use regente_domain::money::Amount;

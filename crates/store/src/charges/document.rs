@@ -5,8 +5,8 @@ use regente_domain::charge::analysis::Screening;
 use regente_domain::charge::authentication::Authentication;
 use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{
-    CaptureMode, CardSource, Charge, Credit, OpenOperation, PaymentMethod, PaymentType, Recurrence,
-    References, SecurityCode, StateFacts, Voucher,
+    CaptureMode, CardSource, Charge, Credit, OpenOperation, PaidOtherwise, PaymentMethod, PaymentType,
+    Recurrence, References, SecurityCode, StateFacts, Voucher,
 };
 use regente_domain::id::{Id, PurchaseId, SessionId, of};
 use regente_domain::money::Amount;
@@ -68,6 +68,8 @@ struct Doc {
     screening: Option<Box<Screening>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     split: Option<Box<Split>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    paid_otherwise: Option<PaidOtherwise>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
 }
@@ -97,6 +99,7 @@ pub(super) struct Facts {
     pub(super) authentication: Option<Box<Authentication>>,
     pub(super) screening: Option<Box<Screening>>,
     pub(super) split: Option<Box<Split>>,
+    pub(super) paid_otherwise: Option<PaidOtherwise>,
     pub(super) unknown_members: Map<String, Value>,
 }
 
@@ -112,6 +115,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         method,
         amount: _,
         original_amount: _,
+        paid_otherwise,
         currency: _,
         capture,
         references,
@@ -143,6 +147,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         && *authentication == after.authentication
         && *screening == after.screening
         && *split == after.split
+        && *paid_otherwise == after.paid_otherwise
         && *unknown_members == after.unknown_members
 }
 
@@ -172,6 +177,7 @@ pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
         authentication: charge.authentication.clone(),
         screening: charge.screening.clone(),
         split: charge.split.clone(),
+        paid_otherwise: charge.paid_otherwise,
         unknown: charge.unknown_members.clone(),
     })
 }
@@ -206,6 +212,7 @@ pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
         authentication: doc.authentication,
         screening: doc.screening,
         split: doc.split,
+        paid_otherwise: doc.paid_otherwise,
         unknown_members: doc.unknown,
     })
 }

@@ -36,10 +36,10 @@ sql! {
     pub FIND_SESSION_PAYMENT = "
         SELECT session_id, state, made, counted FROM session_payments
         WHERE charge_id = :charge_id AND client_id = :client_id";
-    /// The charges of a session that are under way, oldest first.
+    /// The charges of a session that are under way or wait for its merchant, oldest first.
     pub OPEN_SESSION_PAYMENTS = "
         SELECT charge_id FROM session_payments
-        WHERE client_id = :client_id AND session_id = :session_id AND state IN ('authorizing', 'pending')
+        WHERE client_id = :client_id AND session_id = :session_id AND state IN ('authorizing', 'pending', 'underpaid')
         ORDER BY charge_id";
 }
 
@@ -95,7 +95,7 @@ pub async fn find(
     found.as_ref().map(from_row).transpose()
 }
 
-/// The charges of a session that are under way, oldest first.
+/// The charges of a session that are under way or wait for its merchant, oldest first.
 pub async fn open(
     store: &Store,
     client_id: ClientId,

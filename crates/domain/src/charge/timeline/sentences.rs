@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::charge::attempt::{AuthenticationStep, OpenReason, Reported, RequestGroup, RequestType, RiskStep};
 use crate::charge::explanation::{CircuitNote, Skipped, Stopped};
-use crate::charge::{CaptureMode, Charge, ChargeState, FollowUpKind, Held};
+use crate::charge::{CaptureMode, Charge, ChargeState, FollowUpKind, Held, PaidOtherwise};
 use crate::decline::Decline;
 use crate::money::Amount;
 
@@ -285,7 +285,8 @@ fn ending(charge: &Charge, steps: &[TimelineStep]) -> String {
             format!("{provider} gives {amount} back and has not reported that it is done.")
         }
         ChargeState::Authorized { .. } => {
-            format!("{provider} took {}.", what_was_taken(charge, taken(steps)))
+            let decided = what_was_decided(charge.paid_otherwise);
+            format!("{provider} took {}.{decided}", what_was_taken(charge, taken(steps)))
         }
         ChargeState::Failed { .. } => "It failed: nobody took it.".to_owned(),
         ChargeState::Canceled { .. } => match charge.explanation.stopped {
@@ -309,13 +310,27 @@ fn ending(charge: &Charge, steps: &[TimelineStep]) -> String {
     }
 }
 
+/// What the merchant has decided about a payment of less than was charged.
+const fn what_was_decided(paid: Option<PaidOtherwise>) -> &'static str {
+    match paid {
+        Some(PaidOtherwise::Less { .. }) => {
+            " The payer has paid too little: the merchant accepts it by a capture, or gives it back by a void."
+        }
+        Some(PaidOtherwise::Accepted { .. }) => {
+            " The payer has paid too little, and the merchant has accepted it."
+        }
+        Some(PaidOtherwise::More { .. }) | None => "",
+    }
+}
+
 /// `it: BRL 1.50`, `BRL 1.00 of the BRL 1.50 that were reserved`, with the rest after a partial refund.
 fn what_was_taken(charge: &Charge, taken: Option<Amount>) -> String {
     let (left, whole) = (charge.amount, charge.original_amount);
     let taken = taken.unwrap_or(whole);
     let shown = |amount: Amount| amount.shown_in(charge.currency);
     let mut text = if taken < whole {
-        format!("{} of the {} that were reserved", shown(taken), shown(whole))
+        let asked = if charge.paid_otherwise.is_some() { "charged" } else { "reserved" };
+        format!("{} of the {} that were {asked}", shown(taken), shown(whole))
     } else {
         format!("it: {}", shown(taken))
     };

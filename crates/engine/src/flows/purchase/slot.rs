@@ -138,6 +138,7 @@ fn charge_of(
         }),
         amount: slot.amount,
         original_amount: slot.amount,
+        paid_otherwise: None,
         currency: CURRENCY,
         capture: CaptureMode::Manual,
         references: purchase.references.clone(),

@@ -190,6 +190,9 @@ fn a_boleto_waits_with_its_line() {
     let less = charge_of(&order_boleto(), json!({ "status": "underpaid", "paid_amount": 12000 }));
     let Probe::Found(Finding::Paid(payments)) = read(&answered(200, &less)) else { panic!("not paid") };
     assert_eq!(payments[0].amount, cents(12000));
+    // How much less it is, nobody guesses.
+    let untold = charge_of(&order_boleto(), json!({ "status": "underpaid" }));
+    assert_eq!(tell::read(&answered(200, &untold)), Probe::Unknown);
 }
 
 #[test]

@@ -66,11 +66,11 @@ addEventListener("message", ({ origin, data }) => {
 });
 
 // What the service knows decides what is shown.
-function apply({ session: { status, payable }, charge }) {
-  if (charge) showCharge(charge);
+function apply({ session: { status, payable }, charge, underpaid }) {
+  if (charge) showCharge(charge, underpaid);
   if (shown.view === "done") return;
   const isWaiting = status === "created" && charge && !isFailed(charge) && !isGivenBack(charge);
-  if (!payable && !isWaiting && !isPaid(charge)) {
+  if (!payable && !isWaiting && (underpaid || !isPaid(charge))) {
     // Paid in another window, canceled or over: the server has the page for it.
     attempt.over();
     live.stop();
@@ -78,13 +78,22 @@ function apply({ session: { status, payable }, charge }) {
   }
 }
 
+const money = ({ amount, currency }) => {
+  const format = new Intl.NumberFormat(document.documentElement.lang, { style: "currency", currency });
+  return format.format(amount / 10 ** format.resolvedOptions().maximumFractionDigits);
+};
 const isPaid = (charge) => ["authorized", "pre_authorized", "capture_pending"].includes(charge?.status);
 const isGivenBack = (charge) => ["refund_pending", "voided", "charged_back"].includes(charge?.status);
 const isFailed = (charge) => ["failed", "canceled"].includes(charge?.status);
 
-function showCharge(charge) {
+function showCharge(charge, underpaid) {
   shown.charge = charge;
   attempt.has(charge.id);
+  // The shop decides whether it takes less: this page hears of it.
+  if (underpaid && isPaid(charge)) {
+    show("underpaid", { paid: text(money(charge)) });
+    return live.start();
+  }
   if (isPaid(charge)) {
     live.stop();
     attempt.write({ charge: charge.id });

@@ -66,7 +66,8 @@ pub struct VoidBody {
 ///
 /// Takes what is reserved, once. A partial capture releases the rest. A refusal of the provider is a 201 as well: the
 /// charge is unchanged, its first transaction request is `failed`. `capture_pending` means that the provider has not
-/// told yet: the truth comes later.
+/// told yet: the truth comes later. Of a charge whose payer has paid less than was charged it accepts what was paid,
+/// and no provider is asked.
 #[utoipa::path(
     post,
     path = "/v1/charges/{id}/capture",

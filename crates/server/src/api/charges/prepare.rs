@@ -162,6 +162,7 @@ pub(super) async fn prepare(
         method,
         amount: request.amount,
         original_amount: request.amount,
+        paid_otherwise: None,
         currency: request.currency,
         capture: request.capture,
         references: request.references,

@@ -135,7 +135,7 @@ impl ChargeView {
             newest_first.clone().find_map(|request| InstructionsView::of(&charge.method, request, addresses));
         let answer = newest_answer(requests);
         let view = |request| {
-            let shown = TransactionRequestView::of(request, &charge.method, addresses);
+            let shown = TransactionRequestView::of(request, charge, addresses);
             shown.with_browser(private.get(DRIP_BROWSER)).after(request, answer)
         };
         Self {

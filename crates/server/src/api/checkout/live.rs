@@ -83,6 +83,8 @@ impl Drop for Place {
 struct Told {
     session: SessionTold,
     charge: Option<ChargeView>,
+    /// Whether the buyer has paid less than was charged, and the shop has not decided what becomes of it.
+    underpaid: bool,
 }
 
 #[derive(Serialize)]
@@ -183,12 +185,13 @@ impl Asked {
 
 impl Known {
     async fn told(self, app: &App, caller: &Caller) -> Result<Told, Error> {
+        let underpaid = self.is_underpaid();
         let charge = match self.charge {
             Some((stored, requests)) => Some(charge_views::view_with(app, caller, &stored, requests).await?),
             None => None,
         };
         let session = SessionTold { status: self.session.status.word(), payable: self.payable };
-        Ok(Told { session, charge })
+        Ok(Told { session, charge, underpaid })
     }
 
     /// What changes when anything that the page shows does.
@@ -197,10 +200,15 @@ impl Known {
         Marks { session: self.session.version, payable: self.payable, charge }
     }
 
+    fn is_underpaid(&self) -> bool {
+        self.charge.as_ref().is_some_and(|(stored, _)| stored.charge.is_underpaid())
+    }
+
     /// Whether the page has nothing more to wait for.
     fn is_over(&self) -> bool {
         match self.charge.as_ref().map(|(stored, _)| stored.charge.state.status()) {
             Some(ChargeStatus::Pending) => false,
+            Some(ChargeStatus::Authorized) if self.is_underpaid() => false,
             Some(
                 ChargeStatus::Authorized
                 | ChargeStatus::PreAuthorized

@@ -36,12 +36,12 @@ stories! {
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
 
-async fn single(app: &TestApp) -> Value {
+pub(super) async fn single(app: &TestApp) -> Value {
     create(app, &session_body(&single_merchant(app).await)).await
 }
 
 /// Status, payments and whether a payment can start.
-fn state(session: &Value) -> (&str, i64, i64, &str) {
+pub(super) fn state(session: &Value) -> (&str, i64, i64, &str) {
     let payments = &session["multiplePayments"];
     let number = |name: &str| payments[name].as_i64().unwrap();
     (text(&session["status"]), number("paymentCount"), number("pendingCount"), text(&payments["status"]))

@@ -96,6 +96,7 @@ fn charge(n: u128) -> Charge {
         }),
         amount,
         original_amount: amount,
+        paid_otherwise: None,
         currency: Currency::BRL,
         capture: CaptureMode::Automatic,
         references: References::default(),

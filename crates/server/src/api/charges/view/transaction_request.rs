@@ -44,6 +44,7 @@ pub struct TransactionRequestSchema {
     response_code: Option<String>,
     #[schema(value_type = words::RequestStatus, example = "success")]
     request_status: &'static str,
+    /// `underpaid` of a payment of less than was charged.
     #[schema(required = true)]
     request_status_reason: Option<String>,
     #[schema(value_type = words::RequestType, example = "authorization")]
