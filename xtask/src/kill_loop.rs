@@ -8,6 +8,7 @@ mod clients;
 mod dice;
 mod faults;
 mod payers;
+mod real;
 mod sessions;
 mod verdict;
 pub(crate) mod workers;
@@ -56,6 +57,9 @@ pub(crate) struct Options {
     /// The databases
     #[arg(long, value_enum, default_value_t = Databases::Both)]
     database: Databases,
+    /// Who is asked: the simulator, or a bank behind the adapters of providers that move real money
+    #[arg(long, value_enum, default_value_t = Providers::Simulator)]
+    providers: Providers,
     /// Kill a build for release
     #[arg(long)]
     release: bool,
@@ -72,6 +76,13 @@ enum Databases {
     Both,
 }
 
+/// Which providers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Providers {
+    Simulator,
+    Real,
+}
+
 pub(crate) async fn run(options: Options) -> Outcome {
     let binary = match &options.binary {
         Some(binary) => binary.canonicalize()?,
@@ -83,12 +94,12 @@ pub(crate) async fn run(options: Options) -> Outcome {
         "seed {seed}: `cargo xtask kill-loop --seed {seed}` draws the same faults, operations and moments"
     );
     if options.database != Databases::Postgres {
-        kill(&options, &binary, "SQLite", None, seed).await?;
+        kill_at(&options, &binary, "SQLite", None, seed).await?;
     }
     if options.database != Databases::Sqlite {
         let postgres = TestPostgres::durable();
         let database = postgres.empty_database().await;
-        kill(&options, &binary, "PostgreSQL", Some(&database), seed).await?;
+        kill_at(&options, &binary, "PostgreSQL", Some(&database), seed).await?;
     }
     Ok(())
 }
@@ -100,6 +111,19 @@ fn build() -> Outcome<PathBuf> {
         return Err("the build failed".into());
     }
     Ok(Path::new("target/debug/regente").canonicalize()?)
+}
+
+async fn kill_at(
+    options: &Options,
+    binary: &Path,
+    name: &'static str,
+    postgres: Option<&str>,
+    seed: u64,
+) -> Outcome {
+    match options.providers {
+        Providers::Simulator => kill(options, binary, name, postgres, seed).await,
+        Providers::Real => real::kill(options, binary, name, postgres, seed).await,
+    }
 }
 
 async fn kill(

@@ -2,6 +2,8 @@
 
 #![allow(clippy::print_stdout, reason = "a task talks to whoever runs it")]
 
+#[path = "../../crates/server/tests/bank/bank.rs"]
+mod bank;
 mod bench;
 mod kill_loop;
 mod place;

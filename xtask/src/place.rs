@@ -281,15 +281,39 @@ impl Inside {
             .header("X-Api-Key", &account.api_key)
             .header("X-Idempotency-Key", key)
             .header("Content-Type", "application/json")
-            .extension(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000))))
             .body(Body::from(serde_json::to_vec(body)?))?;
+        match self.answer(request).await? {
+            (StatusCode::CREATED, bytes) => Ok(serde_json::from_slice(&bytes)?),
+            (status, bytes) => Err(format!("{status}: {}", String::from_utf8_lossy(&bytes)).into()),
+        }
+    }
+
+    /// The answer to a read.
+    pub(crate) async fn get(&self, account: &Account, path: &str) -> Outcome<Value> {
+        let request = Request::get(path)
+            .header("X-Client-Id", &account.client_id)
+            .header("X-Api-Key", &account.api_key)
+            .body(Body::empty())?;
+        match self.answer(request).await? {
+            (StatusCode::OK, bytes) => Ok(serde_json::from_slice(&bytes)?),
+            (status, bytes) => Err(format!("{status}: {}", String::from_utf8_lossy(&bytes)).into()),
+        }
+    }
+
+    /// A provider notifies; the status of the answer.
+    pub(crate) async fn notify(&self, path: &str, header: (&str, &str), body: &Value) -> Outcome<u16> {
+        let request = Request::post(path)
+            .header(header.0, header.1)
+            .header("Content-Type", "application/json")
+            .body(Body::from(body.to_string()))?;
+        Ok(self.answer(request).await?.0.as_u16())
+    }
+
+    async fn answer(&self, mut request: Request<Body>) -> Outcome<(StatusCode, Vec<u8>)> {
+        request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000))));
         let response = self.router.clone().oneshot(request).await?;
         let status = response.status();
-        let bytes = axum::body::to_bytes(response.into_body(), usize::MAX).await?;
-        match status {
-            StatusCode::CREATED => Ok(serde_json::from_slice(&bytes)?),
-            _ => Err(format!("{status}: {}", String::from_utf8_lossy(&bytes)).into()),
-        }
+        Ok((status, axum::body::to_bytes(response.into_body(), usize::MAX).await?.to_vec()))
     }
 }
 

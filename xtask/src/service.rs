@@ -7,12 +7,13 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use regente_engine::clock::Clock;
 use regente_store::testing::ReservedPort;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::Outcome;
-use crate::place::{Account, Place, one_simulator};
+use crate::place::{Account, Inside, Place, one_simulator};
 
 /// How long a start may take.
 const START_MAX: Duration = Duration::from_secs(60);
@@ -184,6 +185,11 @@ impl Service {
         kill_process(Pid::from_child(&self.process.0), Signal::TERM)?;
         self.process.0.wait()?;
         Ok(())
+    }
+
+    /// The product on its data in this process. It must not run meanwhile.
+    pub(crate) async fn open(&self, clock: Clock) -> Outcome<Inside> {
+        self.place.open(clock).await
     }
 
     /// Runs `doctor` on the deployment.

@@ -145,7 +145,7 @@ fn unsettled(
 }
 
 /// Finds acknowledged operations that are missing or answered differently now.
-async fn unkept_promises(
+pub(super) async fn unkept_promises(
     caller: &Caller,
     client_log: &ClientLog,
     charges: &HashMap<String, Value>,
@@ -193,7 +193,9 @@ pub(super) fn keys(charge: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// What the ledger says that providers have reserved and owe, by charge.
-async fn ledger(get: impl AsyncFn(String) -> Outcome<Value>) -> Outcome<HashMap<String, (i64, i64)>> {
+pub(super) async fn ledger(
+    get: impl AsyncFn(String) -> Outcome<Value>,
+) -> Outcome<HashMap<String, (i64, i64)>> {
     let mut charges: HashMap<String, (i64, i64)> = HashMap::new();
     for page in 1.. {
         let found = get(format!("/v1/ledger/entries?sort=ASC&limit={PAGE}&page={page}")).await?;

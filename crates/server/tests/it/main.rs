@@ -10,6 +10,8 @@ mod apple_pay;
 mod auth;
 mod awaiting;
 mod backup;
+#[path = "../bank/bank.rs"]
+mod bank;
 mod bodies;
 mod browser_library;
 mod browsers;

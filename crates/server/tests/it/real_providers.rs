@@ -1,12 +1,12 @@
 //! Providers that move real money, behind the product: their own adapters call a server of ours that answers with bodies as
 //! they send them. The adapters themselves are judged in `crates/providers/tests`.
 
-mod bank;
 mod check;
 pub mod elsewhere;
 mod later;
 mod proofs;
 mod revoked;
+mod sequences;
 mod sweep;
 
 use axum::body::Body;

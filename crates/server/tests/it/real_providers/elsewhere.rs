@@ -17,7 +17,6 @@ use url::form_urlencoded;
 pub struct Said {
     pub method: Method,
     pub path: String,
-    query: String,
     pub headers: HeaderMap,
     body: Vec<u8>,
     /// What it was told before, oldest first.
@@ -33,11 +32,6 @@ impl Said {
     /// The body as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    /// The members of the query.
-    pub fn query(&self) -> HashMap<String, String> {
-        form_urlencoded::parse(self.query.as_bytes()).into_owned().collect()
     }
 
     /// The body as a form.
@@ -104,8 +98,7 @@ async fn receive(State(book): State<Book>, request: Request<Body>) -> Response {
     let body = to_bytes(body, 1 << 20).await.unwrap().to_vec();
     let earlier = book.said.lock().unwrap().clone();
     let (method, path, headers) = (parts.method, parts.uri.path().to_owned(), parts.headers);
-    let query = parts.uri.query().unwrap_or_default().to_owned();
-    let said = Said { method, path, query, headers, body, earlier };
+    let said = Said { method, path, headers, body, earlier };
     let answer = (book.answers.lock().unwrap())(&said);
     book.said.lock().unwrap().push(Said { earlier: Vec::new(), ..said });
     let (status, body) = answer.unwrap_or((404, json!({ "error": { "message": "no such path" } })));

@@ -1,0 +1,209 @@
+//! The face of `ADYEN`: payments are answered at once; captures, cancellations and refunds are received, carried out later
+//! and told by signed notifications. Nothing can be read.
+
+use std::time::Duration;
+
+use aws_lc_rs::hmac;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use regente_domain::time::Timestamp;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::books::{CaseState, Face, Means, Payment, RefundState, Standing};
+use super::faults::{Fault, Operation};
+use super::world::{News, ToDo};
+use super::{Inner, Said, Told, text, whole};
+
+/// The key of the webhook.
+pub const WEBHOOK_KEY: [u8; 32] = [0x44; 32];
+/// The line of a boleto.
+const LINE: &str = "34191.10121 34567.880058 71234.570001 6 16670000012345";
+/// How long after its day a boleto may be paid.
+const BOLETO_PAID_LATE: Duration = Duration::from_secs(12 * 60 * 60);
+
+pub(super) fn account(said: &Said) -> String {
+    said.headers.get("x-api-key").and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
+}
+
+pub(super) fn operation(said: &Said) -> Option<Operation> {
+    match said.path.as_str() {
+        "/paymentMethods" => None,
+        "/payments" => Some(Operation::Authorize),
+        path if path.ends_with("/captures") => Some(Operation::Capture),
+        _ => Some(Operation::Void),
+    }
+}
+
+pub(super) fn answer(bank: &mut Inner, account: &str, said: &Said, fault: Fault) -> Told {
+    let path: Vec<&str> = said.path.trim_start_matches('/').split('/').collect();
+    let sent = said.json();
+    match path.as_slice() {
+        ["paymentMethods"] => (200, json!({ "paymentMethods": [] })),
+        ["payments"] => pay(bank, account, &sent, fault),
+        ["cancels"] => {
+            let of = text(&sent["paymentReference"]);
+            let place = bank.books.payments.iter().position(|payment| payment.reference == of);
+            match place {
+                Some(place) => received(bank, place, "cancels", &sent),
+                None => invalid(),
+            }
+        }
+        // A further payment has an id of its own.
+        ["payments", id, what] => match bank.books.find(id.split('~').next().unwrap()) {
+            Some(place) => received(bank, place, what, &sent),
+            None => invalid(),
+        },
+        _ => (404, json!({})),
+    }
+}
+
+fn pay(bank: &mut Inner, account: &str, sent: &Value, fault: Fault) -> Told {
+    let (now, reference) = (bank.now(), text(&sent["reference"]).to_owned());
+    let mut parts = reference.splitn(3, '-').map(|part| Uuid::try_parse(part).unwrap_or_default());
+    let until = |name: &str| Timestamp::parse(text(&sent[name]));
+    let (means, until) = match text(&sent["paymentMethod"]["type"]) {
+        "pix" => (Means::Pix, until("sessionValidity")),
+        "boletobancario" => (Means::Boleto, until("deliverAt").map(|at| at + BOLETO_PAID_LATE)),
+        _ => (Means::Card, None),
+    };
+    let payment = Payment {
+        id: format!("PSP{}", bank.number()),
+        face: Face::Adyen,
+        account: account.to_owned(),
+        object_id: parts.next().unwrap(),
+        key: parts.next().unwrap(),
+        reference: reference.clone(),
+        means,
+        at: now,
+        amount: whole(&sent["amount"]["value"]),
+        standing: Standing::Refused,
+        is_captured_at_once: sent["additionalData"]["manualCapture"] != "true",
+        taken: 0,
+        captured_by: None,
+        refunds: Vec::new(),
+        cases: Vec::new(),
+        metadata: serde_json::Map::new(),
+        denied_until: None,
+        is_retracted: false,
+        last: "",
+    };
+    let place = bank.begin(payment, until, fault);
+    let payment = &bank.books.payments[place];
+    let mut told = json!({ "pspReference": payment.id, "merchantReference": payment.reference });
+    match payment.standing {
+        Standing::Refused => {
+            told["resultCode"] = json!("Refused");
+            (told["refusalReason"], told["refusalReasonCode"]) = (json!("Not enough balance"), json!("12"));
+        }
+        Standing::Waiting { until } if payment.means == Means::Pix => {
+            told["resultCode"] = json!("Pending");
+            told["action"] = json!({
+                "type": "qrCode", "paymentMethodType": "pix", "expiresAt": until.to_string(),
+                "qrCodeData": format!("00020126580014br.gov.bcb.pix{}", payment.id),
+            });
+        }
+        Standing::Waiting { .. } => {
+            told["resultCode"] = json!("PresentToShopper");
+            told["action"] =
+                json!({ "type": "voucher", "paymentMethodType": "boletobancario_itau", "reference": LINE });
+        }
+        Standing::Undecided
+        | Standing::Expired
+        | Standing::Reserved
+        | Standing::Taken
+        | Standing::Released => told["resultCode"] = json!("Authorised"),
+    }
+    (200, told)
+}
+
+fn received(bank: &mut Inner, place: usize, what: &str, sent: &Value) -> Told {
+    let (id, reference) = (format!("MOD{}", bank.number()), text(&sent["reference"]).to_owned());
+    let amount = || whole(&sent["amount"]["value"]);
+    let told = json!({ "status": "received", "pspReference": id, "reference": reference });
+    bank.to_do.push(match what {
+        "captures" => ToDo::Capture { place, id, reference, amount: amount() },
+        "refunds" => ToDo::Refund { place, id, reference, amount: amount() },
+        _ => ToDo::Release { place, id, reference },
+    });
+    (201, told)
+}
+
+fn invalid() -> Told {
+    (
+        422,
+        json!({ "status": 422, "errorCode": "167", "message": "Original pspReference required for this operation" }),
+    )
+}
+
+/// The notifications that tell of it.
+pub(super) fn events(payment: &Payment, news: &News, at: Timestamp) -> Vec<Value> {
+    let (own, original) = ((payment.id.clone(), String::new()), payment.id.clone());
+    let named = |id: &str| (id.to_owned(), original.clone());
+    let of_payment = payment.reference.as_str();
+    let mut more = json!({});
+    let ((psp, original), code, success, reference, amount) = match news {
+        News::Refused => (own, "AUTHORISATION", false, of_payment, payment.amount),
+        News::Authorized => (own, "AUTHORISATION", true, of_payment, payment.amount),
+        News::Paid { amount, further } => {
+            let id = match further {
+                0 => payment.id.clone(),
+                _ => format!("{}~{further}", payment.id),
+            };
+            ((id, String::new()), "AUTHORISATION", true, of_payment, *amount)
+        }
+        News::Expired => (own, "OFFER_CLOSED", true, of_payment, payment.amount),
+        News::Captured => {
+            let by = payment.captured_by.as_deref().unwrap();
+            (named(&format!("CAP{}", payment.id)), "CAPTURE", true, by, payment.taken)
+        }
+        News::CaptureFailed { id, reference, amount } => {
+            (named(id), "CAPTURE", false, reference.as_str(), *amount)
+        }
+        News::Retracted => (own, "AUTHORISATION", false, of_payment, payment.amount),
+        News::Released { by } => {
+            let by = by.as_deref().unwrap();
+            (named(&format!("CAN{}", payment.id)), "CANCELLATION", true, by, payment.amount)
+        }
+        News::ReleaseFailed { id, reference } => {
+            (named(id), "CANCELLATION", false, reference.as_str(), payment.amount)
+        }
+        News::Refunded(refund) => {
+            let refund = &payment.refunds[*refund];
+            let success = refund.state == RefundState::Done;
+            (named(&refund.id), "REFUND", success, refund.reference.as_str(), refund.amount)
+        }
+        News::CaseOpened(case) => {
+            let case = &payment.cases[*case];
+            more["defendable"] = json!("true");
+            (named(&case.id), "NOTIFICATION_OF_CHARGEBACK", true, of_payment, case.amount)
+        }
+        News::CaseEnded(case) => {
+            let case = &payment.cases[*case];
+            let code = match case.state {
+                CaseState::Won => "CHARGEBACK_REVERSED",
+                CaseState::Open | CaseState::Lost => "CHARGEBACK",
+            };
+            (named(&case.id), code, true, of_payment, case.amount)
+        }
+        // The answer has told it.
+        News::Waits => return Vec::new(),
+    };
+    let signed = format!("{psp}:{original}:{MERCHANT}:{reference}:{amount}:BRL:{code}:{success}");
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &WEBHOOK_KEY);
+    more["hmacSignature"] = json!(STANDARD.encode(hmac::sign(&key, signed.as_bytes()).as_ref()));
+    let item = json!({
+        "eventCode": code, "success": success.to_string(), "pspReference": psp, "originalReference": original,
+        "merchantAccountCode": MERCHANT, "merchantReference": reference, "eventDate": at.to_string(),
+        "amount": { "currency": "BRL", "value": amount }, "reason": "", "additionalData": more,
+        "paymentMethod": match payment.means {
+            Means::Card => "visa",
+            Means::Pix => "pix",
+            Means::Boleto => "boletobancario",
+        },
+    });
+    vec![json!({ "live": "false", "notificationItems": [{ "NotificationRequestItem": item }] })]
+}
+
+/// The merchant account.
+pub const MERCHANT: &str = "Shop";

@@ -1,0 +1,253 @@
+//! What the bank holds: payments and what became of each. It knows no wire format and no faults.
+
+use regente_domain::time::Timestamp;
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+/// The provider whose format is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Face {
+    Stripe,
+    Adyen,
+    PagarmeV5,
+}
+
+impl Face {
+    pub const ALL: &[Self] = &[Self::Stripe, Self::Adyen, Self::PagarmeV5];
+}
+
+/// How it is paid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    Card,
+    Pix,
+    Boleto,
+}
+
+/// Where an authorization stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Refused,
+    /// The acquirer has reserved it, and whether it is captured is decided later.
+    Undecided,
+    /// The payer has instructions until then.
+    Waiting {
+        until: Timestamp,
+    },
+    /// Nobody has paid.
+    Expired,
+    Reserved,
+    Taken,
+    /// Nothing is held any more: released, or taken back by the provider.
+    Released,
+}
+
+/// An authorization.
+#[derive(Clone, Debug)]
+pub struct Payment {
+    pub id: String,
+    pub face: Face,
+    /// The key of the merchant.
+    pub account: String,
+    pub object_id: Uuid,
+    pub key: Uuid,
+    /// Our name for it, as it was sent.
+    pub reference: String,
+    pub means: Means,
+    pub at: Timestamp,
+    /// What was asked for.
+    pub amount: i64,
+    pub standing: Standing,
+    /// Whether it is captured without being asked.
+    pub is_captured_at_once: bool,
+    /// Captured, or paid by the payer.
+    pub taken: i64,
+    /// The key of the capture.
+    pub captured_by: Option<String>,
+    pub refunds: Vec<Refund>,
+    pub cases: Vec<Case>,
+    /// What the provider keeps for the merchant.
+    pub metadata: Map<String, Value>,
+    /// Until then it is shown as an error on the way to the acquirer.
+    pub denied_until: Option<Timestamp>,
+    /// The provider will take back that it has taken it.
+    pub is_retracted: bool,
+    /// What was done last, in the words of the face.
+    pub last: &'static str,
+}
+
+#[derive(Clone, Debug)]
+pub struct Refund {
+    pub id: String,
+    pub reference: String,
+    pub amount: i64,
+    pub state: RefundState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RefundState {
+    /// Received, and carried out later.
+    UnderWay,
+    Done,
+    Failed,
+}
+
+/// A dispute.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub id: String,
+    pub amount: i64,
+    pub state: CaseState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CaseState {
+    Open,
+    Won,
+    Lost,
+}
+
+/// Why the bank does not do what it is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum No {
+    /// It does not stand as it would have to.
+    Standing,
+    Amount,
+    Disputed,
+}
+
+/// The money of a charge, or of all, in minor units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    pub reserved: i64,
+    /// Taken, and neither given back nor charged back.
+    pub kept: i64,
+    /// How many authorizations hold or have kept something.
+    pub holding: usize,
+    /// How many may still take money: a payer has instructions, or the acquirer has not decided.
+    pub waiting: usize,
+}
+
+impl Payment {
+    pub fn refunded(&self) -> i64 {
+        self.refunds_in(RefundState::Done)
+    }
+
+    pub fn under_way(&self) -> i64 {
+        self.refunds_in(RefundState::UnderWay)
+    }
+
+    fn refunds_in(&self, state: RefundState) -> i64 {
+        self.refunds.iter().filter(|refund| refund.state == state).map(|refund| refund.amount).sum()
+    }
+
+    pub fn lost(&self) -> i64 {
+        self.cases.iter().filter(|case| case.state == CaseState::Lost).map(|case| case.amount).sum()
+    }
+
+    /// What is kept and no open case is about.
+    pub fn undisputed(&self) -> i64 {
+        let open = self.cases.iter().filter(|case| case.state == CaseState::Open);
+        self.kept() - open.map(|case| case.amount).sum::<i64>()
+    }
+
+    pub fn kept(&self) -> i64 {
+        self.taken - self.refunded() - self.lost()
+    }
+
+    pub fn reserved(&self) -> i64 {
+        if self.standing == Standing::Reserved { self.amount } else { 0 }
+    }
+
+    /// Until when the payer has instructions, if he has any.
+    pub fn waits_until(&self) -> Option<Timestamp> {
+        match self.standing {
+            Standing::Waiting { until } => Some(until),
+            Standing::Undecided
+            | Standing::Refused
+            | Standing::Expired
+            | Standing::Reserved
+            | Standing::Taken
+            | Standing::Released => None,
+        }
+    }
+
+    pub fn is_disputed(&self) -> bool {
+        self.cases.iter().any(|case| case.state != CaseState::Won)
+    }
+
+    pub fn capture(&mut self, amount: i64, by: Option<String>) -> Result<(), No> {
+        if self.standing != Standing::Reserved {
+            return Err(No::Standing);
+        }
+        if amount > self.amount {
+            return Err(No::Amount);
+        }
+        (self.standing, self.taken, self.captured_by) = (Standing::Taken, amount, by);
+        Ok(())
+    }
+
+    /// All of it is released.
+    pub fn release(&mut self) -> Result<(), No> {
+        if self.standing != Standing::Reserved && self.waits_until().is_none() {
+            return Err(No::Standing);
+        }
+        self.standing = Standing::Released;
+        Ok(())
+    }
+
+    pub fn refund(
+        &mut self,
+        id: String,
+        reference: String,
+        amount: i64,
+        state: RefundState,
+    ) -> Result<(), No> {
+        if self.standing != Standing::Taken {
+            return Err(No::Standing);
+        }
+        if self.is_disputed() {
+            return Err(No::Disputed);
+        }
+        if amount < 1 || amount > self.kept() - self.under_way() {
+            return Err(No::Amount);
+        }
+        self.refunds.push(Refund { id, reference, amount, state });
+        Ok(())
+    }
+
+    /// The payer pays.
+    pub fn pay(&mut self, amount: i64) {
+        self.taken += amount;
+        self.standing = Standing::Taken;
+    }
+}
+
+#[derive(Default)]
+pub struct Books {
+    pub payments: Vec<Payment>,
+}
+
+impl Books {
+    pub fn held(&self, object_id: Option<Uuid>) -> Held {
+        let mut held = Held::default();
+        let of_charge = |payment: &&Payment| object_id.is_none_or(|id| payment.object_id == id);
+        for payment in self.payments.iter().filter(of_charge) {
+            held.reserved += payment.reserved();
+            held.kept += payment.kept();
+            // What was charged back was kept: no other authorization may be.
+            held.holding += usize::from(payment.reserved() + payment.kept() + payment.lost() > 0);
+            held.waiting +=
+                usize::from(payment.waits_until().is_some() || payment.standing == Standing::Undecided);
+        }
+        held
+    }
+
+    pub fn of_charge(&self, object_id: Uuid) -> impl Iterator<Item = &Payment> {
+        self.payments.iter().filter(move |payment| payment.object_id == object_id)
+    }
+
+    pub fn find(&self, id: &str) -> Option<usize> {
+        self.payments.iter().position(|payment| payment.id == id)
+    }
+}

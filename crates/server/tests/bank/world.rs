@@ -1,0 +1,409 @@
+//! What happens without a request: payers pay or do not, banks take back, what was received is carried out, and
+//! notifications tell of it. Whoever drives the bank says when.
+
+use std::time::Duration;
+
+use regente_domain::time::Timestamp;
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::books::{Case, CaseState, Face, Means, Payment, RefundState, Standing};
+use super::faults::{Dice, Fault, Further, Plan};
+use super::{Bank, Inner, adyen, pagarme_v5, stripe};
+
+/// How long an order is shown as an error on the way to the acquirer.
+const DENIES_FOR: Duration = Duration::from_secs(60);
+/// The secret of the webhook of the first provider.
+pub const STRIPE_SECRET: &str = "whsec_test";
+/// One card in so many is refused.
+const ONE_REFUSED_IN: u64 = 7;
+/// One of so many of what was received is refused when it is carried out.
+const ONE_FAILS_IN: u64 = 12;
+
+/// What has become of a payment.
+#[derive(Clone, Debug)]
+pub enum News {
+    Authorized,
+    Refused,
+    /// The payer has instructions.
+    Waits,
+    /// By a request.
+    Captured,
+    CaptureFailed {
+        id: String,
+        reference: String,
+        amount: i64,
+    },
+    /// By a request with this name, if it has one.
+    Released {
+        by: Option<String>,
+    },
+    ReleaseFailed {
+        id: String,
+        reference: String,
+    },
+    /// The refund with this number is done, or has failed.
+    Refunded(usize),
+    /// How many payments were before it.
+    Paid {
+        amount: i64,
+        further: usize,
+    },
+    Expired,
+    CaseOpened(usize),
+    CaseEnded(usize),
+    /// The provider takes back that it has authorized it.
+    Retracted,
+}
+
+/// What was received, and is carried out later.
+#[derive(Clone, Debug)]
+pub enum ToDo {
+    Capture { place: usize, id: String, reference: String, amount: i64 },
+    Release { place: usize, id: String, reference: String },
+    Refund { place: usize, id: String, reference: String, amount: i64 },
+}
+
+/// A notification that the bank has to send.
+#[derive(Clone, Debug)]
+pub struct Notice {
+    pub face: Face,
+    /// The key of the merchant whom it is for.
+    pub account: String,
+    pub body: Value,
+    /// Nothing else ever tells it: the provider sends it until it is taken.
+    pub is_needed: bool,
+    /// It tells of a dispute.
+    pub is_of_case: bool,
+}
+
+impl Notice {
+    /// The header that proves it.
+    pub fn signed(&self, now: Timestamp) -> (&'static str, String) {
+        match self.face {
+            Face::Stripe => stripe::signed(self, STRIPE_SECRET, now),
+            // It is in the body.
+            Face::Adyen => ("X-Signed", "in the body".to_owned()),
+            Face::PagarmeV5 => pagarme_v5::signed(pagarme_v5::WEBHOOK),
+        }
+    }
+
+    /// The same by somebody who does not know the secret and says that it is another sum.
+    pub fn forged(&self, now: Timestamp) -> ((&'static str, String), Value) {
+        let mut body = self.body.clone();
+        let header = match self.face {
+            Face::Stripe => {
+                body["data"]["object"]["amount"] = 999_999.into();
+                self.signed(now)
+            }
+            Face::Adyen => {
+                body["notificationItems"][0]["NotificationRequestItem"]["amount"]["value"] = 999_999.into();
+                self.signed(now)
+            }
+            Face::PagarmeV5 => {
+                body["data"]["paid_amount"] = 999_999.into();
+                pagarme_v5::signed(("regente", "guessed"))
+            }
+        };
+        (header, body)
+    }
+}
+
+impl Bank {
+    /// Takes what is to be sent, oldest first.
+    pub fn notices(&self) -> Vec<Notice> {
+        std::mem::take(&mut self.lock().notices)
+    }
+
+    /// Whether there is nothing to be sent.
+    pub fn is_quiet(&self) -> bool {
+        self.lock().notices.is_empty()
+    }
+
+    /// What was not delivered is sent again, before anything newer.
+    pub fn send_again(&self, mut notices: Vec<Notice>) {
+        let mut inner = self.lock();
+        notices.append(&mut inner.notices);
+        inner.notices = notices;
+    }
+
+    /// The payer of a charge pays: what is asked, or this. Whether he has instructions.
+    pub fn pay(&self, object_id: &str, amount: Option<i64>) -> bool {
+        let now = self.now();
+        let is_asked = |payment: &Payment| payment.waits_until().is_some_and(|until| now < until);
+        self.with(object_id, is_asked, |inner, place| {
+            let payment = &mut inner.books.payments[place];
+            let amount = amount.unwrap_or(payment.amount);
+            payment.pay(amount);
+            payment.last = "paid";
+            inner.tell(place, News::Paid { amount, further: 0 });
+        })
+    }
+
+    /// The cardholder disputes a part of what was taken, or all of it.
+    pub fn dispute(&self, object_id: &str, part: Option<i64>) -> bool {
+        let is_taken = |payment: &Payment| {
+            let is_first = payment.cases.is_empty()
+                || payment.face == Face::Stripe && payment.cases.len() < 2 && Further::Disputes.is_on();
+            payment.means == Means::Card && payment.undisputed() > 0 && payment.under_way() == 0 && is_first
+        };
+        self.with(object_id, is_taken, |inner, place| {
+            let id = format!("dp_{}", inner.number());
+            let payment = &mut inner.books.payments[place];
+            let kept = payment.undisputed();
+            // The third provider tells of the end alone, and of no sum.
+            let (amount, state) = match payment.face {
+                Face::Stripe | Face::Adyen => (part.map_or(kept, |part| part.min(kept)), CaseState::Open),
+                Face::PagarmeV5 => (kept, CaseState::Lost),
+            };
+            let case = payment.cases.len();
+            payment.cases.push(Case { id, amount, state });
+            let news = match state {
+                CaseState::Open => News::CaseOpened(case),
+                CaseState::Won | CaseState::Lost => News::CaseEnded(case),
+            };
+            inner.tell(place, news);
+        })
+    }
+
+    /// An open case of a charge ends.
+    pub fn end_case(&self, object_id: &str, end: CaseState) -> bool {
+        let is_open = |payment: &Payment| payment.cases.iter().any(|case| case.state == CaseState::Open);
+        self.with(object_id, is_open, |inner, place| {
+            let cases = &mut inner.books.payments[place].cases;
+            let case = cases.iter().position(|case| case.state == CaseState::Open).unwrap();
+            cases[case].state = end;
+            inner.tell(place, News::CaseEnded(case));
+        })
+    }
+
+    /// Something happens to a payment or two, whoever made them.
+    pub fn live(&self) {
+        let drawn = {
+            let mut inner = self.lock();
+            let payments = inner.books.payments.len() as u64;
+            let Some(last) = payments.checked_sub(1) else { return };
+            // Mostly to the latest ones.
+            let back = inner.dice.below(payments.min(200));
+            let place = usize::try_from(last - back).unwrap();
+            let object_id = inner.books.payments[place].object_id.to_string();
+            (object_id, inner.dice.below(8), inner.dice.one_in(2))
+        };
+        let (object_id, what, is_won) = drawn;
+        match what {
+            0..=3 => self.pay(&object_id, None),
+            4 => self.dispute(&object_id, None),
+            5 => self.end_case(&object_id, if is_won { CaseState::Won } else { CaseState::Lost }),
+            _ => false,
+        };
+    }
+
+    /// What falls due by now: nobody has paid, the acquirer's answer is known.
+    pub fn pass(&self) {
+        self.lock().pass();
+    }
+
+    /// What was received is carried out.
+    pub fn work(&self) {
+        self.lock().work();
+    }
+
+    /// No more faults, and everything is carried out. Whether anything was left to do.
+    pub fn finish(&self) -> bool {
+        let mut inner = self.lock();
+        inner.plan = Plan::Calm;
+        let before = inner.told;
+        inner.pass();
+        inner.work();
+        before != inner.told
+    }
+
+    fn now(&self) -> Timestamp {
+        self.lock().now()
+    }
+
+    fn with(
+        &self,
+        object_id: &str,
+        is_meant: impl Fn(&Payment) -> bool,
+        then: impl FnOnce(&mut Inner, usize),
+    ) -> bool {
+        let object_id: Uuid = object_id.parse().unwrap();
+        let mut inner = self.lock();
+        let meant = |payment: &Payment| payment.object_id == object_id && is_meant(payment);
+        let place = inner.books.payments.iter().position(meant);
+        if let Some(place) = place {
+            then(&mut inner, place);
+        }
+        place.is_some()
+    }
+}
+
+impl Inner {
+    /// Whether what can take time is done at once.
+    pub(super) fn is_quick(&mut self) -> bool {
+        self.plan == Plan::Calm || !self.dice.one_in(4)
+    }
+
+    /// Takes a payment up and decides it.
+    pub(super) fn begin(&mut self, mut payment: Payment, until: Option<Timestamp>, fault: Fault) -> usize {
+        let now = self.now();
+        let is_refused = self.plan != Plan::Calm && self.dice.one_in(ONE_REFUSED_IN);
+        let at_once = payment.is_captured_at_once;
+        payment.standing = match until {
+            Some(until) => Standing::Waiting { until },
+            None if is_refused => Standing::Refused,
+            None if at_once && fault == Fault::Undecided => Standing::Undecided,
+            None if at_once => Standing::Taken,
+            None => Standing::Reserved,
+        };
+        if payment.standing == Standing::Taken {
+            (payment.taken, payment.last) = (payment.amount, "captured");
+        }
+        let is_approved = matches!(payment.standing, Standing::Taken | Standing::Reserved);
+        payment.is_retracted = is_approved && fault == Fault::Retracts;
+        if until.is_none() && fault == Fault::Denies {
+            payment.denied_until = Some(now + DENIES_FOR);
+        }
+        let news = match payment.standing {
+            Standing::Refused => Some(News::Refused),
+            Standing::Waiting { .. } => Some(News::Waits),
+            Standing::Undecided => None,
+            Standing::Expired | Standing::Reserved | Standing::Taken | Standing::Released => {
+                Some(News::Authorized)
+            }
+        };
+        let is_told = payment.denied_until.is_none();
+        self.books.payments.push(payment);
+        let place = self.books.payments.len() - 1;
+        if let Some(news) = news.filter(|_| is_told) {
+            self.tell(place, news);
+        }
+        place
+    }
+
+    pub(super) fn tell(&mut self, place: usize, news: News) {
+        let (now, number) = (self.now(), self.number());
+        let payment = &self.books.payments[place];
+        let bodies = match payment.face {
+            Face::Stripe => stripe::events(payment, &news, number, now),
+            Face::Adyen => adyen::events(payment, &news, now),
+            Face::PagarmeV5 => pagarme_v5::events(payment, &news, number, now),
+        };
+        let is_needed = match (payment.face, &news) {
+            (Face::Adyen, _)
+            | (_, News::CaseOpened(_) | News::CaseEnded(_) | News::Retracted | News::Refunded(_)) => true,
+            (Face::Stripe | Face::PagarmeV5, _) => false,
+        };
+        let is_of_case = matches!(news, News::CaseOpened(_) | News::CaseEnded(_));
+        let (face, account) = (payment.face, payment.account.clone());
+        let notice = |body| Notice { face, account: account.clone(), body, is_needed, is_of_case };
+        self.notices.extend(bodies.into_iter().map(notice));
+    }
+
+    fn pass(&mut self) {
+        let now = self.now();
+        for place in 0..self.books.payments.len() {
+            let payment = &mut self.books.payments[place];
+            if payment.waits_until().is_some_and(|until| until <= now) {
+                payment.standing = Standing::Expired;
+                self.tell(place, News::Expired);
+            } else if payment.denied_until.is_some_and(|until| until <= now) {
+                payment.denied_until = None;
+                let is_refused = payment.standing == Standing::Refused;
+                self.tell(place, if is_refused { News::Refused } else { News::Authorized });
+            }
+        }
+    }
+
+    fn work(&mut self) {
+        for to_do in std::mem::take(&mut self.to_do) {
+            self.carry_out(to_do);
+        }
+        for place in 0..self.books.payments.len() {
+            self.decide(place);
+            for refund in 0..self.books.payments[place].refunds.len() {
+                let fails = self.plan != Plan::Calm && self.dice.one_in(ONE_FAILS_IN);
+                let payment = &mut self.books.payments[place];
+                if payment.refunds[refund].state != RefundState::UnderWay {
+                    continue;
+                }
+                // The third provider does not say which of its refunds has failed.
+                let fails = fails && payment.face != Face::PagarmeV5;
+                payment.refunds[refund].state = if fails { RefundState::Failed } else { RefundState::Done };
+                payment.last = "partial_refunded";
+                self.tell(place, News::Refunded(refund));
+            }
+        }
+    }
+
+    /// What was not decided is captured or refused; what is retracted is given up.
+    fn decide(&mut self, place: usize) {
+        let is_refused = self.dice.one_in(2);
+        let payment = &mut self.books.payments[place];
+        let is_untouched = payment.refunds.is_empty() && payment.cases.is_empty();
+        match payment.standing {
+            Standing::Undecided if is_refused => {
+                (payment.standing, payment.is_retracted) = (Standing::Released, true);
+                self.tell(place, News::Retracted);
+            }
+            Standing::Undecided => {
+                (payment.standing, payment.taken, payment.last) =
+                    (Standing::Taken, payment.amount, "captured");
+                self.tell(place, News::Authorized);
+            }
+            Standing::Reserved | Standing::Taken if payment.is_retracted && is_untouched => {
+                (payment.standing, payment.taken) = (Standing::Released, 0);
+                self.tell(place, News::Retracted);
+            }
+            Standing::Refused
+            | Standing::Waiting { .. }
+            | Standing::Expired
+            | Standing::Reserved
+            | Standing::Taken
+            | Standing::Released => {}
+        }
+    }
+
+    fn carry_out(&mut self, to_do: ToDo) {
+        let fails = self.plan != Plan::Calm && self.dice.one_in(ONE_FAILS_IN);
+        match to_do {
+            ToDo::Capture { place, id, reference, amount } => {
+                let payment = &mut self.books.payments[place];
+                let news = match fails || payment.capture(amount, Some(reference.clone())).is_err() {
+                    true => News::CaptureFailed { id, reference, amount },
+                    false => News::Captured,
+                };
+                self.tell(place, news);
+            }
+            ToDo::Release { place, id, reference } => {
+                let payment = &mut self.books.payments[place];
+                let can_be = payment.standing == Standing::Reserved;
+                let news = match fails || !can_be || payment.release().is_err() {
+                    true => News::ReleaseFailed { id, reference },
+                    false => News::Released { by: Some(reference) },
+                };
+                self.tell(place, news);
+            }
+            ToDo::Refund { place, id, reference, amount } => {
+                let payment = &mut self.books.payments[place];
+                let state = if fails { RefundState::Failed } else { RefundState::Done };
+                if payment.refund(id.clone(), reference.clone(), amount, state).is_err() {
+                    payment.refunds.push(super::books::Refund {
+                        id,
+                        reference,
+                        amount,
+                        state: RefundState::Failed,
+                    });
+                }
+                let refund = payment.refunds.len() - 1;
+                self.tell(place, News::Refunded(refund));
+            }
+        }
+    }
+}
+
+/// What a driver draws of the way of notifications: each is delivered so often now.
+pub fn deliveries(dice: &mut Dice) -> u64 {
+    dice.pick(&[0, 1, 1, 1, 2])
+}

@@ -1,0 +1,446 @@
+//! Random sequences at the adapters of providers that move real money, each from a seed, against one bank with the faults of
+//! life. At the end the charge, the ledger and the bank's books agree to the cent, and no two authorizations of a charge are
+//! kept.
+//!
+//! `REGENTE_SEEDS=2000` runs that many seeds; `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` repeats one;
+//! `REGENTE_BANK_FAULTS=all` draws further faults (`bank/faults.rs`).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{Method, Request};
+use futures_util::{StreamExt, stream};
+use regente_domain::ledger::Purpose;
+use regente_domain::local_day::day_of;
+use regente_engine::settings::Settings;
+use regente_store::testing::TestDatabase;
+use regente_store::{ledger, transaction_requests};
+use serde_json::{Value, json};
+
+use crate::agreement::{is_nothing_open, ledger_is_right};
+use crate::bank::Bank;
+use crate::bank::books::{CaseState, Face, Held};
+use crate::bank::faults::{Dice, Further, Plan};
+use crate::bank::world::{Notice, deliveries};
+use crate::charges::pix::{described, jose};
+use crate::charges::redirects::address;
+use crate::charges::text;
+use crate::harness::{APPROVED, Adapters, Reply, TestApp, charge_body, request};
+
+/// Seeds for each database by default.
+const SEEDS_DEFAULT: u64 = 40;
+/// Seeds that share a database, a bank and a clock.
+const SEEDS_OF_A_DATABASE: u64 = 20;
+const DATABASES_AT_ONCE: usize = 2;
+/// One of several equal steps of time.
+const LATER: Duration = Duration::from_secs(6 * 60 * 60);
+const LATERS_MAX: usize = 4 * 30;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn random_sequences_agree_with_the_bank_on_sqlite() {
+    run(async || TestDatabase::fresh_sqlite()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn random_sequences_agree_with_the_bank_on_postgres() {
+    run(TestDatabase::fresh_postgres).await;
+}
+
+async fn run(fresh: impl AsyncFn() -> TestDatabase) {
+    let number = |name: &str, default: u64| {
+        std::env::var(name)
+            .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+    };
+    let first = number("REGENTE_FIRST_SEED", 1);
+    let seeds = number("REGENTE_SEEDS", SEEDS_DEFAULT);
+    let end = first + seeds;
+    let begins = (first..end).step_by(usize::try_from(SEEDS_OF_A_DATABASE).unwrap());
+    let running = begins.map(async |begin| {
+        // Circuits depend on machine time, which the seed does not control.
+        let settings = Settings { circuits: None, ..Settings::default() };
+        let app = TestApp::on(fresh().await, settings).await.reachable().await;
+        let (mut app, bank) = with_bank(app).await;
+        let mut told = Told::default();
+        for seed in begin..end.min(begin + SEEDS_OF_A_DATABASE) {
+            println!("seed {seed}");
+            app = Sequence::new(seed, bank.clone()).run(app, &mut told).await;
+        }
+        ledger_is_right(&app).await;
+        println!("{:?}", bank.met());
+        told
+    });
+    let told: Vec<Told> = stream::iter(running).buffer_unordered(DATABASES_AT_ONCE).collect().await;
+    let told = told.into_iter().fold(Told::default(), Told::plus);
+    println!("{told:?}");
+    let is_enough = seeds >= SEEDS_DEFAULT;
+    assert!(!is_enough || told.is_varied(), "the sequences no longer meet what they are for: {told:?}");
+}
+
+/// The deployment with the bank behind each adapter.
+pub async fn with_bank(app: TestApp) -> (TestApp, Bank) {
+    let clock = app.clock.clone();
+    let bank = Bank::new(1, Plan::Calm, Arc::new(move || clock.deployment()));
+    let address = bank.listen().await;
+    (app.with_adapters(Adapters::Real(address)).await, bank)
+}
+
+/// Counts what the sequences contained, to notice a generator that produces too little.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    charges: usize,
+    kept: usize,
+    operations: usize,
+    refused: usize,
+    crashes: usize,
+    notified: usize,
+    forged: usize,
+    paid: usize,
+    disputes: usize,
+    /// Charges of which the operator has been told that their outcome is unknown.
+    unknown: usize,
+}
+
+impl Told {
+    const fn plus(self, other: Self) -> Self {
+        Self {
+            charges: self.charges + other.charges,
+            kept: self.kept + other.kept,
+            operations: self.operations + other.operations,
+            refused: self.refused + other.refused,
+            crashes: self.crashes + other.crashes,
+            notified: self.notified + other.notified,
+            forged: self.forged + other.forged,
+            paid: self.paid + other.paid,
+            disputes: self.disputes + other.disputes,
+            unknown: self.unknown + other.unknown,
+        }
+    }
+
+    const fn is_varied(&self) -> bool {
+        self.kept > 0
+            && self.charges > self.kept
+            && self.operations > self.refused
+            && self.crashes > 0
+            && self.notified > 0
+            && self.forged > 0
+            && self.paid > 0
+            && self.disputes > 0
+    }
+}
+
+struct Sequence {
+    seed: u64,
+    dice: Dice,
+    bank: Bank,
+    post: Post,
+    requests: u64,
+}
+
+impl Sequence {
+    fn new(seed: u64, bank: Bank) -> Self {
+        Self { seed, dice: Dice(seed), bank, post: Post::default(), requests: 0 }
+    }
+
+    async fn run(mut self, mut app: TestApp, told: &mut Told) -> TestApp {
+        let before = self.bank.held_in_all();
+        let merchant = self.merchant(&app).await;
+        self.bank.draw_from(!self.seed, Plan::Life);
+        for _ in 0..1 + self.dice.below(3) {
+            let body = self.charge(&app, &merchant);
+            let (after, reply) = self.send(app, "/v1/charges", &body, told).await;
+            app = after;
+            let Some(charge) = reply.filter(|reply| reply.status == 201) else { continue };
+            let id = text(&charge.json()["id"]).to_owned();
+            for _ in 0..self.dice.below(9) {
+                app = self.happen(app, &id, told).await;
+            }
+        }
+        self.resolve(&app).await;
+        self.agrees(&app, &merchant, before, told).await;
+        app
+    }
+
+    /// A merchant with one to three of the providers, in any order.
+    async fn merchant(&mut self, app: &TestApp) -> String {
+        let mut faces = Face::ALL.to_vec();
+        let mut providers = Vec::new();
+        for place in 1..=self.dice.pick(&[1, 2, 2, 2, 3]) {
+            let face = faces.remove(usize::try_from(self.dice.below(faces.len() as u64)).unwrap());
+            providers.push(provider(face, place, self.seed));
+        }
+        let (merchant, post) = registered(app, providers).await;
+        self.post = post;
+        merchant
+    }
+
+    fn charge(&mut self, app: &TestApp, merchant: &str) -> Value {
+        let mut body = charge_body(merchant, APPROVED);
+        body["amount"] = json!(100 + self.dice.below(900));
+        body["capture"] = json!(self.dice.one_in(2));
+        let method = match self.dice.below(5) {
+            0 => json!({ "paymentType": "pix", "expiresIn": 60 * (1 + self.dice.below(120)) }),
+            1 => {
+                let due = day_of(app.clock.deployment()).checked_add(jiff::ToSpan::days(1)).unwrap();
+                json!({ "paymentType": "boleto", "expiresDate": due.to_string() })
+            }
+            _ => return body,
+        };
+        let mut payer = jose();
+        payer["address"] = address();
+        body["paymentMethod"] = method;
+        body["paymentSource"] = described(payer);
+        body
+    }
+
+    /// Something happens: the merchant asks for something, a payer or a bank does something, time passes, notifications come.
+    async fn happen(&mut self, app: TestApp, id: &str, told: &mut Told) -> TestApp {
+        match self.dice.below(10) {
+            0..=3 => return self.operate(app, id, told).await,
+            4 => {
+                let other = i64::try_from(1 + self.dice.below(1500)).unwrap();
+                let other = (self.dice.one_in(4) && Further::Amounts.is_on()).then_some(other);
+                told.paid += usize::from(self.bank.pay(id, other));
+            }
+            5 => {
+                if !self.bank.end_case(id, self.dice.pick(&[CaseState::Won, CaseState::Lost])) {
+                    let is_part = self.dice.one_in(2) && Further::Disputes.is_on();
+                    let part = i64::try_from(1 + self.dice.below(500)).unwrap();
+                    told.disputes += usize::from(self.bank.dispute(id, is_part.then_some(part)));
+                }
+            }
+            6 => self.bank.work(),
+            7 => {
+                app.later(Duration::from_secs(1 + self.dice.below(4000))).await;
+                self.bank.pass();
+            }
+            _ => {
+                let (delivered, forged) = self.post.deliver(&app, &self.bank, &mut self.dice).await;
+                (told.notified, told.forged) = (told.notified + delivered, told.forged + forged);
+            }
+        }
+        app
+    }
+
+    async fn operate(&mut self, app: TestApp, id: &str, told: &mut Told) -> TestApp {
+        let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
+        let (is_reserved, rest) = (charge["status"] == "pre_authorized", charge["amount"].as_u64().unwrap());
+        let operation = if is_reserved == self.dice.one_in(4) { "void" } else { "capture" };
+        let body = match self.dice.below(3) {
+            0 => json!({}),
+            _ => json!({ "amount": 1 + self.dice.below(rest.max(1)) }),
+        };
+        told.operations += 1;
+        let (app, reply) = self.send(app, &format!("/v1/charges/{id}/{operation}"), &body, told).await;
+        match reply.map(|reply| reply.status.as_u16()) {
+            None | Some(201) => {}
+            Some(400 | 409) => told.refused += 1,
+            Some(other) => panic!("seed {}: {other}", self.seed),
+        }
+        app
+    }
+
+    /// Sends a request; sometimes the process stops meanwhile, sometimes the request is repeated.
+    async fn send(
+        &mut self,
+        mut app: TestApp,
+        path: &str,
+        body: &Value,
+        told: &mut Told,
+    ) -> (TestApp, Option<Reply>) {
+        self.requests += 1;
+        let key = format!("seed {} request {}", self.seed, self.requests);
+        let headers = [("X-Idempotency-Key", key.as_str())];
+        if self.dice.one_in(8) {
+            app.fuse.arm(self.dice.below(8));
+        }
+        let mut pending = app.begin(request(&app.client, Method::POST, path, &headers, Some(body)));
+        let fuse = app.fuse.clone();
+        let reply = tokio::select! {
+            reply = &mut pending => Some(reply.unwrap()),
+            () = fuse.blown() => None,
+        };
+        app.fuse.disarm();
+        if reply.is_some() && !self.dice.one_in(6) {
+            return (app, reply);
+        }
+        if reply.is_none() {
+            told.crashes += 1;
+            app = app.restart().await;
+            pending.abort();
+        }
+        let again = app.post_with_key(path, &key, body).await;
+        let reply = if again.status.is_success() { Some(again) } else { reply };
+        (app, reply)
+    }
+
+    /// No more faults; time passes until nobody waits for anything.
+    async fn resolve(&self, app: &TestApp) {
+        for _ in 0..LATERS_MAX {
+            let is_over = settle(app, &self.bank, &self.post).await;
+            if is_over && is_nothing_open(app).await {
+                return;
+            }
+            app.later(LATER).await;
+        }
+    }
+
+    async fn agrees(&self, app: &TestApp, merchant: &str, before: Held, told: &mut Told) {
+        assert!(is_nothing_open(app).await, "seed {}", self.seed);
+        let unknown = transaction_requests::given_up(&app.app.store, 1000).await.unwrap();
+        let mut sum = before;
+        for charge in charges_of(app, merchant).await {
+            told.charges += 1;
+            let is_told =
+                unknown.iter().any(|stored| text(&charge["id"]) == stored.request.object_id.to_string());
+            let of = format!("seed {}", self.seed);
+            let held = agrees(app, &self.bank, &charge, is_told, &of).await;
+            told.unknown += usize::from(is_told);
+            told.kept += usize::from(held.kept > 0);
+            sum.reserved += held.reserved;
+            sum.kept += held.kept;
+        }
+        let all = self.bank.held_in_all();
+        assert_eq!(
+            (all.reserved, all.kept),
+            (sum.reserved, sum.kept),
+            "the bank has money that no charge has"
+        );
+    }
+}
+
+/// A provider with credentials of its own.
+pub fn provider(face: Face, priority: i64, number: u64) -> Value {
+    let (mut provider, member, key) = match face {
+        Face::Stripe => (super::stripe(priority), "secretKey", format!("sk_test_{number}")),
+        Face::Adyen => (super::adyen(priority), "apiKey", format!("an-api-key-{number}")),
+        Face::PagarmeV5 => (super::pagarme(priority), "secretKey", format!("sk_test_p{number}")),
+    };
+    provider["credentials"][member] = json!(key);
+    provider
+}
+
+/// A merchant with these providers, and where they send their notifications.
+pub async fn registered(app: &TestApp, providers: Vec<Value>) -> (String, Post) {
+    let account = |provider: &Value| {
+        let credentials = &provider["credentials"];
+        text(if credentials["type"] == "ADYEN" { &credentials["apiKey"] } else { &credentials["secretKey"] })
+            .to_owned()
+    };
+    let accounts: Vec<String> = providers.iter().map(account).collect();
+    let new = json!({ "mcc": "5812", "providers": providers });
+    let made = app.post("/v1/merchants", &new).await.expect(201);
+    let paths = made["providers"].as_array().unwrap().iter().map(|provider| text(&provider["id"]));
+    let paths = paths.map(|id| format!("/providers/{id}/notifications"));
+    (text(&made["id"]).to_owned(), Post(accounts.into_iter().zip(paths).collect()))
+}
+
+/// Where the notifications for each account go.
+#[derive(Default)]
+pub struct Post(HashMap<String, String>);
+
+impl Post {
+    /// What the bank has to tell comes late, in any order, never, once or twice; sometimes somebody forges one. How many came,
+    /// and how many were forged.
+    async fn deliver(&self, app: &TestApp, bank: &Bank, dice: &mut Dice) -> (usize, usize) {
+        let mut notices = bank.notices();
+        if dice.one_in(2) && !(!Further::Disputes.is_on() && notices.iter().any(|notice| notice.is_of_case)) {
+            notices.reverse();
+        }
+        let (mut delivered, mut forged, mut left) = (0, 0, Vec::new());
+        for notice in notices {
+            if dice.one_in(6) {
+                let (header, body) = notice.forged(app.clock.deployment());
+                assert_eq!(self.send(app, &notice, header, &body, dice.one_in(2)).await, 401, "{body:#}");
+                forged += 1;
+            }
+            let times = if notice.is_of_case && !Further::Disputes.is_on() { 1 } else { deliveries(dice) };
+            for _ in 0..times {
+                self.arrive(app, &notice).await;
+                delivered += 1;
+            }
+            if times == 0 && (notice.is_needed || dice.one_in(2)) {
+                left.push(notice);
+            }
+        }
+        bank.send_again(left);
+        if dice.one_in(2) {
+            app.worker.round().await.unwrap();
+        }
+        (delivered, forged)
+    }
+
+    async fn arrive(&self, app: &TestApp, notice: &Notice) {
+        let header = notice.signed(app.clock.deployment());
+        assert_eq!(self.send(app, notice, header, &notice.body, false).await, 200, "{:#}", notice.body);
+    }
+
+    /// The status of the answer. A signature over what was sent before proves nothing.
+    async fn send(
+        &self,
+        app: &TestApp,
+        notice: &Notice,
+        (name, value): (&str, String),
+        body: &Value,
+        without: bool,
+    ) -> u16 {
+        let mut request = Request::builder()
+            .method(Method::POST)
+            .uri(&self.0[&notice.account])
+            .header("Content-Type", "application/json");
+        if !without {
+            request = request.header(name, value);
+        }
+        app.send(request.body(Body::from(body.to_string())).unwrap()).await.status.as_u16()
+    }
+}
+
+/// The bank carries out what it has received, and tells everything. Whether it had nothing to do.
+pub async fn settle(app: &TestApp, bank: &Bank, post: &Post) -> bool {
+    let has_done = bank.finish();
+    let notices = bank.notices();
+    for notice in &notices {
+        post.arrive(app, notice).await;
+    }
+    app.run_jobs().await;
+    let is_asked_again = !transaction_requests::next_due(&app.app.store).await.unwrap().is_empty();
+    !has_done && notices.is_empty() && bank.is_quiet() && !is_asked_again
+}
+
+async fn charges_of(app: &TestApp, merchant: &str) -> Vec<Value> {
+    let page = app.get(&format!("/v1/charges?merchantId={merchant}&limit=100")).await.expect(200);
+    page["items"].as_array().unwrap().clone()
+}
+
+/// A charge, its entries in the ledger, and the bank's books say the same; what is kept is kept once. Of what no provider has
+/// ever received, or shows, the operator has been told.
+pub async fn agrees(app: &TestApp, bank: &Bank, charge: &Value, is_told: bool, of: &str) -> Held {
+    let (id, amount) = (text(&charge["id"]), charge["amount"].as_i64().unwrap());
+    let held = bank.held(id);
+    let shown = || format!("{of}: {charge:#}\nthe bank: {}", bank.shown(id));
+    assert!(held.holding <= 1, "two authorizations are kept: {}", shown());
+    assert_eq!(held.waiting, 0, "the bank has not decided: {}", shown());
+    let told = match text(&charge["status"]) {
+        "authorized" => Some((0, amount)),
+        "pre_authorized" => Some((amount, 0)),
+        "voided" | "canceled" | "failed" => Some((0, 0)),
+        // How much of it is charged back, the ledger says.
+        "charged_back" => None,
+        status if is_told && status.ends_with("pending") => None,
+        other => panic!("{other} in the end: {}", shown()),
+    };
+    let in_bank = (held.reserved, held.kept);
+    assert!(told.is_none_or(|told| told == in_bank), "{told:?} here, {in_bank:?} there: {}", shown());
+    let entries = ledger::of_sources(&app.app.store, app.client_id(), &[id.parse().unwrap()]).await.unwrap();
+    let of = |purpose: Purpose| -> i64 {
+        let entries = entries.iter().map(|entry| {
+            let sign = i64::from(entry.debit == purpose) - i64::from(entry.credit == purpose);
+            entry.amount.minor_units() * sign
+        });
+        entries.sum()
+    };
+    let posted = (of(Purpose::Hold), of(Purpose::ProviderReceivable));
+    assert_eq!(posted, in_bank, "the ledger and the bank differ: {}\n{entries:#?}", shown());
+    held
+}
