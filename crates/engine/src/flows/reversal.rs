@@ -51,6 +51,13 @@ pub async fn apply(
             ReversalVerdict::TooEarly(reason) => return Ok(Applied::TooEarly(reason)),
             ReversalVerdict::Refused(reason) => {
                 count(ReversalOutcome::Refused(reason));
+                if reason == ReversalReason::OtherCurrency {
+                    tracing::error!(
+                        alert = "reversal_in_another_currency", charge = %charge.id, kind = reversal.kind.word(),
+                        case = reversal.id, currency = reversal.currency.map(|currency| currency.code()),
+                        "what a provider says of a payment is in another currency than the charge: the operator must look"
+                    );
+                }
                 return Ok(Applied::Refused(reason));
             }
             ReversalVerdict::Applies(reversed) => match write(app, &charge, &reversed, actor).await? {

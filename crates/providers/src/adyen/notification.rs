@@ -209,13 +209,18 @@ fn dispute(item: &Item, kind: ReversalKind) -> Result<EventKind, NotificationRef
 
 fn case(item: &Item, id: Option<&String>, kind: ReversalKind) -> Result<EventKind, NotificationRefusal> {
     let id = id.cloned().unwrap_or_default();
-    let currency = item.amount.as_ref().and_then(|sent| Currency::parse(&sent.currency));
-    let reversal = Reversal::new(kind, id, Some(amount(item)?));
-    Ok(EventKind::Reversal(Reversal { currency, ..reversal }))
+    let (amount, currency) = money(item)?;
+    let reversal = Reversal::new(kind, id, Some(amount));
+    Ok(EventKind::Reversal(Reversal { currency: Some(currency), ..reversal }))
 }
 
 fn amount(item: &Item) -> Result<Amount, NotificationRefusal> {
+    money(item).map(|(amount, _)| amount)
+}
+
+fn money(item: &Item) -> Result<(Amount, Currency), NotificationRefusal> {
     let sent = item.amount.as_ref().ok_or(NO_AMOUNT)?;
     let currency = Currency::parse(&sent.currency).ok_or(NO_AMOUNT)?;
-    currency::from_provider(sent.value, currency).ok_or(NO_AMOUNT)
+    let amount = currency::from_provider(sent.value, currency).ok_or(NO_AMOUNT)?;
+    Ok((amount, currency))
 }

@@ -149,9 +149,14 @@ fn news(charge: &Charge, reference: Reference) -> Vec<(Uuid, EventKind)> {
     }
 }
 
-/// The void that has made the canceled amount what it is.
+/// The void that has made the canceled amount what it is. A void that was refused leaves a mark too, and one for the same sum
+/// may come after it: the newest has done it, since a void is only asked for when the one before it has ended.
 fn voids(charge: &Charge) -> Vec<(Uuid, EventKind)> {
     let Some(metadata) = charge.metadata.as_ref() else { return Vec::new() };
-    let marks = Mark::all(metadata).filter(|(_, mark)| mark.sum() == charge.canceled_amount);
-    marks.map(|(key, _)| (key, EventKind::Outcome(Finding::Approved(tell::done(charge))))).collect()
+    let of_sum = Mark::all(metadata).filter(|(_, mark)| mark.sum() == charge.canceled_amount);
+    let newest = of_sum.max_by_key(|(_, mark)| mark.at);
+    newest
+        .map(|(key, _)| (key, EventKind::Outcome(Finding::Approved(tell::done(charge)))))
+        .into_iter()
+        .collect()
 }

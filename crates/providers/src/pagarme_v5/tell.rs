@@ -135,7 +135,8 @@ fn is_reserved(charge: &Charge, capture: Option<CaptureMode>) -> bool {
 
 /// The reversal of a charge whose money the payer's bank took back.
 pub(super) fn chargeback(charge: &Charge) -> Reversal {
-    Reversal::new(ReversalKind::ChargedBack, format!("chargeback {}", charge.id), None)
+    let reversal = Reversal::new(ReversalKind::ChargedBack, format!("chargeback {}", charge.id), None);
+    Reversal { currency: charge.currency(), ..reversal }
 }
 
 fn taken(charge: &Charge) -> Option<Finding> {

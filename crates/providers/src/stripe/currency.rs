@@ -38,9 +38,14 @@ pub(super) fn code(currency: Currency) -> String {
     currency.code().to_ascii_lowercase()
 }
 
+/// The currency with a code of the provider; `None` when it is not listed.
+pub(super) fn parse(code: &str) -> Option<Currency> {
+    Currency::parse(&code.to_ascii_uppercase())
+}
+
 /// An amount that the provider has sent; `None` when its currency is not listed.
 pub(super) fn received(amount: i64, code: &str) -> Option<Amount> {
-    let currency = Currency::parse(&code.to_ascii_uppercase())?;
+    let currency = parse(code)?;
     let minor_units = match written(currency) {
         Written::AsIs => amount,
         Written::InHundredths => amount / HUNDRED,

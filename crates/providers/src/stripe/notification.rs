@@ -27,6 +27,7 @@ pub(super) const WEBHOOK_SECRET: &str = "webhookSecret";
 // The parser's own message could repeat parts of the body.
 const NOT_AN_EVENT: NotificationRefusal = NotificationRefusal::NotReadable("it is not the JSON of an event");
 const NOT_ITS_OBJECT: NotificationRefusal = NotificationRefusal::NotReadable("its object is not of its kind");
+const NO_CURRENCY: NotificationRefusal = NotificationRefusal::NotReadable("its currency is none");
 const NO_PAYMENT: NotificationRefusal = NotificationRefusal::NotReadable("its dispute names no payment");
 
 /// Checks the signature in constant time, with each secret, and its age.
@@ -172,7 +173,7 @@ fn disputed(event: &Event, dispute: &Dispute) -> Result<Said, NotificationRefusa
     };
     let about = EventSubject::Reference(dispute.payment_intent.clone().ok_or(NO_PAYMENT)?);
     let amount = currency::received(dispute.amount, &dispute.currency);
-    let currency = Currency::parse(&dispute.currency.to_ascii_uppercase());
+    let currency = Some(currency::parse(&dispute.currency).ok_or(NO_CURRENCY)?);
     let reversal = Reversal { currency, ..Reversal::new(kind, dispute.id.clone(), amount) };
     Ok(Some((about, EventKind::Reversal(reversal))))
 }

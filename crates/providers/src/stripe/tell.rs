@@ -202,6 +202,7 @@ pub(super) fn refunded(refund: &Refund) -> Option<Finding> {
         RefundStatus::Failed | RefundStatus::Canceled => {
             let amount = currency::received(refund.amount, &refund.currency);
             let reverted = Reversal::new(ReversalKind::RefundReverted, refund.id.clone(), amount);
+            let reverted = Reversal { currency: Some(currency::parse(&refund.currency)?), ..reverted };
             Some(Finding::Reversed {
                 taken: Box::new(Finding::Approved(approval)),
                 reversals: vec![reverted],

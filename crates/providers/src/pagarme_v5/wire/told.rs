@@ -1,5 +1,6 @@
 //! What is answered: orders with their charges, each with its last transaction.
 
+use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
@@ -33,6 +34,8 @@ pub struct Charge {
     #[serde(default)]
     pub code: Option<String>,
     #[serde(default)]
+    pub currency: Option<String>,
+    #[serde(default)]
     pub amount: Option<Amount>,
     #[serde(default)]
     pub paid_amount: Option<Amount>,
@@ -45,6 +48,13 @@ pub struct Charge {
     /// In what a notification tells of a charge.
     #[serde(default)]
     pub order: Option<OrderOfCharge>,
+}
+
+impl Charge {
+    /// Its currency, where it is told and listed.
+    pub fn currency(&self) -> Option<Currency> {
+        self.currency.as_deref().and_then(|code| Currency::parse(&code.to_ascii_uppercase()))
+    }
 }
 
 /// The order that a charge belongs to.

@@ -1,6 +1,7 @@
 //! What the provider's answers mean, by recorded bodies.
 
 use regente_domain::boleto::{Fine, FineRate, Interest, InterestRate};
+use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::percentage::Percentage;
 use regente_domain::time::Timestamp;
@@ -203,7 +204,8 @@ fn a_charge_that_was_charged_back_was_taken_before() {
     };
     assert!(matches!(*taken, Finding::Approved(_)), "{taken:?}");
     let id = "chargeback ch_K2rJ5nlHwTE4qRDP".to_owned();
-    assert_eq!(reversals, [Reversal::new(ReversalKind::ChargedBack, id, None)]);
+    let reversal = Reversal::new(ReversalKind::ChargedBack, id, None);
+    assert_eq!(reversals, [Reversal { currency: Some(Currency::BRL), ..reversal }]);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
 use http::header::AUTHORIZATION;
+use regente_domain::currency::Currency;
 use regente_domain::time::Timestamp;
 use regente_providers::http_client::{HttpClient, HttpOptions};
 use regente_providers::notification::{
@@ -147,6 +148,7 @@ fn each_kind_says_what_became_of_the_charge() {
     let charged_back = what("charge.chargedback", card(json!({ "status": "chargedback" })));
     let id = "chargeback ch_K2rJ5nlHwTE4qRDP".to_owned();
     let reversal = Reversal::new(ReversalKind::ChargedBack, id, None);
+    let reversal = Reversal { currency: Some(Currency::BRL), ..reversal };
     assert_eq!(charged_back, EventKind::Reversal(reversal));
 }
 
@@ -169,6 +171,23 @@ fn a_refund_is_the_outcome_of_the_void_that_has_marked_it() {
     assert_eq!(refunded("paid", 400), [void(KEY), void(first)]);
     assert_eq!(refunded("canceled", 1500), [void(second)]);
     assert_eq!(refunded("canceled", 1400), [], "given back by others");
+}
+
+#[test]
+fn of_two_marks_of_one_sum_the_newest_is_done() {
+    let metadata = json!({
+        "regente_void_AAAAAAAAAAAAAAAAAAAABw": "0+400@2",
+        "regente_void_AAAAAAAAAAAAAAAAAAAACA": "0+400@1",
+    });
+    let members = json!({ "status": "paid", "canceled_amount": 400, "metadata": metadata });
+    let told = events("charge.refunded", charge_of(&order_card(), members)).unwrap();
+    let voids: Vec<_> =
+        told.into_iter().map(|event| event.about).filter(|about| *about != of_call(KEY)).collect();
+    assert_eq!(voids, [of_call(Uuid::from_u128(7))], "the other one was refused before");
+}
+
+fn of_call(key: Uuid) -> EventSubject {
+    EventSubject::Call { object_id: OBJECT, key }
 }
 
 #[test]

@@ -223,7 +223,8 @@ fn a_refund_leads_back_to_its_void() {
         panic!("not reversed: {what:?}")
     };
     let amount = Amount::new(400);
-    assert_eq!(reversals, [Reversal::new(ReversalKind::RefundReverted, "re_3SQ".to_owned(), amount)]);
+    let reversal = Reversal::new(ReversalKind::RefundReverted, "re_3SQ".to_owned(), amount);
+    assert_eq!(reversals, [Reversal { currency: Some(Currency::BRL), ..reversal }]);
 }
 
 #[test]
@@ -256,6 +257,13 @@ fn a_dispute_names_the_payment_by_its_id() {
         let reversal = Reversal { currency: Some(Currency::BRL), ..reversal };
         assert_eq!(what, EventKind::Reversal(reversal));
     }
+    let dollars = with(recorded("dispute"), json!({ "currency": "usd" }));
+    let (_, what) = one(&event("charge.dispute.created", dollars));
+    let EventKind::Reversal(told) = what else { panic!("{what:?}") };
+    assert_eq!(told.currency, Currency::parse("USD"));
+    let unlisted = with(recorded("dispute"), json!({ "currency": "xxx" }));
+    let refusal = events(&event("charge.dispute.created", unlisted)).unwrap_err();
+    assert!(matches!(refusal, NotificationRefusal::NotReadable(_)), "nor is it ours: {refusal:?}");
     for kind in
         ["charge.dispute.updated", "charge.dispute.funds_withdrawn", "charge.dispute.funds_reinstated"]
     {
