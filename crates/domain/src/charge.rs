@@ -46,7 +46,7 @@ pub use ended::{Ended, OrphanVoid, Says};
 use explanation::{Explanation, Stopped};
 pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved_authorization};
 pub use found::{BUYER_IS_GONE, GoesBack, NewId, Taken};
-pub use late::refused_voids;
+pub use late::{is_same_transfer, is_unnamed, payments, refused_voids};
 pub use method::*;
 pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
 pub use paid::PaidOtherwise;

@@ -158,6 +158,12 @@ impl Charge {
     ) -> Result<Option<Taken>, Misstep> {
         let back = |goes_back| move |taken| Taken { goes_back: Some(goes_back), ..taken };
         match self.next_after_late(&requests, found) {
+            // Without its id another payment would be given back.
+            Next::Void { .. }
+                if self.is_further_payment(&requests, found) && found.transaction_id().is_none() =>
+            {
+                Ok(None)
+            }
             Next::Void { .. } if self.is_further_payment(&requests, found) => {
                 let void = |_: &Self, requests: &[TransactionRequest]| {
                     requests.last().map_or(Next::Rest, |told| Next::Void { request: told.id })

@@ -42,14 +42,15 @@ impl Charge {
         }
     }
 
-    /// Whether both are the same payment. Whoever pays by himself may pay twice: each payment has an id of its own. An
-    /// authorization of a card or a wallet is approved once.
+    /// Whether both are the same payment. Whoever pays by himself may pay twice: each payment has an id of its own. Without
+    /// one, the transfer of the payer's bank tells, else what was paid. An authorization of a card or a wallet is approved
+    /// once.
     pub(super) fn is_same_payment(&self, known: &TransactionRequest, found: &TransactionRequest) -> bool {
-        match self.method.source() {
-            PaymentSource::Card(_) | PaymentSource::Wallet => true,
-            PaymentSource::Payer(_) => {
-                found.transaction_id().is_none() || found.transaction_id() == known.transaction_id()
-            }
+        match (self.method.source(), found.transaction_id(), transfer(known), transfer(found)) {
+            (PaymentSource::Card(_) | PaymentSource::Wallet, ..) => true,
+            (PaymentSource::Payer(_), Some(id), ..) => known.transaction_id() == Some(id),
+            (PaymentSource::Payer(_), None, Some(known), Some(found)) => known == found,
+            (PaymentSource::Payer(_), None, ..) => known.amount == found.amount,
         }
     }
 
@@ -124,8 +125,23 @@ impl Charge {
     }
 }
 
+/// The id of a payer's transfer at his bank: the end-to-end id of a Pix.
+fn transfer(payment: &TransactionRequest) -> Option<&str> {
+    payment.reference()?.network_authorization_code.as_deref()
+}
+
+/// Whether both are one transfer of the payer's bank, which names it.
+pub fn is_same_transfer(known: &TransactionRequest, found: &TransactionRequest) -> bool {
+    transfer(known).is_some() && transfer(known) == transfer(found)
+}
+
+/// Whether neither a payment nor the transfer of it has an id: nothing but its amount tells it from another one.
+pub fn is_unnamed(payment: &TransactionRequest) -> bool {
+    payment.transaction_id().is_none() && transfer(payment).is_none()
+}
+
 /// What the payer of a request with instructions has paid, as it is recorded.
-pub(super) fn payments(
+pub fn payments(
     requests: &[TransactionRequest],
     instructed: TransactionRequestId,
 ) -> impl Iterator<Item = &TransactionRequest> + Clone {

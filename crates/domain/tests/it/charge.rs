@@ -286,6 +286,20 @@ fn money_that_comes_late_makes_the_charge_good_or_is_given_back() {
     assert_eq!((paid.state.status(), paid.explanation.stopped), (ChargeStatus::Authorized, None));
     let twice = [unpaid[0].clone(), unpaid[1].clone(), of_payer(2, approved())];
     assert_eq!(paid.next_after_late(&twice, &found(0)), Next::Rest);
+    // A payment without an id is known by the transfer, else by what was paid.
+    let unnamed = |transfer: Option<&str>, minor_units| {
+        let network_authorization_code = transfer.map(str::to_owned);
+        let outcome = Outcome::Approved(Approval { network_authorization_code, ..Approval::default() });
+        TransactionRequest { amount: Amount::new(minor_units).unwrap(), ..authorization(0, outcome) }
+    };
+    let further = Next::Void { request: found(0).id };
+    let original = charge().amount.minor_units();
+    assert_eq!(paid.next_after_late(&twice, &unnamed(None, original)), Next::Rest);
+    assert_eq!(paid.next_after_late(&twice, &unnamed(None, original + 1)), further);
+    let first = TransactionRequest { outcome: unnamed(Some("E1"), original).outcome, ..twice[2].clone() };
+    let known = [unpaid[0].clone(), unpaid[1].clone(), first];
+    assert_eq!(paid.next_after_late(&known, &unnamed(Some("E1"), original)), Next::Rest);
+    assert_eq!(paid.next_after_late(&known, &unnamed(Some("E2"), original)), further);
     // Its provider had refused, and another one has taken the charge since.
     let other = [awaited, of_payer(1, declined()), authorization(2, approved())];
     assert_eq!(

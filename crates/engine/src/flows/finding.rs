@@ -9,7 +9,7 @@ use futures_util::future::BoxFuture;
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::{RequestType, TransactionRequest};
-use regente_domain::charge::{BUYER_IS_GONE, Charge, ChargeState, GoesBack, Means, Taken};
+use regente_domain::charge::{self, BUYER_IS_GONE, Charge, ChargeState, GoesBack, Means, Taken};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_store::cards;
 
@@ -91,12 +91,49 @@ pub async fn take_all(
     found: Found,
     actor: &Actor,
 ) -> Result<(), Error> {
-    let payments = found.taken_back.clone();
-    for ended in found.ended(request, app.clock.of(request.client_id)) {
-        take(app, &ended, actor).await?;
+    let taken_back = found.taken_back.clone();
+    let is_paid = found.amount.is_some();
+    let payments = found.ended(request, app.clock.of(request.client_id));
+    if is_paid && payments.iter().any(|payment| payment.transaction_id().is_none()) {
+        tell_of_unnamed(app, request, &payments, actor).await?;
     }
-    for payment in &payments {
+    for ended in &payments {
+        take(app, ended, actor).await?;
+    }
+    for payment in &taken_back {
         taken_back::take(app, request, payment, actor).await?;
+    }
+    Ok(())
+}
+
+/// Tells the operator of payments that may be further ones, and whose provider names neither them nor their transfers. A probe
+/// lists all payments: there the amount tells the one that is known. A notification of the same amount may repeat it, or tell of
+/// another one. None is given back, since nobody could say which.
+async fn tell_of_unnamed(
+    app: &App,
+    request: &TransactionRequest,
+    payments: &[TransactionRequest],
+    actor: &Actor,
+) -> Result<(), Error> {
+    let Ran { charge: _, requests } = stored::whole_of(app, request).await?;
+    let known: Vec<_> = charge::payments(&requests, request.id).collect();
+    let lists_all = !matches!(actor, Actor::Job(NOTIFICATION));
+    let is_known = |payment: &TransactionRequest| {
+        known.iter().any(|known| {
+            let is_same_amount = lists_all && known.amount == payment.amount;
+            charge::is_same_transfer(known, payment) || is_same_amount
+        })
+    };
+    let mut nameless = payments.iter().filter(|payment| payment.transaction_id().is_none());
+    let may_be_further = !known.is_empty() && nameless.any(|payment| !is_known(payment));
+    let several = payments.iter().filter(|payment| charge::is_unnamed(payment)).count() > 1;
+    if may_be_further || several {
+        tracing::error!(
+            alert = "payment_without_id", charge = %request.object_id, transaction_request = %request.id,
+            provider = %request.provider_type.code(), payments = payments.len(),
+            "a provider tells of a payment without an id that may be a further one: the operator must look whether the \
+             payer has paid twice"
+        );
     }
     Ok(())
 }
