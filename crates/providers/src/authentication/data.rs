@@ -122,9 +122,13 @@ pub struct Mpi {
 }
 
 impl Mpi {
-    /// Whether the issuer is liable: the cardholder was authenticated, or the attempt was (EMV 3-D Secure,
-    /// `transStatus`).
-    pub fn shifts_liability(&self) -> bool {
+    /// Whether it says that the cardholder was authenticated, or that the attempt was (EMV 3-D Secure, `transStatus`).
+    pub fn says_authenticated(&self) -> bool {
         matches!(self.trans_status.as_deref(), Some("Y" | "A"))
+    }
+
+    /// What proves it to the issuer. Without it nothing of the result is sent to a provider.
+    pub fn proof(&self) -> Option<&str> {
+        self.cavv.as_deref().filter(|cavv| !cavv.is_empty())
     }
 }

@@ -161,7 +161,7 @@ fn authentication(authorization: &Authorization) -> Result<Option<sent::Authenti
             ds_transaction_id: answered.network_transaction_id.as_deref(),
             version: answered.version.as_deref(),
         }),
-        Some(Proof::Outside(mpi)) => mpi.cavv.as_deref().map(|cavv| sent::ThreeDSecure {
+        Some(Proof::Outside(mpi)) => mpi.proof().map(|cavv| sent::ThreeDSecure {
             mpi: MPI,
             cavv,
             eci: mpi.eci.as_deref(),
@@ -169,15 +169,13 @@ fn authentication(authorization: &Authorization) -> Result<Option<sent::Authenti
             ds_transaction_id: mpi.directory_server_transaction_id.as_deref(),
             version: mpi.version.as_deref(),
         }),
-        Some(Proof::ToDo { .. }) => match authorization.liability_shift {
-            LiabilityShift::NotRequired => None,
-            // Nothing was asked of anyone: the next provider may authenticate.
-            LiabilityShift::Required => {
-                let decline = Decline::from_reason(Reason::AuthenticationUnavailable);
-                return Err(Decline { retryable: true, ..decline });
-            }
-        },
+        Some(Proof::ToDo { .. }) => None,
     };
+    // Nothing was asked of anyone: the next provider may authenticate.
+    if threed_secure.is_none() && authorization.liability_shift == LiabilityShift::Required {
+        let decline = Decline::from_reason(Reason::AuthenticationUnavailable);
+        return Err(Decline { retryable: true, ..decline });
+    }
     let kind = "threed_secure";
     Ok(threed_secure.map(|threed_secure| sent::Authentication { kind, threed_secure }))
 }

@@ -113,7 +113,7 @@ fn authentication(proof: Option<&Proof>) -> Authentication<'_> {
     match proof {
         None => Authentication { authentication_data: never, ..Authentication::default() },
         Some(Proof::Answered(answered)) => match answered.found {
-            Found::Authenticated | Found::Attempted => {
+            Found::Authenticated | Found::Attempted if answered.cavv.is_some() => {
                 let status = if answered.found == Found::Authenticated { "Y" } else { "A" };
                 let mpi_data = MpiData {
                     cavv: answered.cavv.as_deref(),
@@ -124,7 +124,9 @@ fn authentication(proof: Option<&Proof>) -> Authentication<'_> {
                 };
                 Authentication { mpi_data: Some(mpi_data), ..Authentication::default() }
             }
-            Found::ChallengeWanted
+            Found::Authenticated
+            | Found::Attempted
+            | Found::ChallengeWanted
             | Found::NotEnrolled
             | Found::DataShared
             | Found::Failed
@@ -134,9 +136,10 @@ fn authentication(proof: Option<&Proof>) -> Authentication<'_> {
                 Authentication { authentication_data: never, ..Authentication::default() }
             }
         },
-        Some(Proof::Outside(mpi)) => {
+        Some(Proof::Outside(mpi)) if mpi.proof().is_some() => {
             Authentication { mpi_data: Some(outside(mpi)), ..Authentication::default() }
         }
+        Some(Proof::Outside(_)) => Authentication { authentication_data: never, ..Authentication::default() },
         Some(Proof::ToDo { purpose, data, .. }) => Authentication {
             authentication_data: Some(AuthenticationData {
                 attempt_authentication: "always",
@@ -157,7 +160,7 @@ fn authentication(proof: Option<&Proof>) -> Authentication<'_> {
 
 fn outside(mpi: &Mpi) -> MpiData<'_> {
     MpiData {
-        cavv: mpi.cavv.as_deref(),
+        cavv: mpi.proof(),
         eci: mpi.eci.as_deref(),
         ds_trans_id: mpi.directory_server_transaction_id.as_deref(),
         three_ds_version: mpi.version.as_deref(),

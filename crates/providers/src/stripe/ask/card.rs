@@ -116,7 +116,7 @@ impl<'a> ThreeDSecureResult<'a> {
     fn of_merchant(mpi: &'a Mpi) -> Option<Self> {
         Some(Self {
             version: mpi.version.as_deref()?,
-            cryptogram: mpi.cavv.as_deref()?,
+            cryptogram: mpi.proof()?,
             transaction_id: mpi.directory_server_transaction_id.as_deref().or(mpi.xid.as_deref())?,
             eci: mpi.eci.as_deref(),
             trans_status: mpi.trans_status.as_deref(),

@@ -219,6 +219,11 @@ fn a_result_of_another_3ds_server_is_handed_over() {
         version: Some("2.1.0".to_owned()),
         xid: None,
     };
+    for cavv in [None, Some(String::new())] {
+        let bare = body(&with_proof(Proof::Outside(Mpi { cavv, ..mpi.clone() })));
+        assert_eq!(bare.get("mpiData"), None, "a result without its proof is none");
+        assert_eq!(bare["authenticationData"]["attemptAuthentication"], "never");
+    }
     let outside = body(&with_proof(Proof::Outside(mpi)));
     assert_eq!(outside["mpiData"]["directoryResponse"], "C");
     assert_eq!(outside["mpiData"]["authenticationResponse"], "Y");

@@ -191,9 +191,14 @@ fn the_result_of_a_3ds_server_is_handed_over() {
         });
         assert_eq!(sent["credit_card"]["authentication"], expected);
     }
-    let nobody = Proof::Answered(Authenticated::bare(Found::NotEnrolled));
-    let sent = payment(Authorization { proof: Some(Box::new(nobody)), ..card_authorization("123") });
-    assert_eq!(sent["credit_card"].get("authentication"), None);
+    let unproven = json!({ "transStatus": "Y", "cavv": "" });
+    for nobody in [
+        Proof::Answered(Authenticated::bare(Found::NotEnrolled)),
+        Proof::Outside(serde_json::from_value(unproven).unwrap()),
+    ] {
+        let sent = payment(Authorization { proof: Some(Box::new(nobody)), ..card_authorization("123") });
+        assert_eq!(sent["credit_card"].get("authentication"), None);
+    }
 }
 
 #[test]

@@ -204,9 +204,12 @@ fn the_result_of_another_server_is_handed_over() {
         has(&sent, "error_on_requires_action=true");
     }
     let sent_outside =
-        sent(Authorization { proof: Some(Box::new(Proof::Outside(outside))), ..card_authorization() });
+        sent(Authorization { proof: Some(Box::new(Proof::Outside(outside.clone()))), ..card_authorization() });
     has(&sent_outside, "payment_method_options[card][three_d_secure][ares_trans_status]=Y");
     // A result without its proof is none.
+    let unproven = Proof::Outside(Mpi { cavv: Some(String::new()), ..outside });
+    let sent_unproven = sent(Authorization { proof: Some(Box::new(unproven)), ..card_authorization() });
+    lacks(&sent_unproven, "payment_method_options[card][three_d_secure]");
     let bare = Proof::Answered(Authenticated { cavv: None, ..answered });
     let proven = |liability_shift| Authorization {
         proof: Some(Box::new(bare.clone())),

@@ -173,10 +173,10 @@ fn must_authenticate(fields: &Fields<'_>, data: &ThreeDSecure) {
         fields.problem("threeDSecure2.dataOnly", "must be false: a debit card is authenticated");
     }
     if let Some(mpi) = &data.mpi {
-        if !matches!(mpi.trans_status.as_deref(), Some("Y" | "A")) {
+        if !mpi.says_authenticated() {
             fields.problem("threeDSecure2.mpi.transStatus", "must be Y or A: a debit card is authenticated");
         }
-        if mpi.cavv.is_none() {
+        if mpi.proof().is_none() && data.requires_liability_shift != Some(true) {
             fields.problem("threeDSecure2.mpi.cavv", "should not be empty: a debit card is authenticated");
         }
     }

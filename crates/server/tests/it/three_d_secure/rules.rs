@@ -68,6 +68,11 @@ async fn the_result_of_another_server_is_taken(app: TestApp) {
     assert_eq!(charge["status"], "authorized", "its last digit is not looked at: {charge:#}");
     assert_eq!(requests(&charge), [("authorization", "success")]);
     assert_eq!(charge["threeDSecure2"]["mpi"], mpi);
+    for cavv in [json!(null), json!("")] {
+        body["threeDSecure2"]["mpi"]["cavv"] = cavv;
+        let problem = "threeDSecure2.mpi.cavv should not be empty: it is what makes the issuer liable";
+        assert_eq!(app.post("/v1/charges", &body).await.details(400), [problem]);
+    }
     body["threeDSecure2"]["mpi"]["transStatus"] = json!("N");
     let problem = "threeDSecure2.requiresLiabilityShift must be false with this mpi.transStatus";
     assert_eq!(app.post("/v1/charges", &body).await.details(400), [problem]);

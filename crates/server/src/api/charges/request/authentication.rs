@@ -32,9 +32,16 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<ThreeDSecure> {
         if data_only == Some(true) {
             fields.problem("dataOnly", "must not be true together with mpi");
         }
-        let is_shifted = mpi.as_ref().is_none_or(Mpi::shifts_liability);
-        if requires_liability_shift == Some(true) && !is_shifted {
-            fields.problem("requiresLiabilityShift", "must be false with this mpi.transStatus");
+        let says_authenticated = mpi.as_ref().is_none_or(Mpi::says_authenticated);
+        let is_proven = mpi.as_ref().is_none_or(|mpi| mpi.proof().is_some());
+        match (requires_liability_shift == Some(true), says_authenticated, is_proven) {
+            (true, false, _) => {
+                fields.problem("requiresLiabilityShift", "must be false with this mpi.transStatus");
+            }
+            (true, true, false) => {
+                fields.problem("mpi.cavv", "should not be empty: it is what makes the issuer liable");
+            }
+            (true, true, true) | (false, ..) => {}
         }
     }
     Some(ThreeDSecure {
