@@ -5,6 +5,7 @@ pub mod analysis;
 pub mod attempt;
 pub mod authentication;
 mod ended;
+pub mod elsewhere;
 pub mod explanation;
 mod follow_up;
 mod found;

@@ -9,6 +9,7 @@ pub mod card_check;
 pub mod challenge;
 pub mod charge;
 pub mod customers;
+mod elsewhere;
 pub mod finding;
 pub mod follow_up;
 pub mod notification;

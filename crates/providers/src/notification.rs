@@ -2,6 +2,7 @@
 //! adapter reads from it. The server receives them and stores them; a job of the engine decides what they change.
 
 use http::{HeaderMap, HeaderName};
+use regente_domain::charge::elsewhere::Deed;
 use regente_domain::seller::Standing;
 use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
@@ -84,6 +85,8 @@ pub enum EventKind {
     Outcome(Finding),
     /// Something has happened to the payment after it was taken.
     Reversal(Reversal),
+    /// The merchant has done something with the payment elsewhere.
+    DoneElsewhere(Deed),
     /// How a seller stands; the event is about its registration.
     Seller(Standing),
 }
@@ -94,6 +97,7 @@ impl EventKind {
         match self {
             Self::Outcome(_) => "outcome",
             Self::Reversal(reversal) => reversal.kind.word(),
+            Self::DoneElsewhere(deed) => deed.kind.word(),
             Self::Seller(_) => "seller",
         }
     }

@@ -166,6 +166,25 @@ impl Charge {
         Ok((Self { split, ..opened }, open))
     }
 
+    /// The charge after a capture or void that was carried out without being opened. Whoever had nothing to say in it bears
+    /// his part.
+    pub(super) fn carried_out(
+        &self,
+        operation: FollowUpKind,
+        responsible: ProviderType,
+        before: Held,
+        amount: Amount,
+        now: Timestamp,
+    ) -> Option<Transition> {
+        let open = OpenOperation { ordinal: self.requests, amount, before };
+        let state = match operation {
+            FollowUpKind::Capture => ChargeState::CapturePending { responsible, open },
+            FollowUpKind::Void => ChargeState::RefundPending { responsible, open },
+        };
+        let split = self.split_during(operation, amount, &[]).unwrap_or_else(|_| self.split.clone());
+        Self { state, split, ..self.clone() }.settle(now)
+    }
+
     fn opened(
         &self,
         operation: FollowUpKind,

@@ -69,6 +69,8 @@ words! {
         OtherPayment = "other_payment",
         /// It is more than was refunded.
         MoreThanRefunded = "more_than_refunded",
+        /// It is more than is left of what was taken.
+        MoreThanTaken = "more_than_taken",
         /// It is in another currency than the charge.
         OtherCurrency = "other_currency",
     }
@@ -528,7 +530,7 @@ pub fn refunds_reverted<'a>(requests: impl IntoIterator<Item = &'a TransactionRe
 }
 
 /// What the provider has taken: what was captured, or paid at once.
-fn taken(requests: &[TransactionRequest]) -> Amount {
+pub(super) fn taken(requests: &[TransactionRequest]) -> Amount {
     let is_capture = |request: &&TransactionRequest| {
         request.request_type == RequestType::Capture && matches!(request.outcome, Outcome::Approved(_))
     };
@@ -556,9 +558,10 @@ pub(crate) fn is_of(
             // Requests of earlier releases do not name it.
             None => about.follows.is_none(),
         },
+        // A case of it that has its id.
+        RequestGroup::Reversal(_) => about.follows == Some(taken.id),
         RequestGroup::Authorization(_)
         | RequestGroup::CardCheck
-        | RequestGroup::Reversal(_)
         | RequestGroup::Authentication(_)
         | RequestGroup::Risk(_) => false,
     }

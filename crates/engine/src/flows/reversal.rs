@@ -106,7 +106,7 @@ pub(super) async fn apply_all(
     Ok(())
 }
 
-async fn write(app: &App, before: &Charge, reversed: &Reversed, actor: &Actor) -> Result<Commit, Error> {
+pub(super) async fn write(app: &App, before: &Charge, reversed: &Reversed, actor: &Actor) -> Result<Commit, Error> {
     let told = reversed.request(app.chance.id(reversed.transition.charge.updated_at));
     outcome::write_report(app, before, &reversed.transition, &told, actor).await
 }

@@ -58,6 +58,7 @@ const ENGINE: &[&str] = &[
     "flows::asking flows::charge flows::finding",
     "flows::challenge",
     "flows::reversal",
+    "flows::elsewhere",
     "flows::card_check",
     "flows::reported",
     "flows::reconcile",

@@ -1,6 +1,7 @@
 //! Notifications of the provider (standard webhooks): what is signed, and which events an item tells of. Of what is not
 //! signed nothing decides whether money has moved.
 
+use regente_domain::charge::elsewhere::{Deed, DeedKind, Much};
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::money::Amount;
@@ -103,7 +104,9 @@ pub(super) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEven
 fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
     let unknown = || NotificationRefusal::UnknownKind(item.event_code.clone());
     let (_, says) = CODES.iter().find(|(code, _)| *code == item.event_code).ok_or_else(unknown)?;
-    let named = item.merchant_reference.as_deref().and_then(Reference::parse).ok_or(NOT_OURS)?;
+    let Some(named) = item.merchant_reference.as_deref().and_then(Reference::parse) else {
+        return done_elsewhere(item, *says);
+    };
     let (pays, gives_back) = match named.operation {
         OperationKind::Authorization | OperationKind::ZeroDollar => (true, false),
         OperationKind::Capture => (false, false),
@@ -122,6 +125,8 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         Says::Void if pays && item.event_code == "TECHNICAL_CANCEL" && item.success => {
             outcome(Finding::Declined(closed(item)))
         }
+        // By hand, in the Customer Area: it repeats the reference of the payment.
+        Says::Capture | Says::Void if pays && item.success => Ok(vec![deed(item, *says)?]),
         Says::Postponed if gives_back => outcome(Finding::Accepted(approval(item))),
         Says::RefundReverted if gives_back || pays => Ok(vec![reversal(item, ReversalKind::RefundReverted)?]),
         Says::Dispute(kind) if item.success => Ok(vec![dispute(item, *kind)?]),
@@ -136,10 +141,47 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         | Says::Dispute(_)
         | Says::Chargeback => Err(unknown()),
     }?;
-    let occurred_at = item.event_date.as_deref().and_then(Timestamp::parse).ok_or(NO_DATE)?;
     let about = EventSubject::Call { object_id: named.object_id, key: named.key };
-    let event = |what| ProviderEvent { id: item.id(), occurred_at, about: about.clone(), what };
-    Ok(told.into_iter().map(event).collect())
+    told.into_iter().map(|what| event(item, about.clone(), what)).collect()
+}
+
+fn event(item: &Item, about: EventSubject, what: EventKind) -> Result<ProviderEvent, NotificationRefusal> {
+    let occurred_at = item.event_date.as_deref().and_then(Timestamp::parse).ok_or(NO_DATE)?;
+    Ok(ProviderEvent { id: item.id(), occurred_at, about, what })
+}
+
+/// What another system of the merchant has done, under a reference of its own: a payment of ours is named by the provider's
+/// id alone.
+fn done_elsewhere(item: &Item, says: Says) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
+    let named = |id: &Option<String>| id.clone().filter(|id| !id.is_empty()).ok_or(NOT_OURS);
+    let (about, what) = match says {
+        Says::Capture | Says::Void if item.success => (named(&item.original_reference)?, deed(item, says)?),
+        // It counts only where the refund was counted.
+        Says::RefundReverted => {
+            (named(&item.psp_reference)?, reversal(item, ReversalKind::RefundReverted)?)
+        }
+        Says::Capture
+        | Says::Void
+        | Says::Authorization
+        | Says::Closed
+        | Says::CaptureFailed
+        | Says::Postponed
+        | Says::Dispute(_)
+        | Says::Chargeback => return Err(NOT_OURS),
+    };
+    Ok(vec![event(item, EventSubject::Reference(about), what)?])
+}
+
+/// A capture, a cancellation or a refund that nobody here has asked for.
+fn deed(item: &Item, says: Says) -> Result<EventKind, NotificationRefusal> {
+    let (amount, currency) = money(item)?;
+    let (kind, much) = match (says, item.event_code.as_str()) {
+        (Says::Capture, _) => (DeedKind::Captured, Much::This(amount)),
+        (_, "REFUND") => (DeedKind::Refunded, Much::This(amount)),
+        _ => (DeedKind::Released, Much::Everything),
+    };
+    let id = item.psp_reference.clone().unwrap_or_default();
+    Ok(EventKind::DoneElsewhere(Deed { kind, id, much, currency: Some(currency) }))
 }
 
 /// Whoever pays a Pix or a boleto may pay another amount than was asked for.

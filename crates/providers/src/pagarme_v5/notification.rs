@@ -7,6 +7,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::AUTHORIZATION;
+use regente_domain::charge::elsewhere::{Deed, DeedKind, Much};
 use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -19,7 +20,7 @@ use crate::outcome::Finding;
 
 use super::reference::{Mark, Reference};
 use super::tell;
-use super::wire::told::{Charge, ChargeStatus, Order};
+use super::wire::told::{Charge, ChargeStatus, Order, TransactionStatus};
 
 /// Members of the credentials: what the merchant has entered at the provider's webhook.
 const USER: &str = "webhookUser";
@@ -131,7 +132,10 @@ pub(super) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEven
 /// kind of the notification: those of one charge come in any order, and each has the state of its own time.
 fn news(charge: &Charge, reference: Reference) -> Vec<(Uuid, EventKind)> {
     match charge.status {
-        ChargeStatus::Canceled => voids(charge),
+        ChargeStatus::Canceled => {
+            let canceled = done_elsewhere(charge).map(|deed| (reference.key, deed));
+            voids(charge).into_iter().chain(canceled).collect()
+        }
         ChargeStatus::Chargedback => {
             vec![(reference.key, EventKind::Reversal(tell::chargeback(charge)))]
         }
@@ -144,9 +148,47 @@ fn news(charge: &Charge, reference: Reference) -> Vec<(Uuid, EventKind)> {
         | ChargeStatus::Other => {
             let outcome =
                 tell::finding(charge, None).map(|finding| (reference.key, EventKind::Outcome(finding)));
-            outcome.into_iter().chain(voids(charge)).collect()
+            let refunded = done_elsewhere(charge).map(|deed| (reference.key, deed));
+            outcome.into_iter().chain(voids(charge)).chain(refunded).collect()
         }
     }
+}
+
+/// What was canceled or refunded in all. Where our own voids, which are told first, come to less, the merchant has done the
+/// rest at the provider's dashboard.
+fn done_elsewhere(charge: &Charge) -> Option<EventKind> {
+    let last = charge.last_transaction.as_ref()?;
+    let kind = match last.status? {
+        TransactionStatus::Refunded | TransactionStatus::PartialRefunded => DeedKind::Refunded,
+        TransactionStatus::Voided => DeedKind::Released,
+        TransactionStatus::AuthorizedPendingCapture
+        | TransactionStatus::WaitingCapture
+        | TransactionStatus::Captured
+        | TransactionStatus::PartialCapture
+        | TransactionStatus::NotAuthorized
+        | TransactionStatus::Failed
+        | TransactionStatus::WithError
+        | TransactionStatus::PartialVoid
+        | TransactionStatus::PendingRefund
+        | TransactionStatus::WaitingPayment
+        | TransactionStatus::Generated
+        | TransactionStatus::Viewed
+        | TransactionStatus::Paid
+        | TransactionStatus::Other => return None,
+    };
+    let much = match charge.status {
+        ChargeStatus::Canceled => Much::Everything,
+        ChargeStatus::Pending
+        | ChargeStatus::Paid
+        | ChargeStatus::Overpaid
+        | ChargeStatus::Underpaid
+        | ChargeStatus::Processing
+        | ChargeStatus::Failed
+        | ChargeStatus::Chargedback
+        | ChargeStatus::Other => Much::UpTo(charge.canceled_amount?),
+    };
+    let id = last.id.clone().unwrap_or_else(|| format!("canceled {}", charge.id));
+    Some(EventKind::DoneElsewhere(Deed { kind, id, much, currency: charge.currency() }))
 }
 
 /// The void that has made the canceled amount what it is. A void that was refused leaves a mark too, and one for the same sum

@@ -166,6 +166,7 @@ pub fn refund(call: &Call, follow_up: &FollowUp, intent: &str) -> Result<Ask, De
 pub(super) fn undoing_refund(key: Uuid, intent: &str) -> Ask {
     let mut form = Members::default();
     form.add("payment_intent", intent);
+    form.add("metadata[regente_undone_key]", key.to_string());
     post("refunds.create", "/v1/refunds", undoing_key(key), form)
 }
 

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use aws_lc_rs::hmac;
 use http::{HeaderMap, HeaderName};
-use regente_domain::currency::Currency;
+use regente_domain::charge::elsewhere::{Deed, DeedKind, Much};
 use regente_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::wire::{
-    Charge, Dispute, DisputeStatus, Event, Metadata, PaymentIntent, Refund, SetupIntent, member,
+    Charge, Dispute, DisputeStatus, Event, Metadata, PaymentIntent, Refund, RefundStatus, SetupIntent,
+    member,
 };
 use super::{currency, tell};
 use crate::notification::{
@@ -160,7 +161,32 @@ fn checked(setup: &SetupIntent) -> Said {
 }
 
 fn refunded(refund: &Refund) -> Said {
-    Some((call(&refund.metadata, member::KEY)?, EventKind::Outcome(tell::refunded(refund)?)))
+    match call(&refund.metadata, member::KEY) {
+        Some(about) => Some((about, EventKind::Outcome(tell::refunded(refund)?))),
+        None => refunded_elsewhere(refund),
+    }
+}
+
+/// A refund that nobody here has asked for: it names the payment by the provider's id. One that fails is named by its own,
+/// since it counts only where the refund was counted.
+fn refunded_elsewhere(refund: &Refund) -> Said {
+    if refund.metadata.uuid(member::UNDONE_KEY).is_some() {
+        return None;
+    }
+    let (id, amount) = (refund.id.clone(), currency::received(refund.amount, &refund.currency)?);
+    let currency = Some(currency::parse(&refund.currency)?);
+    match refund.status? {
+        RefundStatus::Succeeded => {
+            let deed = Deed { kind: DeedKind::Refunded, id, much: Much::This(amount), currency };
+            Some((EventSubject::Reference(refund.payment_intent.clone()?), EventKind::DoneElsewhere(deed)))
+        }
+        RefundStatus::Failed | RefundStatus::Canceled => {
+            let kind = ReversalKind::RefundReverted;
+            let about = EventSubject::Reference(id.clone());
+            Some((about, EventKind::Reversal(Reversal { kind, id, amount: Some(amount), currency })))
+        }
+        RefundStatus::Pending | RefundStatus::RequiresAction | RefundStatus::Other => None,
+    }
 }
 
 /// A dispute has no metadata of the payment: it names the payment by the provider's id.

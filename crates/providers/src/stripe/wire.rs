@@ -14,6 +14,8 @@ pub(super) mod member {
     pub(in crate::stripe) const KEY: &str = "regente_key";
     /// The key of the capture.
     pub(in crate::stripe) const CAPTURE_KEY: &str = "regente_capture_key";
+    /// The key of the authorization that a refund undoes.
+    pub(in crate::stripe) const UNDONE_KEY: &str = "regente_undone_key";
     /// [`REQUIRED`] when the charge goes on only with the shift of liability.
     pub(in crate::stripe) const LIABILITY_SHIFT: &str = "regente_liability_shift";
     /// See [`LIABILITY_SHIFT`].
@@ -192,6 +194,8 @@ pub(super) struct Refund {
     pub(super) currency: String,
     #[serde(default)]
     pub(super) status: Option<RefundStatus>,
+    #[serde(default)]
+    pub(super) payment_intent: Option<String>,
     #[serde(default)]
     pub(super) metadata: Metadata,
 }

@@ -2,6 +2,7 @@
 //! they send them. The adapters themselves are judged in `crates/providers/tests`.
 
 mod check;
+mod done_elsewhere;
 pub mod elsewhere;
 mod later;
 mod proofs;

@@ -3,6 +3,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::Outcome;
+use regente_domain::charge::elsewhere::Deed;
 use regente_domain::charge::reversal::ReversalReason;
 use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
@@ -17,7 +18,7 @@ use crate::error::Error;
 use crate::flows::attempt::Found;
 use crate::flows::finding::NOTIFICATION;
 use crate::flows::revoked::{self, Confirmed};
-use crate::flows::{reported, reversal, sellers};
+use crate::flows::{elsewhere, reported, reversal, sellers};
 
 /// Whether an event is part of the records.
 pub(super) enum Applied {
@@ -49,6 +50,7 @@ pub(super) async fn apply(
             let occurred_at = what.occurred_at.or(Some(event.occurred_at));
             reversal(app, stored, &Reversal { occurred_at, ..what.clone() }).await
         }
+        EventKind::DoneElsewhere(deed) => done_elsewhere(app, stored, deed).await,
         EventKind::Seller(_) => Ok(Applied::Kept("it is about a seller".to_owned())),
     }
 }
@@ -125,6 +127,24 @@ async fn outcome(
         reported::Applied::TooEarly => Applied::TooEarly(ReversalReason::UnderWay),
         reported::Applied::LeftToOperator(status) => {
             Applied::Kept(format!("it refuses what was approved, and the charge is {}", status.word()))
+        }
+    })
+}
+
+async fn done_elsewhere(app: &App, stored: StoredRequest, deed: &Deed) -> Result<Applied, Error> {
+    let request = &stored.request;
+    if app.in_flight.contains(request.id) {
+        return Ok(Applied::InFlight);
+    }
+    if stored.object_kind == ObjectKind::Card {
+        return Ok(Applied::Kept("the check of a card takes no money".to_owned()));
+    }
+    let _admission = app.store.admit_waiting().await?;
+    Ok(match elsewhere::apply(app, request, deed, &Actor::Job(NOTIFICATION)).await? {
+        reversal::Applied::Yes => Applied::Yes,
+        reversal::Applied::TooEarly(reason) => Applied::TooEarly(reason),
+        reversal::Applied::Refused(reason) => {
+            Applied::Kept(format!("{} is refused: {}", deed.kind.word(), reason.word()))
         }
     })
 }

@@ -189,6 +189,7 @@ const fn too_early_for_max(reason: ReversalReason) -> Duration {
         | ReversalReason::State
         | ReversalReason::OtherPayment
         | ReversalReason::MoreThanRefunded
+        | ReversalReason::MoreThanTaken
         | ReversalReason::OtherCurrency => UNMATCHED_FOR_MAX,
     }
 }

@@ -4,6 +4,7 @@ use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::{HeaderMap, HeaderName, HeaderValue};
+use regente_domain::charge::elsewhere::{Deed, DeedKind, Much};
 use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::money::Amount;
@@ -225,7 +226,8 @@ fn a_batch_tells_of_several_requests() {
     let body = batch(items.clone().map(signed));
     assert_eq!(taken(&body).unwrap().id, None, "a repetition has the same body");
     let about: Vec<_> = read(&body).unwrap().into_iter().map(|event| event.about).collect();
-    assert_eq!(about, [call(2), call(3)]);
+    let payment = EventSubject::Reference("993617895204576J".to_owned());
+    assert_eq!(about, [call(2), call(3), payment]);
 }
 
 #[test]
@@ -366,8 +368,7 @@ fn an_amount_is_in_our_minor_units() {
 #[test]
 fn an_event_of_another_operation_changes_nothing() {
     for (event_code, reference) in [
-        ("CAPTURE", PAYMENT),
-        ("REFUND", PAYMENT),
+        ("REFUND", CAPTURE),
         ("CANCELLATION", CAPTURE),
         ("AUTHORISATION", CAPTURE),
         ("OFFER_CLOSED", VOID),
@@ -382,13 +383,39 @@ fn an_event_of_another_operation_changes_nothing() {
 }
 
 #[test]
+fn what_is_done_by_hand_or_by_another_system_is_told_of_the_payment() {
+    let by_id = EventSubject::Reference("993617895204576J".to_owned());
+    let all = Amount::new(1500).unwrap();
+    for (event_code, kind, much) in [
+        ("CAPTURE", DeedKind::Captured, Much::This(all)),
+        ("REFUND", DeedKind::Refunded, Much::This(all)),
+        ("CANCELLATION", DeedKind::Released, Much::Everything),
+        ("CANCEL_OR_REFUND", DeedKind::Released, Much::Everything),
+    ] {
+        let (id, currency) = ("QFQTPCQ8HXSKGK82".to_owned(), Some(Currency::BRL));
+        let deed = EventKind::DoneElsewhere(Deed { kind, id, much, currency });
+        // By hand the reference of the payment is repeated.
+        assert_eq!(says(item(event_code, PAYMENT, json!({}))), (call(1), vec![deed.clone()]), "{event_code}");
+        assert_eq!(says(item(event_code, "order 7", json!({}))), (by_id.clone(), vec![deed]), "{event_code}");
+        for reference in [PAYMENT, "order 7"] {
+            let failed = item(event_code, reference, json!({ "success": "false" }));
+            assert!(read(&batch([failed])).is_err(), "{event_code}: nothing was done");
+        }
+        let nameless = item(event_code, "order 7", json!({ "originalReference": "" }));
+        assert!(matches!(read(&batch([nameless])), Err(NotificationRefusal::NotReadable(_))));
+    }
+    let (about, _) = says(item("REFUND_FAILED", "order 7", json!({})));
+    assert_eq!(about, EventSubject::Reference("QFQTPCQ8HXSKGK82".to_owned()), "the refund, if it was counted");
+}
+
+#[test]
 fn what_is_not_understood_is_kept() {
     assert_eq!(
         read(&batch([item("REPORT_AVAILABLE", PAYMENT, json!({}))])),
         Err(NotificationRefusal::UnknownKind("REPORT_AVAILABLE".to_owned()))
     );
     for unreadable in [
-        batch([item("REFUND", "order 7", json!({}))]),
+        batch([item("AUTHORISATION", "order 7", json!({}))]),
         batch([item("REFUND", VOID, json!({ "eventDate": "" }))]),
     ] {
         assert!(matches!(read(&unreadable), Err(NotificationRefusal::NotReadable(_))));
@@ -424,7 +451,8 @@ fn every_published_example_is_read() {
         };
         let item = wrapper["NotificationRequestItem"].clone();
         let event_code = item["eventCode"].as_str().unwrap().to_owned();
-        assert!(original.is_err(), "a reference of somebody else: {original:?}");
+        let is_about_ours = |event: &ProviderEvent| matches!(event.about, EventSubject::Call { .. });
+        assert!(!original.is_ok_and(|told| told.iter().any(is_about_ours)), "a reference of somebody else");
         let reference = match event_code.as_str() {
             "CAPTURE" | "CAPTURE_FAILED" => CAPTURE,
             "CANCELLATION" | "CANCEL_OR_REFUND" | "TECHNICAL_CANCEL" | "REFUND" | "REFUND_FAILED"

@@ -4,6 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::HeaderValue;
 use http::header::AUTHORIZATION;
+use regente_domain::charge::elsewhere::{Deed, DeedKind, Much};
 use regente_domain::currency::Currency;
 use regente_domain::time::Timestamp;
 use regente_providers::http_client::{HttpClient, HttpOptions};
@@ -160,8 +161,12 @@ fn a_refund_is_the_outcome_of_the_void_that_has_marked_it() {
         "regente_void_AAAAAAAAAAAAAAAAAAAACA": "400+1100@1",
         "of the merchant": "x",
     });
+    // What the canceled amount says is told besides, in the next test.
     let refunded = |status: &str, canceled: i64| {
-        let members = json!({ "status": status, "canceled_amount": canceled, "metadata": metadata });
+        let last = json!({ "status": "captured" });
+        let members = json!({
+            "status": status, "canceled_amount": canceled, "metadata": metadata, "last_transaction": last,
+        });
         let events = events("charge.refunded", charge_of(&order_card(), members)).unwrap();
         let approved = |event: &ProviderEvent| matches!(event.what, EventKind::Outcome(Finding::Approved(_)));
         assert!(events.iter().all(approved), "{events:?}");
@@ -171,6 +176,28 @@ fn a_refund_is_the_outcome_of_the_void_that_has_marked_it() {
     assert_eq!(refunded("paid", 400), [void(KEY), void(first)]);
     assert_eq!(refunded("canceled", 1500), [void(second)]);
     assert_eq!(refunded("canceled", 1400), [], "given back by others");
+}
+
+#[test]
+fn what_is_canceled_in_all_is_told_beside_the_void() {
+    let told = |status: &str, last: &str| {
+        let last = json!({ "id": "tran_9", "status": last });
+        let members = json!({ "status": status, "canceled_amount": 400, "last_transaction": last });
+        let events = events("charge.refunded", charge_of(&order_card(), members)).unwrap();
+        let deeds = events.into_iter().filter_map(|event| match event.what {
+            EventKind::DoneElsewhere(deed) => Some((event.about, deed)),
+            _ => None,
+        });
+        deeds.collect::<Vec<_>>()
+    };
+    let deed = |kind, much| {
+        let (id, currency) = ("tran_9".to_owned(), Some(Currency::BRL));
+        vec![(of_call(KEY), Deed { kind, id, much, currency })]
+    };
+    assert_eq!(told("paid", "partial_refunded"), deed(DeedKind::Refunded, Much::UpTo(cents(400))));
+    assert_eq!(told("canceled", "refunded"), deed(DeedKind::Refunded, Much::Everything));
+    assert_eq!(told("canceled", "voided"), deed(DeedKind::Released, Much::Everything));
+    assert_eq!(told("paid", "captured"), [], "an earlier state");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderValue};
+use regente_domain::charge::elsewhere::{Deed, DeedKind, Much};
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -237,8 +238,33 @@ fn older_interfaces_tell_refunds_with_their_charge() {
     let refunds = json!({ "object": "list", "data": [recorded("refund"), foreign, other] });
     let told = events(&event("charge.refunded", json!({ "id": "ch_3SQ", "refunds": refunds }))).unwrap();
     let told: Vec<_> = told.iter().map(|event| (event.id.as_str(), &event.about)).collect();
-    assert_eq!(told, [("evt_1SQ", &about(VOID)), ("evt_1SQ-1", &about(7))]);
+    let payment = EventSubject::Reference("pi_3SQ".to_owned());
+    assert_eq!(told, [("evt_1SQ", &about(VOID)), ("evt_1SQ-1", &payment), ("evt_1SQ-2", &about(7))]);
     assert_eq!(events(&event("charge.refunded", json!({ "id": "ch_3SQ" }))), Ok(Vec::new()));
+}
+
+#[test]
+fn a_refund_of_somebody_else_names_the_payment_by_its_id() {
+    let told = |members: Value| {
+        let refund = with(with(recorded("refund"), json!({ "metadata": {} })), members);
+        events(&event("refund.updated", refund)).unwrap()
+    };
+    let [made] = told(json!({})).try_into().unwrap();
+    assert_eq!(made.about, EventSubject::Reference("pi_3SQ".to_owned()));
+    let (id, much) = ("re_3SQ".to_owned(), Much::This(Amount::new(400).unwrap()));
+    let deed = Deed { kind: DeedKind::Refunded, id, much, currency: Some(Currency::BRL) };
+    assert_eq!(made.what, EventKind::DoneElsewhere(deed));
+    let [failed] = told(json!({ "status": "failed" })).try_into().unwrap();
+    assert_eq!(failed.about, EventSubject::Reference("re_3SQ".to_owned()), "it was counted, or it was not");
+    let EventKind::Reversal(reverted) = failed.what else { panic!("{failed:?}") };
+    assert_eq!((reverted.kind, reverted.amount), (ReversalKind::RefundReverted, Amount::new(400)));
+    for nothing in [
+        json!({ "status": "pending" }),
+        json!({ "payment_intent": null }),
+        json!({ "metadata": { "regente_undone_key": key(7) } }),
+    ] {
+        assert_eq!(told(nothing.clone()), [], "{nothing}");
+    }
 }
 
 #[test]

@@ -38,7 +38,7 @@ const DISPUTE: &str = include_str!("../../../../providers/tests/it/stripe/bodies
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// A provider that approves payments and receives what follows.
-fn receives(said: &Said) -> Option<(u16, Value)> {
+pub(super) fn receives(said: &Said) -> Option<(u16, Value)> {
     let path = said.path.as_str();
     let sent = said.json();
     let reference = || sent["reference"].clone();
@@ -57,8 +57,8 @@ fn receives(said: &Said) -> Option<(u16, Value)> {
 
 pub(super) struct Shop {
     pub elsewhere: Elsewhere,
-    merchant: String,
-    address: String,
+    pub merchant: String,
+    pub address: String,
 }
 
 pub(super) async fn shop(app: TestApp, provider: Value) -> (TestApp, Shop) {

@@ -1,0 +1,178 @@
+//! The merchant captures, cancels and refunds at a provider's own page, or by another system of his.
+
+use std::time::Duration;
+
+use aws_lc_rs::hmac;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::later::{Shop, charged, read, send, shop, shown, signed_at};
+use super::{SUCCEEDED, adyen, body, pagarme, stripe};
+use crate::agreement::ledger_is_right;
+use crate::charges::text;
+use crate::follow_ups::{announced, void};
+use crate::harness::{TestApp, stories};
+use crate::three_d_secure::requests;
+
+stories! {
+    what_is_refunded_by_hand_is_counted_once_in_any_order,
+    a_reservation_is_captured_or_released_by_hand,
+    a_refund_at_the_dashboard_can_fail,
+    a_charge_says_how_much_was_refunded_in_all,
+}
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+/// The provider's id of the payment.
+const PAYMENT: &str = "JLCMPCQ8HXSKGK82";
+const ORDER: &str = include_str!("../../../../providers/tests/it/pagarme_v5/bodies/order_card.json");
+
+/// The provider tells twice of a request that was made under this reference, by hand or by another system.
+async fn tells(app: &TestApp, shop: &Shop, code: &str, psp: &str, reference: &str, value: i64) {
+    let signed = format!("{psp}:{PAYMENT}:Shop:{reference}:{value}:BRL:{code}:true");
+    let key = hmac::Key::new(hmac::HMAC_SHA256, &[0x44; 32]);
+    let signature = STANDARD.encode(hmac::sign(&key, signed.as_bytes()).as_ref());
+    let item = json!({
+        "eventCode": code, "success": "true", "pspReference": psp, "originalReference": PAYMENT,
+        "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": "2026-03-23T16:00:00+01:00",
+        "amount": { "currency": "BRL", "value": value }, "additionalData": { "hmacSignature": signature },
+    });
+    for _ in 0..2 {
+        let items = json!([{ "NotificationRequestItem": item }]);
+        let message = json!({ "live": "false", "notificationItems": items });
+        assert_eq!(send(app, shop, "unused", "", &message).await, 200);
+        app.run_jobs().await;
+    }
+}
+
+/// Our reference of the newest request to an address that ends so.
+fn reference(shop: &Shop, end: &str) -> String {
+    let all = shop.elsewhere.all();
+    let sent = all.iter().rfind(|said| said.path.ends_with(end)).expect("such a request").json();
+    text(&sent["reference"]).to_owned()
+}
+
+async fn what_is_refunded_by_hand_is_counted_once_in_any_order(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, true).await;
+    let payment = reference(&shop, "/adyen/payments");
+    tells(&app, &shop, "REFUND", "refund 1", &payment, 40).await;
+    let refunded = read(&app, &id).await;
+    assert_eq!(shown(&refunded), ("authorized", 110), "{refunded:#}");
+    assert_eq!(requests(&refunded), [("void", "success"), ("authorization", "success")]);
+    tells(&app, &shop, "REFUND", "refund 2", "order 7", 30).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 80), "of another system");
+    // One of ours is under way: which of the two is meant is known when it has ended.
+    void(&app, &id, json!({ "amount": 20 })).await.expect(201);
+    tells(&app, &shop, "REFUND", "refund 3", &payment, 10).await;
+    assert_eq!(shown(&read(&app, &id).await), ("refund_pending", 80));
+    let ours = reference(&shop, "/refunds");
+    tells(&app, &shop, "REFUND", "refund 4", &ours, 20).await;
+    app.later(HOUR).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 50));
+    // More than is left is told to the operator, and kept.
+    tells(&app, &shop, "REFUND", "refund 5", &payment, 51).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 50));
+    tells(&app, &shop, "REFUND", "refund 6", &payment, 50).await;
+    assert_eq!(shown(&read(&app, &id).await), ("voided", 0));
+    let events = announced(&app, &id).await;
+    assert_eq!(events[2..], ["voided", "voided", "refund_pending", "voided", "voided", "voided"]);
+    ledger_is_right(&app).await;
+}
+
+async fn a_reservation_is_captured_or_released_by_hand(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, false).await;
+    let payment = reference(&shop, "/adyen/payments");
+    tells(&app, &shop, "CAPTURE", "capture 1", &payment, 100).await;
+    let captured = read(&app, &id).await;
+    assert_eq!(shown(&captured), ("authorized", 100), "{captured:#}");
+    assert_eq!(requests(&captured)[0], ("capture", "success"));
+    let id = charged(&app, &shop, false).await;
+    tells(&app, &shop, "CANCELLATION", "cancel 1", &reference(&shop, "/adyen/payments"), 150).await;
+    let released = read(&app, &id).await;
+    assert_eq!(released["status"], "canceled", "{released:#}");
+    assert_eq!(announced(&app, &id).await, ["pending", "pre_authorized", "canceled"]);
+    ledger_is_right(&app).await;
+}
+
+async fn a_refund_at_the_dashboard_can_fail(app: TestApp) {
+    let (app, shop) = shop(app, stripe(1)).await;
+    shop.elsewhere.answers(|said| {
+        (said.path == "/stripe/v1/payment_intents").then(|| {
+            let (sent, mut intent) = (said.form(), body(SUCCEEDED));
+            (intent["amount"], intent["amount_received"]) = (json!(150), json!(150));
+            for name in ["regente_key", "regente_object_id"] {
+                intent["metadata"][name] = json!(sent[&format!("metadata[{name}]")]);
+            }
+            (200, intent)
+        })
+    });
+    let id = charged(&app, &shop, true).await;
+    let paid = read(&app, &id).await;
+    let payment = text(&paid["transactionRequests"][0]["transactionId"]).to_owned();
+    let tells = async |event: &str, refund: &str, status: &str, amount: i64| {
+        let now = app.clock.deployment().as_millis() / 1000;
+        let refund = json!({
+            "id": refund, "object": "refund", "status": status, "amount": amount, "currency": "brl",
+            "payment_intent": payment, "metadata": {},
+        });
+        let kind = "refund.updated";
+        let message = json!({
+            "id": event, "object": "event", "type": kind, "created": now, "data": { "object": refund },
+        });
+        assert_eq!(send(&app, &shop, "Stripe-Signature", &signed_at(now, &message), &message).await, 200);
+        app.run_jobs().await;
+        read(&app, &id).await
+    };
+    // Its failure comes first, and waits for what it follows.
+    assert_eq!(shown(&tells("evt_1", "re_1", "failed", 50).await), ("authorized", 150));
+    assert_eq!(shown(&tells("evt_2", "re_2", "succeeded", 60).await), ("authorized", 90));
+    assert_eq!(shown(&tells("evt_3", "re_2", "succeeded", 60).await), ("authorized", 90), "told again");
+    assert_eq!(shown(&tells("evt_4", "re_1", "succeeded", 50).await), ("authorized", 40));
+    app.later(HOUR).await;
+    let done = read(&app, &id).await;
+    assert_eq!(shown(&done), ("authorized", 90), "{done:#}");
+    assert_eq!(announced(&app, &id).await[2..], ["voided", "voided", "revert_void"]);
+    ledger_is_right(&app).await;
+}
+
+async fn a_charge_says_how_much_was_refunded_in_all(app: TestApp) {
+    let (app, shop) = shop(app, pagarme(1)).await;
+    shop.elsewhere.answers(|said| (said.path == "/pagarme_v5/orders").then(|| (200, ordered(&said.json()))));
+    let id = charged(&app, &shop, true).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 150));
+    let charge = ordered(&shop.elsewhere.said("POST", "/pagarme_v5/orders").json())["charges"][0].clone();
+    let tells = async |event: &str, status: &str, last: &str, canceled: i64| {
+        let mut charge = charge.clone();
+        (charge["status"], charge["canceled_amount"]) = (json!(status), json!(canceled));
+        (charge["last_transaction"]["id"], charge["last_transaction"]["status"]) = (json!(event), json!(last));
+        let message = json!({
+            "id": event, "type": "charge.refunded", "created_at": "2026-09-01T12:00:02Z", "data": charge,
+        });
+        let user = format!("Basic {}", STANDARD.encode("regente:a secret"));
+        assert_eq!(send(&app, &shop, "Authorization", &user, &message).await, 200);
+        app.run_jobs().await;
+        let charge = read(&app, &id).await;
+        (text(&charge["status"]).to_owned(), charge["amount"].as_i64().unwrap())
+    };
+    let is = |status: &str, amount| (status.to_owned(), amount);
+    assert_eq!(tells("hook_1", "paid", "partial_refunded", 70).await, is("authorized", 80));
+    assert_eq!(tells("hook_2", "paid", "partial_refunded", 50).await, is("authorized", 80), "an earlier state");
+    assert_eq!(tells("hook_3", "canceled", "refunded", 150).await, is("voided", 0));
+    assert_eq!(tells("hook_4", "canceled", "refunded", 150).await, is("voided", 0));
+    assert_eq!(announced(&app, &id).await[2..], ["voided", "voided"]);
+    ledger_is_right(&app).await;
+}
+
+/// The order as the provider answers it: paid, with the reference and the amount that were sent.
+fn ordered(sent: &Value) -> Value {
+    let mut order = body(ORDER);
+    for place in ["", "/charges/0"] {
+        let part = order.pointer_mut(place).unwrap();
+        part["code"] = sent["code"].clone();
+        part["amount"] = sent["items"][0]["amount"].clone();
+    }
+    order["charges"][0]["paid_amount"] = sent["items"][0]["amount"].clone();
+    order
+}
