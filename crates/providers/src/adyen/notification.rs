@@ -1,5 +1,5 @@
-//! Notifications of the provider (standard webhooks): what is signed, and which events an item tells of. Of what is not
-//! signed nothing decides whether money has moved.
+//! Notifications of the provider (standard webhooks): what is signed, and which events an item tells of. What is not signed
+//! decides nothing about money: texts of it are kept.
 
 use regente_domain::charge::elsewhere::{Deed, DeedKind, Much};
 use regente_domain::currency::Currency;
@@ -47,8 +47,6 @@ enum Says {
     RefundReverted,
     /// A dispute went on.
     Dispute(ReversalKind),
-    /// The payer's bank has taken the money. It gives the money back if the merchant can defend himself, and does.
-    Chargeback,
 }
 
 /// The codes that say something of a charge; all others are kept and change nothing.
@@ -65,7 +63,8 @@ const CODES: [(&str, Says); 25] = [
     ("REFUND_FAILED", Says::RefundReverted),
     ("REFUNDED_REVERSED", Says::RefundReverted),
     ("NOTIFICATION_OF_CHARGEBACK", Says::Dispute(ReversalKind::DisputeOpened)),
-    ("CHARGEBACK", Says::Chargeback),
+    // The money is away, whether or not the merchant can defend himself, which is not signed. It comes back if he wins.
+    ("CHARGEBACK", Says::Dispute(ReversalKind::ChargedBack)),
     ("CHARGEBACK_REVERSED", Says::Dispute(ReversalKind::DisputeWon)),
     ("ISSUER_RESPONSE_TIMEFRAME_EXPIRED", Says::Dispute(ReversalKind::DisputeWon)),
     ("SECOND_CHARGEBACK", Says::Dispute(ReversalKind::DisputeLost)),
@@ -115,7 +114,7 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
     let takes = named.operation == OperationKind::Capture;
     let outcome = |finding| Ok(vec![EventKind::Outcome(finding)]);
     let told = match says {
-        Says::Authorization if pays => outcome(authorization(item)?),
+        Says::Authorization if pays => outcome(authorization(item, named.operation)?),
         Says::Closed if pays && item.success => outcome(Finding::Declined(closed(item))),
         Says::Capture if takes => outcome(done(item)),
         // Also after it was confirmed. Of what was captured by itself there is no request of a capture.
@@ -130,7 +129,6 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         Says::Postponed if gives_back => outcome(Finding::Accepted(approval(item))),
         Says::RefundReverted if gives_back || pays => Ok(vec![reversal(item, ReversalKind::RefundReverted)?]),
         Says::Dispute(kind) if item.success => Ok(vec![dispute(item, *kind)?]),
-        Says::Chargeback if item.success => Ok(vec![dispute(item, chargeback(item))?]),
         Says::Authorization
         | Says::Closed
         | Says::Capture
@@ -138,8 +136,7 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         | Says::Void
         | Says::Postponed
         | Says::RefundReverted
-        | Says::Dispute(_)
-        | Says::Chargeback => Err(unknown()),
+        | Says::Dispute(_) => Err(unknown()),
     }?;
     let about = EventSubject::Call { object_id: named.object_id, key: named.key };
     told.into_iter().map(|what| event(item, about.clone(), what)).collect()
@@ -166,8 +163,7 @@ fn done_elsewhere(item: &Item, says: Says) -> Result<Vec<ProviderEvent>, Notific
         | Says::Closed
         | Says::CaptureFailed
         | Says::Postponed
-        | Says::Dispute(_)
-        | Says::Chargeback => return Err(NOT_OURS),
+        | Says::Dispute(_) => return Err(NOT_OURS),
     };
     Ok(vec![event(item, EventSubject::Reference(about), what)?])
 }
@@ -184,16 +180,18 @@ fn deed(item: &Item, says: Says) -> Result<EventKind, NotificationRefusal> {
     Ok(EventKind::DoneElsewhere(Deed { kind, id, much, currency: Some(currency) }))
 }
 
-/// Whoever pays a Pix or a boleto may pay another amount than was asked for.
-fn authorization(item: &Item) -> Result<Finding, NotificationRefusal> {
+/// Whoever pays a Pix or a boleto may pay another amount than was asked for. How it was paid is not signed, so the amount of
+/// every payment is told. Nor is it signed why one was refused: that does not decide whether another provider is asked.
+fn authorization(item: &Item, operation: OperationKind) -> Result<Finding, NotificationRefusal> {
     if !item.success {
-        return Ok(Finding::Declined(declines::refused(Refusal {
+        let decline = declines::refused(Refusal {
             code: None,
             text: item.reason.as_deref(),
             raw: item.data("refusalReasonRaw"),
             advice: item.data("merchantAdviceCode"),
             psp_reference: item.psp_reference.as_deref(),
-        })));
+        });
+        return Ok(Finding::Declined(Decline { retryable: false, ..decline }));
     }
     let approval = Approval {
         authorization_code: item.data("authCode").map(str::to_owned),
@@ -201,7 +199,7 @@ fn authorization(item: &Item) -> Result<Finding, NotificationRefusal> {
         network_transaction_id: item.data("networkTxReference").map(str::to_owned),
         ..approval(item)
     };
-    if !item.is_paid_by_payer() {
+    if operation == OperationKind::ZeroDollar {
         return Ok(Finding::Approved(approval));
     }
     Ok(Finding::Paid(vec![Payment { reference: approval, amount: amount(item)?, taken_back: None }]))
@@ -227,14 +225,6 @@ fn closed(item: &Item) -> Decline {
     let message = decline.message.clone();
     let transaction_id = item.psp_reference.clone();
     Decline { retryable: false, transaction_id, ..decline.with_network(item.event_code.clone(), message) }
-}
-
-/// While the merchant can defend himself, it is not over: the money is away, and comes back if he wins.
-fn chargeback(item: &Item) -> ReversalKind {
-    match item.data("defendable") {
-        Some("true") => ReversalKind::DisputeOpened,
-        Some(_) | None => ReversalKind::ChargedBack,
-    }
 }
 
 /// A case with the provider's id of what has failed.

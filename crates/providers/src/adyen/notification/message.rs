@@ -3,9 +3,6 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// Payment methods whose payer pays by himself.
-const PAID_BY_PAYER: [&str; 2] = ["pix", "boleto"];
-
 /// What a body is.
 pub(super) enum Message {
     /// A standard webhook, with at least one item.
@@ -38,8 +35,6 @@ pub(super) struct Item {
     pub(super) event_date: Option<String>,
     #[serde(default)]
     pub(super) reason: Option<String>,
-    #[serde(default)]
-    pub(super) payment_method: Option<String>,
     #[serde(default)]
     pub(super) additional_data: Option<Map<String, Value>>,
 }
@@ -78,12 +73,6 @@ impl Item {
     /// A text of `additionalData`.
     pub(super) fn data(&self, name: &str) -> Option<&str> {
         self.additional_data.as_ref()?.get(name)?.as_str().filter(|text| !text.is_empty())
-    }
-
-    /// Whether the payer has paid by himself, after instructions.
-    pub(super) fn is_paid_by_payer(&self) -> bool {
-        let method = self.payment_method.as_deref().unwrap_or_default();
-        PAID_BY_PAYER.iter().any(|begin| method.starts_with(begin))
     }
 }
 

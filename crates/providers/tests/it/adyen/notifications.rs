@@ -119,6 +119,7 @@ fn call(number: u128) -> EventSubject {
 fn approved(what: &[EventKind]) -> Option<String> {
     match what {
         [EventKind::Outcome(Finding::Approved(approval))] => approval.transaction_id.clone(),
+        [EventKind::Outcome(Finding::Paid(payments))] => payments[0].reference.transaction_id.clone(),
         _ => None,
     }
 }
@@ -179,6 +180,61 @@ fn what_is_signed_cannot_be_changed() {
         let mut told_otherwise = genuine.clone();
         told_otherwise[name] = value;
         assert!(taken(&batch([told_otherwise])).is_ok(), "{name}");
+    }
+}
+
+/// Whoever has a signed item can send it with other words beside it.
+#[test]
+fn what_is_not_signed_decides_nothing() {
+    let forged = json!({
+        "paymentMethod": "pix", "reason": "Insufficient funds", "operations": ["REFUND"],
+        "additionalData": {
+            "defendable": "true", "refusalReasonRaw": "51", "merchantAdviceCode": "24", "disputeStatus": "Won",
+        },
+    });
+    let decides = |event_code, reference, success, unsigned: Value| {
+        let mut members = json!({ "success": success });
+        for (name, value) in object(unsigned) {
+            members[name] = value;
+        }
+        let (about, what) = says(item(event_code, reference, members));
+        let what = what.into_iter().map(|what| match what {
+            EventKind::Outcome(Finding::Paid(paid)) => format!("paid {:?}", paid[0].amount),
+            EventKind::Outcome(Finding::Declined(decline)) => format!("declined, {}", decline.retryable),
+            EventKind::Outcome(Finding::Approved(_)) => "approved".to_owned(),
+            EventKind::Outcome(Finding::Accepted(_)) => "accepted".to_owned(),
+            other => format!("{other:?}"),
+        });
+        (about, what.collect::<Vec<_>>())
+    };
+    for event_code in [
+        "AUTHORISATION",
+        "OFFER_CLOSED",
+        "CAPTURE",
+        "CAPTURE_FAILED",
+        "CANCELLATION",
+        "CANCEL_OR_REFUND",
+        "TECHNICAL_CANCEL",
+        "REFUND",
+        "POSTPONED_REFUND",
+        "REFUND_FAILED",
+        "REFUNDED_REVERSED",
+        "NOTIFICATION_OF_CHARGEBACK",
+        "CHARGEBACK",
+        "CHARGEBACK_REVERSED",
+        "SECOND_CHARGEBACK",
+    ] {
+        for reference in [PAYMENT, CAPTURE, VOID] {
+            for success in ["true", "false"] {
+                let signed_alone = json!({ "paymentMethod": "visa", "success": success });
+                if read(&batch([item(event_code, reference, signed_alone)])).is_err() {
+                    continue;
+                }
+                let honest = decides(event_code, reference, success, json!({ "paymentMethod": "visa" }));
+                let told_otherwise = decides(event_code, reference, success, forged.clone());
+                assert_eq!(told_otherwise, honest, "{event_code} {reference} {success}");
+            }
+        }
     }
 }
 
@@ -244,7 +300,7 @@ fn an_authorization_whose_answer_was_lost_is_told() {
 
 #[test]
 fn a_paid_pix_tells_its_amount() {
-    for method in ["pix", "boletobancario_santander"] {
+    for method in ["pix", "boletobancario_santander", "visa", ""] {
         let (_, what) = says(item(
             "AUTHORISATION",
             PAYMENT,
@@ -318,7 +374,7 @@ fn a_dispute_is_followed_to_its_end() {
     use ReversalKind::{ChargedBack, DisputeLost, DisputeOpened, DisputeWon};
     for (event_code, defendable, kind) in [
         ("NOTIFICATION_OF_CHARGEBACK", None, DisputeOpened),
-        ("CHARGEBACK", Some("true"), DisputeOpened),
+        ("CHARGEBACK", Some("true"), ChargedBack),
         ("CHARGEBACK", Some("false"), ChargedBack),
         ("CHARGEBACK", None, ChargedBack),
         ("CHARGEBACK_REVERSED", None, DisputeWon),
@@ -478,7 +534,7 @@ fn every_published_example_is_read() {
             "CANCEL_OR_REFUND: outcome",
             "CAPTURE: outcome",
             "CAPTURE_FAILED: outcome",
-            "CHARGEBACK: dispute_opened",
+            "CHARGEBACK: charged_back",
             "CHARGEBACK_REVERSED: dispute_won",
             "DISPUTE_DEFENSE_PERIOD_ENDED: dispute_lost",
             "ISSUER_RESPONSE_TIMEFRAME_EXPIRED: dispute_won",
