@@ -141,11 +141,22 @@ fn is_mask(value: &Value) -> bool {
 }
 
 impl ProviderType {
+    /// Whether the second credentials may be of another account at the provider than the first. What is only secret, such as
+    /// the key of a webhook, names none.
+    pub fn may_name_another_account(self, stored: &Map<String, Value>, after: &Map<String, Value>) -> bool {
+        let of_type = |(of, _): &&(Type, &str)| *of == self;
+        ACCOUNTS.iter().filter(of_type).any(|(_, name)| stored.get(*name) != after.get(*name))
+    }
+
     /// The credentials of this type.
     pub const fn credential_fields(self) -> CredentialFields {
         CREDENTIALS[self as usize].1
     }
 }
+
+/// The members that name the merchant's account, of the types with an adapter for real money.
+const ACCOUNTS: [(Type, &str); 3] =
+    [(Type::Adyen, "merchantAccount"), (Type::PagarmeV5, "secretKey"), (Type::Stripe, "secretKey")];
 
 const fn needs(required: &'static [&'static str]) -> CredentialFields {
     known(required, &[])

@@ -21,6 +21,8 @@ use regente_providers::request::{
 };
 use regente_providers::sandbox;
 use regente_store::providers::{self, Provider};
+use regente_store::transaction_requests::{self, StoredRequest};
+use regente_store::StoreError;
 use serde_json::{Map, Value};
 
 use super::observed;
@@ -325,23 +327,59 @@ async fn probe(
     overrides: &SimulatorOverrides,
     returned: BTreeMap<String, String>,
 ) -> Result<Probe, VaultError> {
-    let Some(operation) = operation_kind(request) else { return Ok(Probe::Unknown) };
-    let inquiry = Inquiry {
+    let credentials = credentials(app, provider).await?;
+    let Some(inquiry) = inquiry(app, provider, request, credentials) else { return Ok(Probe::Unknown) };
+    let inquiry = Inquiry { returned, test_overrides: overrides.0.clone(), ..inquiry };
+    Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
+}
+
+fn inquiry(
+    app: &App,
+    provider: &Provider,
+    request: &TransactionRequest,
+    credentials: Credentials,
+) -> Option<Inquiry> {
+    Some(Inquiry {
         key: request.provider_key(),
         object_id: request.object_id,
-        operation,
+        operation: operation_kind(request)?,
         capture: capture_mode(request),
         reference: request.transaction_id().map(str::to_owned),
-        returned,
+        returned: BTreeMap::new(),
         sent_at: request.sent_at,
         at: app.clock.of(request.client_id),
         provider_type: request.provider_type,
-        credentials: credentials(app, provider).await?,
+        credentials,
         options: provider.options.clone().unwrap_or_default(),
         mode: app.settings.mode,
-        test_overrides: overrides.0.clone(),
-    };
-    Ok(observed::probe(app, request, app.providers.probe(inquiry)).await)
+        test_overrides: None,
+    })
+}
+
+/// Whether these credentials may replace those of a provider: nothing is open there, or the provider shows what is open to
+/// them, so that they are of the same account. Otherwise what is open would be asked about at an account that has never seen
+/// it.
+///
+/// # Errors
+/// As the store.
+pub async fn may_replace_credentials(
+    app: &App,
+    provider: &Provider,
+    credentials: Credentials,
+) -> Result<bool, StoreError> {
+    let reserved_since = app.clock.of(provider.client_id) - app.settings.reservation_life;
+    let open = transaction_requests::open_at_provider(
+        &app.store,
+        provider.client_id,
+        provider.id,
+        reserved_since,
+    );
+    let Some(StoredRequest { request, .. }) = open.await? else { return Ok(true) };
+    if request.transaction_id().is_none() {
+        return Ok(false);
+    }
+    let Some(inquiry) = inquiry(app, provider, &request, credentials) else { return Ok(false) };
+    Ok(matches!(app.providers.probe(inquiry).await, Probe::Found(_)))
 }
 
 /// How long the answer to a request is waited for.

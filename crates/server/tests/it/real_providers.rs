@@ -1,6 +1,7 @@
 //! Providers that move real money, behind the product: their own adapters call a server of ours that answers with bodies as
 //! they send them. The adapters themselves are judged in `crates/providers/tests`.
 
+mod account;
 mod check;
 mod done_elsewhere;
 pub mod elsewhere;

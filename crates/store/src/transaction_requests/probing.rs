@@ -1,8 +1,9 @@
 //! Requests whose outcome is looked up: which are due, who looks, and when nobody looks any more.
 
 use regente_domain::charge::attempt::{OpenReason, TransactionRequest};
-use regente_domain::id::{ClientId, TransactionRequestId};
+use regente_domain::id::{ClientId, ProviderId, TransactionRequestId};
 use regente_domain::time::Timestamp;
+use uuid::Uuid;
 
 use super::row::{from_row, from_rows};
 use super::{Beginning, StoredRequest, columns, insert};
@@ -60,9 +61,45 @@ sql! {
     /// Requests with an unknown outcome whose probing ended, longest waiting first.
     GIVEN_UP_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE given_up_at IS NOT NULL ORDER BY given_up_at LIMIT :limit");
+    /// A request at one provider whose outcome, or whose payer, is waited for; one that the provider has named, if there is.
+    PROBED_AT_PROVIDER = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE client_id = :client_id AND provider_id = :provider_id AND due_at IS NOT NULL
+        ORDER BY CASE WHEN transaction_id IS NULL THEN 1 ELSE 0 END, due_at LIMIT 1");
+    /// The same of those whose probing ended.
+    GIVEN_UP_AT_PROVIDER = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE client_id = :client_id AND provider_id = :provider_id AND given_up_at IS NOT NULL
+        ORDER BY CASE WHEN transaction_id IS NULL THEN 1 ELSE 0 END, given_up_at LIMIT 1");
+    /// The authorization of a reservation at one provider, among the charges from an id on.
+    RESERVED_AT_PROVIDER = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE client_id = :client_id AND provider_id = :provider_id AND request_type = 'pre_authorization'
+          AND transaction_id IS NOT NULL AND object_id IN (
+              SELECT id FROM charges WHERE client_id = :client_id AND id >= :from AND status = 'pre_authorized')
+        LIMIT 1");
     /// One of them; for operators, who name only the request.
     FIND_GIVEN_UP_TRANSACTION_REQUEST = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE given_up_at IS NOT NULL AND id = :id");
+}
+
+/// A request that is open at a provider: one whose outcome or payer is waited for, one that was given up, or one that has
+/// reserved money for a charge made since `reserved_since`. One that the provider has named, if there is.
+pub async fn open_at_provider(
+    store: &Store,
+    client_id: ClientId,
+    provider_id: ProviderId,
+    reserved_since: Timestamp,
+) -> Result<Option<StoredRequest>, StoreError> {
+    let from = Uuid::from_u128(u128::try_from(reserved_since.as_millis()).unwrap_or_default() << 80);
+    let args = || args! { client_id, provider_id };
+    let mut found = Vec::new();
+    for (sql, args) in [
+        (&PROBED_AT_PROVIDER, args()),
+        (&GIVEN_UP_AT_PROVIDER, args()),
+        (&RESERVED_AT_PROVIDER, args().with("from", from)),
+    ] {
+        found.extend(store.row(sql, args).await?.as_ref().map(from_row).transpose()?);
+    }
+    let named = found.iter().position(|stored| stored.request.transaction_id().is_some());
+    Ok(found.into_iter().nth(named.unwrap_or_default()))
 }
 
 /// Clients with probes due at `now`, by id, from one on.

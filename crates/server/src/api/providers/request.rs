@@ -11,6 +11,7 @@ use regente_domain::provider_type::{ProviderType, merge_credentials, stored_spel
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;
+use regente_engine::flows::attempt;
 use regente_providers::provider::{CredentialsCheck, CredentialsRefusal, Providers};
 use regente_providers::request::Credentials;
 use regente_store::providers::Provider;
@@ -220,11 +221,32 @@ pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result
     if credentials != stored {
         let options = after.options.clone().unwrap_or_default();
         refused(app, before.provider_type, &credentials, options, "").await.into_result()?;
+        stay_at_the_account(app, before, &stored, &credentials).await?;
     }
     // Sealed again even when unchanged: the old data key may be about to be retired.
     after.credentials = seal_credentials(app, before.client_id, before.id, &credentials)?;
     after.updated_at = later_of(app.clock.of(before.client_id), before.updated_at);
     Ok(Some(after))
+}
+
+/// Credentials are not moved to another account while something is open at the provider.
+async fn stay_at_the_account(
+    app: &App,
+    provider: &Provider,
+    stored: &Map<String, Value>,
+    after: &Map<String, Value>,
+) -> Result<(), Error> {
+    let may_be_another = provider.provider_type.may_name_another_account(stored, after);
+    if may_be_another
+        && !attempt::may_replace_credentials(app, provider, Credentials::new(after.clone())).await?
+    {
+        return Err(Error::conflict(vec![
+            "credentials are of another account, or cannot be shown to be of the same: charges are open at the provider. \
+             Change them when these have ended, or add a provider for the other account"
+                .to_owned(),
+        ]));
+    }
+    Ok(())
 }
 
 /// The stored credentials merged with those of the body; the type never changes.

@@ -45,6 +45,11 @@ async fn tells(app: &TestApp, shop: &Shop, code: &str, psp: &str, reference: &st
     }
 }
 
+/// The release that we have asked for last is done.
+pub(super) async fn tells_released(app: &TestApp, shop: &Shop) {
+    tells(app, shop, "CANCELLATION", "cancel 9", &reference(shop, "/cancels"), 150).await;
+}
+
 /// Our reference of the newest request to an address that ends so.
 fn reference(shop: &Shop, end: &str) -> String {
     let all = shop.elsewhere.all();
