@@ -251,7 +251,7 @@ impl Taken {
         transaction_requests::stop_probing(&mut batch, pending.client_id, pending.object_id, pending.id);
         transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
         if let Some(request) = follow_up {
-            outcome::begin(app, &mut batch, request, None, actor, after.updated_at);
+            outcome::begin(app, &mut batch, request, None, actor, app.clock.of(before.client_id));
         }
         purchases::wake(app, &mut batch, after);
         Ok(batch)

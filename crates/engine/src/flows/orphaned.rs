@@ -6,7 +6,6 @@
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, OrphanVoid, Transition};
-use regente_domain::time::Timestamp;
 use regente_store::transaction_requests::{Beginning, ObjectKind, Probing};
 use regente_store::{Batch, Commit, charges, events, transaction_requests};
 
@@ -31,8 +30,7 @@ pub(super) async fn end(
         }
         OrphanVoid::Refused { refusals } => {
             transaction_requests::end(&mut batch, &ended)?;
-            let at = ended.updated_at;
-            void_again(app, batch, (charge, charge), (&ended, refusals), at, actor).await
+            void_again(app, batch, (charge, charge), (&ended, refusals), actor).await
         }
         OrphanVoid::Accepted(after) => {
             let due_at = schedule::first_look(app, charge.client_id);
@@ -57,8 +55,7 @@ pub(super) async fn report(
         OrphanVoid::Confirmed(confirmed) => finish(app, batch, charge, confirmed, actor).await,
         OrphanVoid::Refused { refusals } => {
             let counted = charge.clone().with_one_more_request();
-            let at = told.updated_at;
-            void_again(app, batch, (charge, &counted), (accepted, refusals), at, actor).await
+            void_again(app, batch, (charge, &counted), (accepted, refusals), actor).await
         }
         OrphanVoid::Accepted(_) => Err(Error::internal("a void that has not ended")),
     }
@@ -76,7 +73,7 @@ async fn finish(
     sessions::wake(app, &mut batch, before, &after);
     if let Some(event) = announces {
         charges::keep_announced(&mut batch, &after)?;
-        events::charge_changed(&mut batch, app.chance.id(after.updated_at), &after, event, actor);
+        events::charge_changed(&mut batch, app.chance.id(app.clock.of(before.client_id)), &after, event, actor);
     }
     write(app, batch).await
 }
@@ -87,9 +84,9 @@ async fn void_again(
     mut batch: Batch,
     (charge, counted): (&Charge, &Charge),
     (refused, refusals): (&TransactionRequest, usize),
-    now: Timestamp,
     actor: &Actor,
 ) -> Result<(), Error> {
+    let now = app.clock.of(charge.client_id);
     let due_at = schedule::next_void(app, charge.client_id, refusals);
     let (after, void) = counted.void_orphan_again(app.chance.id(now), refused, now);
     charges::update(&mut batch, charge, &after, actor)?;

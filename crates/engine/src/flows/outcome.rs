@@ -101,7 +101,7 @@ pub(super) async fn write_report(
         release_later(app, &mut batch, after);
     }
     if let Some(event) = announces {
-        events::charge_changed(&mut batch, app.chance.id(after.updated_at), after, *event, actor);
+        events::charge_changed(&mut batch, app.chance.id(app.clock.of(before.client_id)), after, *event, actor);
     }
     Ok(app.store.apply(batch).await?)
 }
@@ -150,7 +150,8 @@ fn outcome(
     actor: &Actor,
 ) -> Result<Batch, Error> {
     let after = &step.charge;
-    let now = after.updated_at;
+    // Versions of one moment have times that run ahead of the clock; what is due and what has an id goes by the clock.
+    let now = app.clock.of(before.client_id);
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
     sessions::wake(app, &mut batch, before, after);

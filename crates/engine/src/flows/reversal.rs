@@ -107,6 +107,6 @@ pub(super) async fn apply_all(
 }
 
 pub(super) async fn write(app: &App, before: &Charge, reversed: &Reversed, actor: &Actor) -> Result<Commit, Error> {
-    let told = reversed.request(app.chance.id(reversed.transition.charge.updated_at));
+    let told = reversed.request(app.chance.id(app.clock.of(before.client_id)));
     outcome::write_report(app, before, &reversed.transition, &told, actor).await
 }

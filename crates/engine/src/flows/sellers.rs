@@ -280,7 +280,7 @@ fn announce(
 ) -> Result<(), Error> {
     let snapshot = serde_json::to_string(&News::of(seller, origin)).map_err(Error::internal)?;
     let event = events::NewEvent {
-        id: app.chance.id(seller.updated_at),
+        id: app.chance.id(app.clock.of(seller.client_id)),
         object_id: seller.id.uuid(),
         version: seller.version,
         ordinal: 0,

@@ -148,22 +148,22 @@ pub fn write(
     advance: &Advance,
     actor: &Actor,
 ) -> Result<(), Error> {
-    let at = advance.session.updated_at;
-    sessions::update(batch, before, advance, actor, || app.chance.id(at))?;
+    let now = app.clock.of(before.client_id);
+    sessions::update(batch, before, advance, actor, || app.chance.id(now))?;
     announce(app, batch, advance, actor)
 }
 
 /// Adds the events of a change to the batch.
 pub fn announce(app: &App, batch: &mut Batch, advance: &Advance, actor: &Actor) -> Result<(), Error> {
     let session = &advance.session;
-    let at = session.updated_at;
+    let now = app.clock.of(session.client_id);
     if advance.announces.is_empty() {
         return Ok(());
     }
-    let snapshot = serde_json::to_string(&SessionView::of(session, at)).map_err(Error::internal)?;
+    let snapshot = serde_json::to_string(&SessionView::of(session, session.updated_at)).map_err(Error::internal)?;
     for (ordinal, name) in (0..).zip(&advance.announces) {
         let event = events::NewEvent {
-            id: app.chance.id(at),
+            id: app.chance.id(now),
             object_id: session.id.uuid(),
             version: session.version,
             ordinal,

@@ -161,7 +161,7 @@ fn announce(
 ) -> Result<(), Error> {
     let snapshot = serde_json::to_string(&news(review, seller)).map_err(Error::internal)?;
     let event = events::NewEvent {
-        id: app.chance.id(review.updated_at),
+        id: app.chance.id(app.clock.of(review.client_id)),
         object_id: review.id.uuid(),
         version: review.version,
         ordinal: 0,
