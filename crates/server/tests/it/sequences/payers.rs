@@ -98,7 +98,7 @@ impl Sequence {
     }
 
     fn what(&mut self) -> Staged {
-        let amount = if self.dice.one_in(4) { another(&mut self.dice) } else { None };
+        let amount = sometimes_another(&mut self.dice);
         match self.dice.below(11) {
             0..=3 => Staged::Payment { amount },
             4 => Staged::FurtherPayment { amount },
@@ -111,8 +111,11 @@ impl Sequence {
     }
 }
 
-/// Another amount than what is asked, and none that the simulator refuses to give back.
-fn another(dice: &mut Dice) -> Option<Amount> {
+/// What a payer pays: sometimes another amount than what is asked, and none that the simulator refuses to give back.
+fn sometimes_another(dice: &mut Dice) -> Option<Amount> {
+    if !dice.one_in(4) {
+        return None;
+    }
     let drawn = 1 + dice.below(REFUSED_AMOUNT - 1);
     Amount::new(i64::try_from(drawn).unwrap())
 }
@@ -134,12 +137,13 @@ pub(super) async fn confirm_refunds(app: &TestApp, charges: &Value) {
 }
 
 /// Whoever has instructions for one of these charges pays.
-pub(super) async fn all_pay(app: &TestApp, charges: &[Value]) {
+pub(super) async fn all_pay(app: &TestApp, charges: &[Value], dice: &mut Dice) {
     for charge in charges {
         for stored in requests(app, text(&charge["id"])).await {
             // Of anything later only notifications tell, and those of a sequence may get lost.
             if stored.request.pending().is_some() && stored.due_at.is_some() {
-                stage(app, &stored.request, Staged::Payment { amount: None }).await;
+                let amount = sometimes_another(dice);
+                stage(app, &stored.request, Staged::Payment { amount }).await;
             }
         }
     }

@@ -256,7 +256,7 @@ impl Sequence {
             return app;
         }
         if self.dice.one_in(2) {
-            payers::all_pay(&app, &charges).await;
+            payers::all_pay(&app, &charges, &mut self.dice).await;
             return app;
         }
         let place = usize::try_from(self.dice.below(charges.len() as u64)).unwrap();
