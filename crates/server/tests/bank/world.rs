@@ -115,9 +115,10 @@ impl Bank {
         std::mem::take(&mut self.lock().notices)
     }
 
-    /// Whether there is nothing to be sent.
+    /// Whether there is nothing to be sent, now or when what it denies is known.
     pub fn is_quiet(&self) -> bool {
-        self.lock().notices.is_empty()
+        let inner = self.lock();
+        inner.notices.is_empty() && inner.books.payments.iter().all(|payment| payment.denied_until.is_none())
     }
 
     /// What was not delivered is sent again, before anything newer.
