@@ -4,8 +4,8 @@
 pub mod analysis;
 pub mod attempt;
 pub mod authentication;
-mod ended;
 pub mod elsewhere;
+mod ended;
 pub mod explanation;
 mod follow_up;
 mod found;

@@ -276,7 +276,7 @@ impl Sandbox {
         // A seller may come into the same status again.
         let id = match &what {
             EventKind::Seller(_) => format!("{key}.{}-{}", notification::word(&what), at.as_millis()),
-            EventKind::Outcome(_) | EventKind::Reversal(_) => {
+            EventKind::Outcome(_) | EventKind::Reversal(_) | EventKind::DoneElsewhere(_) => {
                 format!("{key}.{}", notification::word(&what))
             }
         };

@@ -151,6 +151,8 @@ impl Charge {
             transition: Transition { charge: charge.with_one_more_request(), announces },
             asks: Asks::about(payment, operation.request_type(), amount),
             outcome: Outcome::Approved(approval),
+            occurred_at: None,
+            doubt: None,
         }))
     }
 

@@ -134,10 +134,9 @@ impl Session {
                 State::Ended
             }
             (State::Paid, State::Authorizing | State::Pending | State::Underpaid)
-            | (
-                State::Returned,
-                State::Authorizing | State::Pending | State::Underpaid | State::Ended,
-            ) => return None,
+            | (State::Returned, State::Authorizing | State::Pending | State::Underpaid | State::Ended) => {
+                return None;
+            }
             (from, State::Authorizing) => {
                 draft.leave(from);
                 draft.session.tally.authorizing += 1;

@@ -1,7 +1,9 @@
 //! What is next about a charge, as a table of what its requests say.
 
 mod analysis;
+mod asked_on;
 mod authentication;
+mod elsewhere;
 mod paid;
 mod reversal;
 mod revoked;
@@ -15,7 +17,8 @@ use regente_domain::charge::explanation::{Considered, Explanation, Skipped, Stop
 use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::charge::{
     CaptureMode, CardSource, Charge, ChargeEvent, ChargeState, ChargeStatus, Credit, EXPIRES_AFTER, Finish,
-    FollowUpKind, Means, Next, PaymentMethod, References, SecurityCode, StateFacts, StateName, refused_voids,
+    FollowUpKind, Means, Next, PayerSource, PaymentMethod, Pix, References, SecurityCode, StateFacts,
+    StateName, refused_voids,
 };
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
@@ -292,14 +295,21 @@ fn money_that_comes_late_makes_the_charge_good_or_is_given_back() {
         let outcome = Outcome::Approved(Approval { network_authorization_code, ..Approval::default() });
         TransactionRequest { amount: Amount::new(minor_units).unwrap(), ..authorization(0, outcome) }
     };
+    let pix = Pix {
+        source: PayerSource { customer_id: id(7) },
+        expires_in: 60,
+        additional_info: Vec::new(),
+        items: None,
+    };
+    let paid_by_payer = Charge { method: PaymentMethod::Pix(pix), ..paid.clone() };
     let further = Next::Void { request: found(0).id };
     let original = charge().amount.minor_units();
-    assert_eq!(paid.next_after_late(&twice, &unnamed(None, original)), Next::Rest);
-    assert_eq!(paid.next_after_late(&twice, &unnamed(None, original + 1)), further);
+    assert_eq!(paid_by_payer.next_after_late(&twice, &unnamed(None, original)), Next::Rest);
+    assert_eq!(paid_by_payer.next_after_late(&twice, &unnamed(None, original + 1)), further);
     let first = TransactionRequest { outcome: unnamed(Some("E1"), original).outcome, ..twice[2].clone() };
     let known = [unpaid[0].clone(), unpaid[1].clone(), first];
-    assert_eq!(paid.next_after_late(&known, &unnamed(Some("E1"), original)), Next::Rest);
-    assert_eq!(paid.next_after_late(&known, &unnamed(Some("E2"), original)), further);
+    assert_eq!(paid_by_payer.next_after_late(&known, &unnamed(Some("E1"), original)), Next::Rest);
+    assert_eq!(paid_by_payer.next_after_late(&known, &unnamed(Some("E2"), original)), further);
     // Its provider had refused, and another one has taken the charge since.
     let other = [awaited, of_payer(1, declined()), authorization(2, approved())];
     assert_eq!(

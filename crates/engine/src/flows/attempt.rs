@@ -20,9 +20,9 @@ use regente_providers::request::{
     Call, Credentials, Inquiry, NotificationAddress, Operation, OperationKind, TestOverrides,
 };
 use regente_providers::sandbox;
+use regente_store::StoreError;
 use regente_store::providers::{self, Provider};
 use regente_store::transaction_requests::{self, StoredRequest};
-use regente_store::StoreError;
 use serde_json::{Map, Value};
 
 use super::observed;
@@ -368,12 +368,8 @@ pub async fn may_replace_credentials(
     credentials: Credentials,
 ) -> Result<bool, StoreError> {
     let reserved_since = app.clock.of(provider.client_id) - app.settings.reservation_life;
-    let open = transaction_requests::open_at_provider(
-        &app.store,
-        provider.client_id,
-        provider.id,
-        reserved_since,
-    );
+    let open =
+        transaction_requests::open_at_provider(&app.store, provider.client_id, provider.id, reserved_since);
     let Some(StoredRequest { request, .. }) = open.await? else { return Ok(true) };
     if request.transaction_id().is_none() {
         return Ok(false);

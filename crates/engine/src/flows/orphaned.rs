@@ -73,7 +73,13 @@ async fn finish(
     sessions::wake(app, &mut batch, before, &after);
     if let Some(event) = announces {
         charges::keep_announced(&mut batch, &after)?;
-        events::charge_changed(&mut batch, app.chance.id(app.clock.of(before.client_id)), &after, event, actor);
+        events::charge_changed(
+            &mut batch,
+            app.chance.id(app.clock.of(before.client_id)),
+            &after,
+            event,
+            actor,
+        );
     }
     write(app, batch).await
 }

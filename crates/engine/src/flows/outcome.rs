@@ -101,7 +101,13 @@ pub(super) async fn write_report(
         release_later(app, &mut batch, after);
     }
     if let Some(event) = announces {
-        events::charge_changed(&mut batch, app.chance.id(app.clock.of(before.client_id)), after, *event, actor);
+        events::charge_changed(
+            &mut batch,
+            app.chance.id(app.clock.of(before.client_id)),
+            after,
+            *event,
+            actor,
+        );
     }
     Ok(app.store.apply(batch).await?)
 }

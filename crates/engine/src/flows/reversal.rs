@@ -106,7 +106,12 @@ pub(super) async fn apply_all(
     Ok(())
 }
 
-pub(super) async fn write(app: &App, before: &Charge, reversed: &Reversed, actor: &Actor) -> Result<Commit, Error> {
+pub(super) async fn write(
+    app: &App,
+    before: &Charge,
+    reversed: &Reversed,
+    actor: &Actor,
+) -> Result<Commit, Error> {
     let told = reversed.request(app.chance.id(app.clock.of(before.client_id)));
     outcome::write_report(app, before, &reversed.transition, &told, actor).await
 }

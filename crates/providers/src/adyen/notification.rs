@@ -154,9 +154,7 @@ fn done_elsewhere(item: &Item, says: Says) -> Result<Vec<ProviderEvent>, Notific
     let (about, what) = match says {
         Says::Capture | Says::Void if item.success => (named(&item.original_reference)?, deed(item, says)?),
         // It counts only where the refund was counted.
-        Says::RefundReverted => {
-            (named(&item.psp_reference)?, reversal(item, ReversalKind::RefundReverted)?)
-        }
+        Says::RefundReverted => (named(&item.psp_reference)?, reversal(item, ReversalKind::RefundReverted)?),
         Says::Capture
         | Says::Void
         | Says::Authorization

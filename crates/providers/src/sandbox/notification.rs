@@ -92,6 +92,7 @@ pub(super) fn word(what: &EventKind) -> String {
             return format!("{}-{id}-{}", kind.word(), at.as_millis());
         }
         EventKind::Reversal(reversal) => return format!("{}-{}", reversal.kind.word(), reversal.id),
+        EventKind::DoneElsewhere(deed) => return format!("{}-{}", deed.kind.word(), deed.id),
         EventKind::Seller(standing) => return format!("seller-{}", standing.status.word()),
     };
     word.to_owned()
@@ -102,6 +103,8 @@ pub(super) fn body(event: &ProviderEvent, object_id: Uuid, key: Uuid) -> Vec<u8>
     let (kind, data) = match &event.what {
         EventKind::Seller(standing) => (SELLER, json!(standing)),
         EventKind::Outcome(finding) => (OUTCOME, json!(finding)),
+        // The simulator has no page on which a merchant could do anything.
+        EventKind::DoneElsewhere(deed) => (deed.kind.word(), Value::Null),
         EventKind::Reversal(reversal) => {
             let known = KINDS.iter().find(|(_, kind)| *kind == reversal.kind);
             (

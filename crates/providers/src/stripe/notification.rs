@@ -9,8 +9,7 @@ use regente_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::wire::{
-    Charge, Dispute, DisputeStatus, Event, Metadata, PaymentIntent, Refund, RefundStatus, SetupIntent,
-    member,
+    Charge, Dispute, DisputeStatus, Event, Metadata, PaymentIntent, Refund, RefundStatus, SetupIntent, member,
 };
 use super::{currency, tell};
 use crate::notification::{
@@ -181,9 +180,9 @@ fn refunded_elsewhere(refund: &Refund) -> Said {
             Some((EventSubject::Reference(refund.payment_intent.clone()?), EventKind::DoneElsewhere(deed)))
         }
         RefundStatus::Failed | RefundStatus::Canceled => {
-            let kind = ReversalKind::RefundReverted;
             let about = EventSubject::Reference(id.clone());
-            Some((about, EventKind::Reversal(Reversal { kind, id, amount: Some(amount), currency })))
+            let reverted = Reversal::new(ReversalKind::RefundReverted, id, Some(amount));
+            Some((about, EventKind::Reversal(Reversal { currency, ..reverted })))
         }
         RefundStatus::Pending | RefundStatus::RequiresAction | RefundStatus::Other => None,
     }

@@ -125,7 +125,9 @@ pub fn notification_address(app: &App, provider: &Provider) -> Option<Notificati
     params(("id" = Uuid, Path, description = "Id of the provider")),
     request_body(content = ProviderChangesBody, content_type = "application/json"),
     responses((status = 200, description = "The provider was changed; the body is empty."),
-        (status = 404, description = "There is no such provider.", body = ErrorEnvelope), CommonErrors),
+        (status = 404, description = "There is no such provider.", body = ErrorEnvelope),
+        (status = 409, description = "A request is open at the account of the present credentials.",
+            body = ErrorEnvelope), CommonErrors),
     security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn update(

@@ -34,21 +34,21 @@ fn of(kind: ReversalKind, id: &str, minor_units: i64) -> Reversal {
 
 /// A charge with its requests, to which things happen.
 #[derive(Clone)]
-struct Story {
-    charge: Charge,
-    requests: Vec<TransactionRequest>,
+pub(super) struct Story {
+    pub(super) charge: Charge,
+    pub(super) requests: Vec<TransactionRequest>,
 }
 
 impl Story {
     /// A charge of 150 that was authorized.
-    fn taken() -> Self {
+    pub(super) fn taken() -> Self {
         let requests = vec![authorization(0, approved())];
         let charge = charge().approve(SANDBOX, amount(150), NOW).unwrap().charge;
         Self { charge, requests }
     }
 
     /// One in this state, with the requests that lead to it.
-    fn in_state(name: StateName) -> Self {
+    pub(super) fn in_state(name: StateName) -> Self {
         let responsible = SANDBOX;
         let open = |before| OpenOperation { ordinal: 1, amount: amount(150), before };
         let mut story = Self::taken();
@@ -76,7 +76,7 @@ impl Story {
     }
 
     /// After a refund of this amount.
-    fn refunded(mut self, minor_units: i64) -> Self {
+    pub(super) fn refunded(mut self, minor_units: i64) -> Self {
         let refund = amount(minor_units);
         let void = Asks::about(&self.requests[0], RequestType::Void, refund);
         self.requests.push(request(self.requests.len() as u128, void, approved()));

@@ -27,7 +27,7 @@ fn in_state(name: StateName) -> (Charge, Vec<TransactionRequest>) {
         StateName::Failed => ChargeState::Failed { responsible },
         StateName::Canceled => ChargeState::Canceled { responsible },
         StateName::Voided => ChargeState::Voided { responsible },
-        StateName::ChargedBack => ChargeState::ChargedBack { responsible },
+        StateName::ChargedBack => ChargeState::ChargedBack { responsible, lost: None },
     };
     (Charge { state, ..charge() }, vec![authorization(0, approved())])
 }

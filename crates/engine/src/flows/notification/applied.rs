@@ -65,7 +65,7 @@ pub(super) async fn happens_to(
         EventKind::Reversal(_) => {
             request_of(app, notification, &event.about).await?.map(|stored| stored.request.object_id)
         }
-        EventKind::Outcome(_) | EventKind::Seller(_) => None,
+        EventKind::Outcome(_) | EventKind::DoneElsewhere(_) | EventKind::Seller(_) => None,
     })
 }
 
@@ -119,12 +119,14 @@ async fn outcome(
             Confirmed::AsTold => {}
             Confirmed::Says(says) => found = *says,
             Confirmed::No(why) => return Ok(Applied::Kept(why.to_owned())),
-            Confirmed::Unanswered => return Ok(Applied::TooEarly(ReversalReason::UnderWay)),
+            Confirmed::Unanswered => {
+                return Ok(Applied::TooEarly(ReversalReason::UnderWay, request.object_id));
+            }
         }
     }
     Ok(match reported::apply(app, &stored, found, &Actor::Job(NOTIFICATION)).await? {
         reported::Applied::Yes => Applied::Yes,
-        reported::Applied::TooEarly => Applied::TooEarly(ReversalReason::UnderWay),
+        reported::Applied::TooEarly => Applied::TooEarly(ReversalReason::UnderWay, request.object_id),
         reported::Applied::LeftToOperator(status) => {
             Applied::Kept(format!("it refuses what was approved, and the charge is {}", status.word()))
         }
@@ -142,7 +144,7 @@ async fn done_elsewhere(app: &App, stored: StoredRequest, deed: &Deed) -> Result
     let _admission = app.store.admit_waiting().await?;
     Ok(match elsewhere::apply(app, request, deed, &Actor::Job(NOTIFICATION)).await? {
         reversal::Applied::Yes => Applied::Yes,
-        reversal::Applied::TooEarly(reason) => Applied::TooEarly(reason),
+        reversal::Applied::TooEarly(reason) => Applied::TooEarly(reason, request.object_id),
         reversal::Applied::Refused(reason) => {
             Applied::Kept(format!("{} is refused: {}", deed.kind.word(), reason.word()))
         }

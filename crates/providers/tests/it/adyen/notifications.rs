@@ -461,7 +461,11 @@ fn what_is_done_by_hand_or_by_another_system_is_told_of_the_payment() {
         assert!(matches!(read(&batch([nameless])), Err(NotificationRefusal::NotReadable(_))));
     }
     let (about, _) = says(item("REFUND_FAILED", "order 7", json!({})));
-    assert_eq!(about, EventSubject::Reference("QFQTPCQ8HXSKGK82".to_owned()), "the refund, if it was counted");
+    assert_eq!(
+        about,
+        EventSubject::Reference("QFQTPCQ8HXSKGK82".to_owned()),
+        "the refund, if it was counted"
+    );
 }
 
 #[test]

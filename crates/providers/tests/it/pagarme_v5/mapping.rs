@@ -193,7 +193,7 @@ fn a_boleto_waits_with_its_line() {
     assert_eq!(payments[0].amount, cents(12000));
     // How much less it is, nobody guesses.
     let untold = charge_of(&order_boleto(), json!({ "status": "underpaid" }));
-    assert_eq!(tell::read(&answered(200, &untold)), Probe::Unknown);
+    assert_eq!(read(&answered(200, &untold)), Probe::Unknown);
 }
 
 #[test]

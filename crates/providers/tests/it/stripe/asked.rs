@@ -203,8 +203,10 @@ fn the_result_of_another_server_is_handed_over() {
         }
         has(&sent, "error_on_requires_action=true");
     }
-    let sent_outside =
-        sent(Authorization { proof: Some(Box::new(Proof::Outside(outside.clone()))), ..card_authorization() });
+    let sent_outside = sent(Authorization {
+        proof: Some(Box::new(Proof::Outside(outside.clone()))),
+        ..card_authorization()
+    });
     has(&sent_outside, "payment_method_options[card][three_d_secure][ares_trans_status]=Y");
     // A result without its proof is none.
     let unproven = Proof::Outside(Mpi { cavv: Some(String::new()), ..outside });

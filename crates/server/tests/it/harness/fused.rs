@@ -52,6 +52,14 @@ impl Provider for Fused {
         })
     }
 
+    fn can_be_asked(&self) -> bool {
+        self.provider.can_be_asked()
+    }
+
+    fn seller_deadline(&self) -> Duration {
+        self.provider.seller_deadline()
+    }
+
     fn deadline(&self, operation: OperationKind) -> Duration {
         self.provider.deadline(operation)
     }

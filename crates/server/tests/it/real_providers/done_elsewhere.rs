@@ -151,7 +151,8 @@ async fn a_charge_says_how_much_was_refunded_in_all(app: TestApp) {
     let tells = async |event: &str, status: &str, last: &str, canceled: i64| {
         let mut charge = charge.clone();
         (charge["status"], charge["canceled_amount"]) = (json!(status), json!(canceled));
-        (charge["last_transaction"]["id"], charge["last_transaction"]["status"]) = (json!(event), json!(last));
+        (charge["last_transaction"]["id"], charge["last_transaction"]["status"]) =
+            (json!(event), json!(last));
         let message = json!({
             "id": event, "type": "charge.refunded", "created_at": "2026-09-01T12:00:02Z", "data": charge,
         });
@@ -163,7 +164,11 @@ async fn a_charge_says_how_much_was_refunded_in_all(app: TestApp) {
     };
     let is = |status: &str, amount| (status.to_owned(), amount);
     assert_eq!(tells("hook_1", "paid", "partial_refunded", 70).await, is("authorized", 80));
-    assert_eq!(tells("hook_2", "paid", "partial_refunded", 50).await, is("authorized", 80), "an earlier state");
+    assert_eq!(
+        tells("hook_2", "paid", "partial_refunded", 50).await,
+        is("authorized", 80),
+        "an earlier state"
+    );
     assert_eq!(tells("hook_3", "canceled", "refunded", 150).await, is("voided", 0));
     assert_eq!(tells("hook_4", "canceled", "refunded", 150).await, is("voided", 0));
     assert_eq!(announced(&app, &id).await[2..], ["voided", "voided"]);

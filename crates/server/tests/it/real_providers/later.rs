@@ -78,17 +78,24 @@ pub(super) async fn charged(app: &TestApp, shop: &Shop, captured: bool) -> Strin
 
 /// The provider notifies the result of the newest request to an address that ends so.
 pub(super) async fn tells(app: &TestApp, shop: &Shop, end: &str, code: &str, success: bool) {
-    let psp = format!("psp {end} {success}");
-    tells_of(app, shop, end, (code, success), (&psp, "2026-03-23T16:00:00+01:00")).await;
+    tells_of(app, shop, end, (code, "2026-03-23T16:00:00+01:00"), success).await;
 }
 
-/// The same of what the provider names so, and at this time.
-pub(super) async fn tells_of(
+/// The same about this time.
+async fn tells_of(app: &TestApp, shop: &Shop, end: &str, (code, date): (&str, &str), success: bool) {
+    let all = shop.elsewhere.all();
+    let sent = all.iter().rfind(|said| said.path.ends_with(end)).expect("such a request").json();
+    let psp = format!("psp {} {end} {success}", text(&sent["reference"]));
+    tells_with(app, shop, end, (code, success), (&psp, date)).await;
+}
+
+/// The same with the id that the provider gives it.
+pub(super) async fn tells_with(
     app: &TestApp,
     shop: &Shop,
     end: &str,
     (code, success): (&str, bool),
-    (psp, at): (&str, &str),
+    (psp, date): (&str, &str),
 ) {
     let all = shop.elsewhere.all();
     let sent = all.iter().rfind(|said| said.path.ends_with(end)).expect("such a request").json();
@@ -99,7 +106,7 @@ pub(super) async fn tells_of(
     let signature = STANDARD.encode(hmac::sign(&key, signed.as_bytes()).as_ref());
     let item = json!({
         "eventCode": code, "success": success.to_string(), "pspReference": psp, "originalReference": original,
-        "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": at,
+        "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": date,
         "amount": sent["amount"], "reason": "", "additionalData": { "hmacSignature": signature },
     });
     let message = json!({ "live": "false", "notificationItems": [{ "NotificationRequestItem": item }] });
@@ -293,7 +300,7 @@ async fn a_reversal_that_is_heard_after_the_second_charge_back_is_old(app: TestA
         let id = charged(&app, &shop, true).await;
         for place in order {
             let code = ["CHARGEBACK", "CHARGEBACK_REVERSED", "SECOND_CHARGEBACK"][place];
-            tells_of(&app, &shop, "/adyen/payments", (code, true), (&format!("case of {id}"), date_of(code))).await;
+            tells_of(&app, &shop, "/adyen/payments", (code, date_of(code)), true).await;
         }
         let charge = read(&app, &id).await;
         assert_eq!(charge["status"], "charged_back", "{order:?}: {charge:#}");
@@ -309,7 +316,7 @@ async fn a_charge_back_is_reversed_and_made_again(app: TestApp) {
     let (app, shop) = shop(app, adyen(1)).await;
     let id = charged(&app, &shop, true).await;
     let told = async |code: &str| {
-        tells_of(&app, &shop, "/adyen/payments", (code, true), ("case", date_of(code))).await;
+        tells_of(&app, &shop, "/adyen/payments", (code, date_of(code)), true).await;
         let charge = read(&app, &id).await;
         let entries = app.get("/v1/ledger/entries?sort=asc").await.expect(200);
         let newest = entries["items"].as_array().unwrap().last().unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use regente::metrics::Endpoint;
 use serde_json::{Value, json};
 
-use super::later::{Shop, charged, read, send, shop, shown, signed_at, tells, tells_of};
+use super::later::{Shop, charged, read, send, shop, shown, signed_at, tells, tells_with};
 use super::{adyen, body, stripe};
 use crate::agreement::ledger_is_right;
 use crate::charges::text;
@@ -38,7 +38,7 @@ fn soon(app: &TestApp) -> String {
 
 async fn refuses(app: &TestApp, shop: &Shop) {
     let at = soon(app);
-    tells_of(app, shop, "/adyen/payments", ("AUTHORISATION", false), (PAYMENT, &at)).await;
+    tells_with(app, shop, "/adyen/payments", ("AUTHORISATION", false), (PAYMENT, &at)).await;
 }
 
 /// What the books say that the provider has reserved and owes.
@@ -91,10 +91,10 @@ async fn a_refusal_that_is_older_or_of_another_payment_changes_nothing(app: Test
     let id = charged(&app, &shop, true).await;
     let before = read(&app, &id).await;
     let old = "2020-01-01T00:00:00Z";
-    tells_of(&app, &shop, "/adyen/payments", ("AUTHORISATION", false), (PAYMENT, old)).await;
+    tells_with(&app, &shop, "/adyen/payments", ("AUTHORISATION", false), (PAYMENT, old)).await;
     assert_eq!(read(&app, &id).await, before, "it is older");
     let at = soon(&app);
-    tells_of(&app, &shop, "/adyen/payments", ("AUTHORISATION", false), ("ANOTHER", &at)).await;
+    tells_with(&app, &shop, "/adyen/payments", ("AUTHORISATION", false), ("ANOTHER", &at)).await;
     assert_eq!(read(&app, &id).await, before, "it is about another payment");
 }
 
@@ -103,10 +103,11 @@ async fn a_capture_that_fails_after_it_was_confirmed_leaves_the_reservation(app:
     let id = charged(&app, &shop, false).await;
     capture(&app, &id, json!({ "amount": 100 })).await.expect(201);
     tells(&app, &shop, "/captures", "CAPTURE", true).await;
-    assert_eq!(shown(&read(&app, &id).await), ("authorized", 100));
+    let captured = read(&app, &id).await;
+    assert_eq!(shown(&captured), ("authorized", 100));
     assert_eq!(posted(&app).await, (0, 100));
-    let (psp, at) = ("psp /captures true", soon(&app));
-    tells_of(&app, &shop, "/captures", ("CAPTURE_FAILED", true), (psp, &at)).await;
+    let (psp, at) = (text(&captured["transactionRequests"][0]["transactionId"]), soon(&app));
+    tells_with(&app, &shop, "/captures", ("CAPTURE_FAILED", true), (psp, &at)).await;
     let reserved = read(&app, &id).await;
     assert_eq!(shown(&reserved), ("pre_authorized", 150), "{reserved:#}");
     assert_eq!(requests(&reserved)[..2], [("capture", "failed"), ("capture", "success")]);
