@@ -71,9 +71,10 @@ function reportBrand() {
 function change(event) {
   const isTyping = !String(event?.inputType ?? "insert").startsWith("delete");
   if (options.needMask !== false) mask(isTyping);
+  // Before its validity: a page that shows that has the value.
+  if (!channel) tell({ eventType: "updateCardValues", data: { field, value: value() } });
   reportBrand();
   report();
-  if (!channel) tell({ eventType: "updateCardValues", data: { field, value: value() } });
 }
 
 /** Masks what was typed, with the caret after the same character as before. */
