@@ -21,6 +21,9 @@ words! {
         DisputeOpened = "dispute_opened",
         /// The dispute was decided for the merchant.
         DisputeWon = "dispute_won",
+        /// The merchant has again what the payer's bank had taken. It says nothing where nothing was taken: a provider that tells
+        /// of no disputes shows a payment in the same way before them.
+        ChargeBackReversed = "charge_back_reversed",
         /// The dispute was decided for the payer, whose bank takes the money back.
         DisputeLost = "dispute_lost",
         /// The payer's bank took the money back.
@@ -128,7 +131,7 @@ impl ReversalKind {
     pub const fn request_type(self) -> RequestType {
         match self {
             Self::DisputeOpened => RequestType::Dispute,
-            Self::DisputeWon => RequestType::DisputeClosed,
+            Self::DisputeWon | Self::ChargeBackReversed => RequestType::DisputeClosed,
             Self::DisputeLost | Self::ChargedBack => RequestType::ChargeBack,
             Self::RefundReverted => RequestType::RevertVoid,
         }
@@ -137,7 +140,7 @@ impl ReversalKind {
     /// Whether its case is decided with it, for the time being.
     const fn ends_case(self) -> bool {
         match self {
-            Self::DisputeWon | Self::DisputeLost | Self::ChargedBack => true,
+            Self::DisputeWon | Self::ChargeBackReversed | Self::DisputeLost | Self::ChargedBack => true,
             Self::DisputeOpened | Self::RefundReverted => false,
         }
     }
@@ -145,7 +148,7 @@ impl ReversalKind {
     /// How grave an end is.
     const fn gravity(self) -> Option<Gravity> {
         match self {
-            Self::DisputeWon => Some(Gravity::Left),
+            Self::DisputeWon | Self::ChargeBackReversed => Some(Gravity::Left),
             Self::DisputeLost | Self::ChargedBack => Some(Gravity::Taken),
             Self::DisputeOpened | Self::RefundReverted => None,
         }
@@ -169,11 +172,17 @@ impl Reversal {
     /// Whether what is recorded of its case says as much, or something newer.
     fn is_told_by(&self, case: Case<'_>) -> bool {
         let has = |told: RequestType| case.requests().any(|request| request.request_type == told);
+        if self.kind == ReversalKind::ChargeBackReversed && !case.is_lost() {
+            return true;
+        }
         let Some(gravity) = self.kind.gravity() else {
             return match self.kind {
                 ReversalKind::DisputeOpened => has(RequestType::Dispute) || case.end().is_some(),
                 ReversalKind::RefundReverted => has(RequestType::RevertVoid),
-                ReversalKind::DisputeWon | ReversalKind::DisputeLost | ReversalKind::ChargedBack => false,
+                ReversalKind::DisputeWon
+                | ReversalKind::ChargeBackReversed
+                | ReversalKind::DisputeLost
+                | ReversalKind::ChargedBack => false,
             };
         };
         let Some((newest, end)) = case.end() else { return false };
@@ -317,9 +326,10 @@ impl Charge {
                 ReversalKind::DisputeOpened,
             ) => Ok(self.disputed(now)),
             // The case that took the money was decided for the merchant in the end, or one besides it.
-            (ChargeState::ChargedBack { responsible, .. }, ReversalKind::DisputeWon)
-                if case.is_lost() || opening.is_some() =>
-            {
+            (
+                ChargeState::ChargedBack { responsible, .. },
+                ReversalKind::DisputeWon | ReversalKind::ChargeBackReversed,
+            ) if case.is_lost() || opening.is_some() => {
                 Ok(self.won(*responsible, requests, &reversal.id, now))
             }
             (ChargeState::Authorized { .. } | ChargeState::Voided { .. }, ReversalKind::DisputeWon)
@@ -360,6 +370,7 @@ impl Charge {
                 ChargeState::Voided { .. },
                 ReversalKind::DisputeOpened
                 | ReversalKind::DisputeWon
+                | ReversalKind::ChargeBackReversed
                 | ReversalKind::DisputeLost
                 | ReversalKind::ChargedBack,
             ) => Err(ReversalVerdict::TooEarly(ReversalReason::State)),
@@ -370,10 +381,14 @@ impl Charge {
                 | ChargeState::ChargedBack { .. },
                 ReversalKind::DisputeOpened
                 | ReversalKind::DisputeWon
+                | ReversalKind::ChargeBackReversed
                 | ReversalKind::DisputeLost
                 | ReversalKind::ChargedBack
                 | ReversalKind::RefundReverted,
-            ) => Err(ReversalVerdict::Refused(ReversalReason::State)),
+            )
+            | (ChargeState::Authorized { .. }, ReversalKind::ChargeBackReversed) => {
+                Err(ReversalVerdict::Refused(ReversalReason::State))
+            }
         };
         let transition = match change {
             Ok(transition) => transition,
@@ -387,7 +402,8 @@ impl Charge {
             ReversalKind::DisputeOpened
             | ReversalKind::DisputeLost
             | ReversalKind::ChargedBack
-            | ReversalKind::DisputeWon => amount,
+            | ReversalKind::DisputeWon
+            | ReversalKind::ChargeBackReversed => amount,
             ReversalKind::RefundReverted => {
                 transition.charge.amount.minus(self.amount).unwrap_or(Amount::ZERO)
             }

@@ -426,6 +426,7 @@ impl History {
             ReversalKind::RefundReverted => self.dice.next(),
             ReversalKind::DisputeOpened
             | ReversalKind::DisputeWon
+            | ReversalKind::ChargeBackReversed
             | ReversalKind::DisputeLost
             | ReversalKind::ChargedBack => self.dice.next() % 2,
         };

@@ -20,7 +20,7 @@ use crate::outcome::Finding;
 
 use super::reference::{Mark, Reference};
 use super::tell;
-use super::wire::told::{Charge, ChargeStatus, Order, TransactionStatus};
+use super::wire::told::{Charge, ChargeStatus, Order, PaymentMethod, TransactionStatus};
 
 /// Members of the credentials: what the merchant has entered at the provider's webhook.
 const USER: &str = "webhookUser";
@@ -149,9 +149,20 @@ fn news(charge: &Charge, reference: Reference) -> Vec<(Uuid, EventKind)> {
             let outcome =
                 tell::finding(charge, None).map(|finding| (reference.key, EventKind::Outcome(finding)));
             let refunded = done_elsewhere(charge).map(|deed| (reference.key, deed));
-            outcome.into_iter().chain(voids(charge)).chain(refunded).collect()
+            let come_back = come_back(charge).map(|reversal| (reference.key, reversal));
+            outcome.into_iter().chain(come_back).chain(voids(charge)).chain(refunded).collect()
         }
     }
+}
+
+/// That the merchant has the money of a card, which may have been charged back before.
+fn come_back(charge: &Charge) -> Option<EventKind> {
+    let is_card = match charge.payment_method {
+        PaymentMethod::CreditCard | PaymentMethod::DebitCard | PaymentMethod::Voucher => true,
+        PaymentMethod::Pix | PaymentMethod::Boleto | PaymentMethod::Other => false,
+    };
+    let is_paid = charge.status == ChargeStatus::Paid && is_card;
+    is_paid.then(|| EventKind::Reversal(tell::come_back(charge)))
 }
 
 /// What was canceled or refunded in all. Where our own voids, which are told first, come to less, the merchant has done the

@@ -135,7 +135,17 @@ fn is_reserved(charge: &Charge, capture: Option<CaptureMode>) -> bool {
 
 /// The reversal of a charge whose money the payer's bank took back.
 pub(super) fn chargeback(charge: &Charge) -> Reversal {
-    let reversal = Reversal::new(ReversalKind::ChargedBack, format!("chargeback {}", charge.id), None);
+    in_case(charge, ReversalKind::ChargedBack)
+}
+
+/// That the merchant has the money, also after it was taken back: the provider shows no other word for it.
+pub(super) fn come_back(charge: &Charge) -> Reversal {
+    in_case(charge, ReversalKind::ChargeBackReversed)
+}
+
+/// The provider names no case; a charge has one.
+fn in_case(charge: &Charge, kind: ReversalKind) -> Reversal {
+    let reversal = Reversal::new(kind, format!("chargeback {}", charge.id), None);
     Reversal { currency: charge.currency(), ..reversal }
 }
 

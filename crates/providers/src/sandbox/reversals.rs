@@ -49,13 +49,14 @@ impl Sandbox {
                     ReversalKind::RefundReverted => holding.refunded,
                     ReversalKind::DisputeOpened
                     | ReversalKind::DisputeWon
+                    | ReversalKind::ChargeBackReversed
                     | ReversalKind::DisputeLost
                     | ReversalKind::ChargedBack => holding.kept(),
                 };
                 let (id, all) = match (kind, open_dispute(&known)) {
-                    (ReversalKind::DisputeWon | ReversalKind::DisputeLost, None) => {
-                        return Err(StageRefusal::NothingWaits);
-                    }
+                    // The simulator has disputes, which tell it.
+                    (ReversalKind::DisputeWon | ReversalKind::DisputeLost, None)
+                    | (ReversalKind::ChargeBackReversed, _) => return Err(StageRefusal::NothingWaits),
                     (ReversalKind::DisputeWon, Some(open)) => (open.id.clone(), open.amount.unwrap_or(all)),
                     (ReversalKind::DisputeLost | ReversalKind::ChargedBack, Some(open)) => {
                         (open.id.clone(), open.amount.unwrap_or(all).min(all))
@@ -174,7 +175,9 @@ fn next_key(key: Uuid, history: &[Entry]) -> Uuid {
 
 /// What can happen in a case in which this has happened last; `None` for what cannot.
 const fn deed_in_case(key: Uuid, last: Option<ReversalKind>, kind: ReversalKind) -> Option<Deed> {
-    use ReversalKind::{ChargedBack, DisputeLost, DisputeOpened, DisputeWon, RefundReverted};
+    use ReversalKind::{
+        ChargeBackReversed, ChargedBack, DisputeLost, DisputeOpened, DisputeWon, RefundReverted,
+    };
     match (last, kind) {
         (None, DisputeOpened | ChargedBack)
         | (Some(DisputeOpened), DisputeWon)
@@ -184,10 +187,12 @@ const fn deed_in_case(key: Uuid, last: Option<ReversalKind>, kind: ReversalKind)
         (Some(DisputeLost | ChargedBack), DisputeWon) => {
             Some(Deed::ChargeBackReversed { authorization_key: key })
         }
-        (None, DisputeWon | DisputeLost | RefundReverted)
+        (None, DisputeWon | DisputeLost | RefundReverted | ChargeBackReversed)
         | (
-            Some(DisputeOpened | DisputeWon | DisputeLost | ChargedBack | RefundReverted),
-            DisputeOpened | DisputeWon | DisputeLost | ChargedBack | RefundReverted,
+            Some(
+                DisputeOpened | DisputeWon | ChargeBackReversed | DisputeLost | ChargedBack | RefundReverted,
+            ),
+            DisputeOpened | DisputeWon | ChargeBackReversed | DisputeLost | ChargedBack | RefundReverted,
         ) => None,
     }
 }
@@ -210,7 +215,10 @@ fn open_dispute(known: &[Reversal]) -> Option<&Reversal> {
 fn again(known: &[Reversal], kind: ReversalKind) -> Option<&Reversal> {
     match kind {
         ReversalKind::DisputeOpened => open_dispute(known),
-        ReversalKind::DisputeWon | ReversalKind::DisputeLost | ReversalKind::ChargedBack => {
+        ReversalKind::DisputeWon
+        | ReversalKind::ChargeBackReversed
+        | ReversalKind::DisputeLost
+        | ReversalKind::ChargedBack => {
             let ended = known.iter().rfind(|reversal| reversal.kind == kind);
             ended.filter(|_| open_dispute(known).is_none())
         }

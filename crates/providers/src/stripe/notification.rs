@@ -9,7 +9,8 @@ use regente_domain::time::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::wire::{
-    Charge, Dispute, DisputeStatus, Event, Metadata, PaymentIntent, Refund, RefundStatus, SetupIntent, member,
+    CaptureMethod, Charge, Dispute, DisputeStatus, Event, Metadata, PaymentIntent, Refund, RefundStatus,
+    SetupIntent, member,
 };
 use super::{currency, tell};
 use crate::notification::{
@@ -80,7 +81,7 @@ impl<'a> Signed<'a> {
 pub(super) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
     let event: Event = serde_json::from_slice(notification.body).map_err(|_| NOT_AN_EVENT)?;
     let said = match event.kind.as_str() {
-        "payment_intent.succeeded" => vec![taken(&read(&event)?)],
+        "payment_intent.succeeded" => taken(&read(&event)?),
         "payment_intent.amount_capturable_updated"
         | "payment_intent.payment_failed"
         | "payment_intent.requires_action" => vec![authorized(&read(&event)?)],
@@ -125,12 +126,25 @@ fn call(metadata: &Metadata, key: &str) -> Option<EventSubject> {
     Some(EventSubject::Call { object_id, key: metadata.uuid(key)? })
 }
 
-/// The money is taken, at once or by a capture.
-fn taken(intent: &PaymentIntent) -> Said {
+/// The money is taken, at once or by a capture, of ours or by hand.
+fn taken(intent: &PaymentIntent) -> Vec<Said> {
     match call(&intent.metadata, member::CAPTURE_KEY) {
-        Some(capture) => Some((capture, EventKind::Outcome(Finding::Approved(tell::approval(intent))))),
-        None => authorized(intent),
+        Some(capture) => {
+            vec![Some((capture, EventKind::Outcome(Finding::Approved(tell::approval(intent)))))]
+        }
+        None => vec![authorized(intent), captured_elsewhere(intent)],
     }
+}
+
+/// What was reserved for us is captured, and none of our captures has done it.
+fn captured_elsewhere(intent: &PaymentIntent) -> Said {
+    call(&intent.metadata, member::KEY)?;
+    let amount = intent.amount_received.filter(|_| intent.capture_method == Some(CaptureMethod::Manual))?;
+    let (amount, currency) =
+        (currency::received(amount, &intent.currency)?, Some(currency::parse(&intent.currency)?));
+    let id = format!("captured {}", intent.id);
+    let deed = Deed { kind: DeedKind::Captured, id, much: Much::This(amount), currency };
+    Some((EventSubject::Reference(intent.id.clone()), EventKind::DoneElsewhere(deed)))
 }
 
 fn authorized(intent: &PaymentIntent) -> Said {

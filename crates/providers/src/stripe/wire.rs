@@ -67,6 +67,8 @@ pub(super) struct PaymentIntent {
     #[serde(default)]
     pub(super) amount_capturable: Option<i64>,
     #[serde(default)]
+    pub(super) amount_received: Option<i64>,
+    #[serde(default)]
     pub(super) capture_method: Option<CaptureMethod>,
     pub(super) currency: String,
     #[serde(default)]

@@ -15,7 +15,7 @@ use regente_domain::time::Timestamp;
 
 use super::{NOW, SANDBOX, approved, authorization, charge, id, of_payer, request};
 
-use ReversalKind::{ChargedBack, DisputeLost, DisputeOpened, DisputeWon, RefundReverted};
+use ReversalKind::{ChargeBackReversed, ChargedBack, DisputeLost, DisputeOpened, DisputeWon, RefundReverted};
 use ReversalReason::{MoreThanRefunded, NoSuchDispute, OtherPayment, UnderWay};
 
 const ALL: [ReversalKind; 5] = [DisputeOpened, DisputeWon, DisputeLost, ChargedBack, RefundReverted];
@@ -388,6 +388,26 @@ fn the_last_end_of_a_case_counts_in_whatever_order_it_is_heard() {
             }
         }
     }
+}
+
+/// A provider without disputes shows the payment as taken, before it is charged back and after it has come back.
+#[test]
+fn a_payment_that_is_shown_as_taken_reverses_the_charge_back_before_it_alone() {
+    let (taken_back, shown) =
+        (at(2, reversal(ChargedBack, "c")), |time| at(time, reversal(ChargeBackReversed, "c")));
+    let mut story = Story::taken();
+    assert_eq!(story.verdict(&shown(1)), ReversalVerdict::Known, "nothing was taken back");
+    story.happens(&taken_back);
+    for old in [1, 2] {
+        assert_eq!(story.verdict(&shown(old)), ReversalVerdict::Known, "it is older than the charge back");
+    }
+    assert_eq!(story.shown(), ("charged_back", 150, false));
+    assert_eq!(story.happens(&shown(3)), Some(ChargeEvent::DisputeClosed));
+    assert_eq!((story.shown(), lost(&story)), (("authorized", 150, false), 0));
+    for again in [taken_back, shown(3), shown(4)] {
+        assert_eq!(story.verdict(&again), ReversalVerdict::Known, "{again:?}");
+    }
+    assert_eq!(story.happens(&at(5, reversal(ChargedBack, "c"))), Some(ChargeEvent::ChargedBack));
 }
 
 #[test]

@@ -183,7 +183,9 @@ impl Holding {
         match kind {
             ReversalKind::DisputeOpened if amount > self.kept() => Err(Refusal::MoreThanTaken),
             // A dispute moves no money while it is open, nor when the merchant wins.
-            ReversalKind::DisputeOpened | ReversalKind::DisputeWon => Ok(self),
+            ReversalKind::DisputeOpened | ReversalKind::DisputeWon | ReversalKind::ChargeBackReversed => {
+                Ok(self)
+            }
             ReversalKind::DisputeLost | ReversalKind::ChargedBack => {
                 let charged_back = self.charged_back.plus(amount).filter(|_| amount <= self.kept());
                 Ok(Self { charged_back: charged_back.ok_or(Refusal::MoreThanTaken)?, ..self })

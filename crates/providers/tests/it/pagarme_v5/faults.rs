@@ -303,7 +303,7 @@ async fn a_notification_may_come_before_the_answer() {
     front.next(&[Fault::CutAfter]);
     assert_eq!(authorize(&providers, card_authorization("123")).await, LOST);
     let told = judge.notifications().await;
-    let [event] = super::notifications::events_of(&told[0]).unwrap().try_into().unwrap();
+    let [event, _] = super::notifications::events_of(&told[0]).unwrap().try_into().unwrap();
     let regente_providers::notification::EventKind::Outcome(finding) = event.what else { panic!() };
     assert_eq!(probe(&providers, None, SOON).await, Probe::Found(finding), "both say the same");
 }

@@ -140,7 +140,7 @@ async fn a_reservation_is_captured_in_part_or_released() {
     approved(capture(&providers, 1, Some(&charge), 700).await);
     // The charge keeps the code of its order: notifications lead back.
     let told = judge.notifications().await;
-    let [event] = events_of(told.last().unwrap()).unwrap().try_into().unwrap();
+    let [event, _] = events_of(told.last().unwrap()).unwrap().try_into().unwrap();
     let ProviderEvent { about, what, .. } = event;
     assert_eq!(about, EventSubject::Call { object_id: OBJECT, key: KEY });
     assert!(matches!(what, EventKind::Outcome(Finding::Approved(_))), "{what:?}");
@@ -353,7 +353,7 @@ async fn a_charge_that_is_analysed_is_decided_by_notification() {
     let charge = told[0]["data"]["id"].as_str().unwrap().to_owned();
     judge.does(&format!("finish/{charge}")).await;
     let told = judge.notifications().await;
-    let [event] = events_of(told.last().unwrap()).unwrap().try_into().unwrap();
+    let [event, _] = events_of(told.last().unwrap()).unwrap().try_into().unwrap();
     assert_eq!(event.about, EventSubject::Call { object_id: OBJECT, key: KEY });
     assert!(matches!(event.what, EventKind::Outcome(Finding::Approved(_))), "{:?}", event.what);
     assert!(matches!(probe(&providers, None, SOON).await, Probe::Found(Finding::Approved(_))));

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::later::{Shop, charged, read, send, shop, shown, signed_at};
-use super::{SUCCEEDED, adyen, body, pagarme, stripe};
+use super::{SUCCEEDED, Said, adyen, body, pagarme, stripe};
 use crate::agreement::ledger_is_right;
 use crate::charges::text;
 use crate::follow_ups::{announced, void};
@@ -18,8 +18,10 @@ use crate::three_d_secure::requests;
 stories! {
     what_is_refunded_by_hand_is_counted_once_in_any_order,
     a_reservation_is_captured_or_released_by_hand,
+    a_capture_at_the_dashboard_is_counted,
     a_refund_at_the_dashboard_can_fail,
     a_charge_says_how_much_was_refunded_in_all,
+    a_charge_that_is_paid_again_after_its_charge_back_is_not_charged_back,
 }
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -101,18 +103,50 @@ async fn a_reservation_is_captured_or_released_by_hand(app: TestApp) {
     ledger_is_right(&app).await;
 }
 
-async fn a_refund_at_the_dashboard_can_fail(app: TestApp) {
+/// A shop whose provider takes what is captured at once, and reserves the rest.
+async fn takes(app: TestApp) -> (TestApp, Shop) {
     let (app, shop) = shop(app, stripe(1)).await;
-    shop.elsewhere.answers(|said| {
-        (said.path == "/stripe/v1/payment_intents").then(|| {
-            let (sent, mut intent) = (said.form(), body(SUCCEEDED));
-            (intent["amount"], intent["amount_received"]) = (json!(150), json!(150));
-            for name in ["regente_key", "regente_object_id"] {
-                intent["metadata"][name] = json!(sent[&format!("metadata[{name}]")]);
-            }
-            (200, intent)
-        })
-    });
+    shop.elsewhere.answers(|said| (said.path == "/stripe/v1/payment_intents").then(|| (200, intent(said))));
+    (app, shop)
+}
+
+/// The payment as the provider has it after the request.
+fn intent(said: &Said) -> Value {
+    let (sent, mut intent) = (said.form(), body(SUCCEEDED));
+    (intent["amount"], intent["amount_received"]) = (json!(150), json!(150));
+    if sent.get("capture_method").is_some_and(|method| method == "manual") {
+        (intent["status"], intent["capture_method"]) = (json!("requires_capture"), json!("manual"));
+        (intent["amount_received"], intent["amount_capturable"]) = (json!(0), json!(150));
+    }
+    for name in ["regente_key", "regente_object_id"] {
+        intent["metadata"][name] = json!(sent[&format!("metadata[{name}]")]);
+    }
+    intent
+}
+
+async fn a_capture_at_the_dashboard_is_counted(app: TestApp) {
+    let (app, shop) = takes(app).await;
+    let id = charged(&app, &shop, false).await;
+    assert_eq!(shown(&read(&app, &id).await), ("pre_authorized", 150));
+    let mut intent = intent(&shop.elsewhere.said("POST", "/stripe/v1/payment_intents"));
+    (intent["status"], intent["amount_received"]) = (json!("succeeded"), json!(100));
+    let now = app.clock.deployment().as_millis() / 1000;
+    for event in ["evt_1", "evt_1", "evt_2"] {
+        let message = json!({
+            "id": event, "object": "event", "type": "payment_intent.succeeded", "created": now,
+            "data": { "object": intent },
+        });
+        assert_eq!(send(&app, &shop, "Stripe-Signature", &signed_at(now, &message), &message).await, 200);
+        app.run_jobs().await;
+        let captured = read(&app, &id).await;
+        assert_eq!(shown(&captured), ("authorized", 100), "{captured:#}");
+    }
+    assert_eq!(announced(&app, &id).await, ["pending", "pre_authorized", "authorized"]);
+    ledger_is_right(&app).await;
+}
+
+async fn a_refund_at_the_dashboard_can_fail(app: TestApp) {
+    let (app, shop) = takes(app).await;
     let id = charged(&app, &shop, true).await;
     let paid = read(&app, &id).await;
     let payment = text(&paid["transactionRequests"][0]["transactionId"]).to_owned();
@@ -142,23 +176,50 @@ async fn a_refund_at_the_dashboard_can_fail(app: TestApp) {
     ledger_is_right(&app).await;
 }
 
-async fn a_charge_says_how_much_was_refunded_in_all(app: TestApp) {
+/// A charge of a provider that tells what it is now, with that charge as the provider has it.
+async fn paid(app: TestApp) -> (TestApp, Shop, String, Value) {
     let (app, shop) = shop(app, pagarme(1)).await;
     shop.elsewhere.answers(|said| (said.path == "/pagarme_v5/orders").then(|| (200, ordered(&said.json()))));
     let id = charged(&app, &shop, true).await;
     assert_eq!(shown(&read(&app, &id).await), ("authorized", 150));
     let charge = ordered(&shop.elsewhere.said("POST", "/pagarme_v5/orders").json())["charges"][0].clone();
+    (app, shop, id, charge)
+}
+
+/// The provider tells that the charge was this at a time.
+async fn is_told(app: &TestApp, shop: &Shop, event: &str, at: &str, charge: &Value) {
+    let message = json!({ "id": event, "type": "charge.paid", "created_at": at, "data": charge });
+    let user = format!("Basic {}", STANDARD.encode("regente:a secret"));
+    assert_eq!(send(app, shop, "Authorization", &user, &message).await, 200);
+    app.run_jobs().await;
+}
+
+async fn a_charge_that_is_paid_again_after_its_charge_back_is_not_charged_back(app: TestApp) {
+    let (app, shop, id, charge) = paid(app).await;
+    let tells = async |event: &str, day: u32, status: &str| {
+        let mut charge = charge.clone();
+        charge["status"] = json!(status);
+        is_told(&app, &shop, event, &format!("2026-09-{day:02}T12:00:00Z"), &charge).await;
+        text(&read(&app, &id).await["status"]).to_owned()
+    };
+    assert_eq!(tells("hook_1", 1, "paid").await, "authorized");
+    assert_eq!(tells("hook_2", 9, "chargedback").await, "charged_back");
+    assert_eq!(tells("hook_3", 8, "paid").await, "charged_back", "it is older");
+    assert_eq!(tells("hook_4", 20, "paid").await, "authorized");
+    assert_eq!(tells("hook_5", 21, "paid").await, "authorized");
+    assert_eq!(tells("hook_6", 9, "chargedback").await, "authorized", "it is older");
+    assert_eq!(announced(&app, &id).await[2..], ["charged_back", "dispute_closed"]);
+    ledger_is_right(&app).await;
+}
+
+async fn a_charge_says_how_much_was_refunded_in_all(app: TestApp) {
+    let (app, shop, id, charge) = paid(app).await;
     let tells = async |event: &str, status: &str, last: &str, canceled: i64| {
         let mut charge = charge.clone();
         (charge["status"], charge["canceled_amount"]) = (json!(status), json!(canceled));
         (charge["last_transaction"]["id"], charge["last_transaction"]["status"]) =
             (json!(event), json!(last));
-        let message = json!({
-            "id": event, "type": "charge.refunded", "created_at": "2026-09-01T12:00:02Z", "data": charge,
-        });
-        let user = format!("Basic {}", STANDARD.encode("regente:a secret"));
-        assert_eq!(send(&app, &shop, "Authorization", &user, &message).await, 200);
-        app.run_jobs().await;
+        is_told(&app, &shop, event, "2026-09-01T12:00:02Z", &charge).await;
         let charge = read(&app, &id).await;
         (text(&charge["status"]).to_owned(), charge["amount"].as_i64().unwrap())
     };
