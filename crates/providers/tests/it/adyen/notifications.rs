@@ -203,7 +203,10 @@ fn what_is_not_signed_decides_nothing() {
             EventKind::Outcome(Finding::Declined(decline)) => format!("declined, {}", decline.retryable),
             EventKind::Outcome(Finding::Approved(_)) => "approved".to_owned(),
             EventKind::Outcome(Finding::Accepted(_)) => "accepted".to_owned(),
-            other => format!("{other:?}"),
+            other @ (EventKind::Outcome(_)
+            | EventKind::Reversal(_)
+            | EventKind::DoneElsewhere(_)
+            | EventKind::Seller(_)) => format!("{other:?}"),
         });
         (about, what.collect::<Vec<_>>())
     };

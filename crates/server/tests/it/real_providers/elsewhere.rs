@@ -103,8 +103,8 @@ async fn receive(State(book): State<Book>, request: Request<Body>) -> Response {
     book.said.lock().unwrap().push(Said { earlier: Vec::new(), ..said });
     let (status, body) = answer.unwrap_or((404, json!({ "error": { "message": "no such path" } })));
     let status = StatusCode::from_u16(status).unwrap();
-    match body {
-        Value::String(page) => (status, Html(page)).into_response(),
-        body => (status, axum::Json(body)).into_response(),
+    if let Value::String(page) = body {
+        return (status, Html(page)).into_response();
     }
+    (status, axum::Json(body)).into_response()
 }

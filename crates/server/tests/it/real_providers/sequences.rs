@@ -342,7 +342,7 @@ impl Post {
     /// and how many were forged.
     async fn deliver(&self, app: &TestApp, bank: &Bank, dice: &mut Dice) -> (usize, usize) {
         let mut notices = bank.notices();
-        if dice.one_in(2) && !(!Further::Disputes.is_on() && notices.iter().any(|notice| notice.is_of_case)) {
+        if dice.one_in(2) && (Further::Disputes.is_on() || !notices.iter().any(|notice| notice.is_of_case)) {
             notices.reverse();
         }
         let (mut delivered, mut forged, mut left) = (0, 0, Vec::new());
