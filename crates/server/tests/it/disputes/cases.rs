@@ -200,7 +200,8 @@ async fn what_waits_for_something_else_waits_anew(app: TestApp) {
     for _ in 0..3 {
         app.later(DAY).await;
     }
-    confirmed(&app, &charge).await;
+    paid::happens(&app, &charge, 2, Staged::Refund).await;
+    hear(&app, &app.wire.notices()).await;
     for _ in 0..4 {
         app.later(HOUR).await;
     }
