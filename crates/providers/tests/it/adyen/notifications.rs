@@ -187,7 +187,7 @@ fn what_is_signed_cannot_be_changed() {
 #[test]
 fn what_is_not_signed_decides_nothing() {
     let forged = json!({
-        "paymentMethod": "pix", "reason": "Insufficient funds", "operations": ["REFUND"],
+        "paymentMethod": "pix", "reason": "Contactless fallback", "operations": ["REFUND"],
         "additionalData": {
             "defendable": "true", "refusalReasonRaw": "51", "merchantAdviceCode": "24", "disputeStatus": "Won",
         },
