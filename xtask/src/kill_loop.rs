@@ -34,6 +34,8 @@ use tokio::sync::watch;
 const LIFE_MS: std::ops::Range<u64> = 300..1_800;
 /// The fault plan changes after this many rounds.
 const ROUNDS_OF_A_PLAN: u32 = 3;
+/// The methods of those who pay by themselves.
+const PAYER_METHODS: &[&str] = &["pix", "pix", "boleto", "nupay", "drip", "picpay"];
 /// How long all unknown outcomes may take to be resolved at the end.
 const RESOLVED_WITHIN: Duration = Duration::from_secs(240);
 /// What is still open to print when the loop gives up.
@@ -151,7 +153,7 @@ async fn kill(
             simulator.set_faults(&faults::plan(&mut dice)).await?;
         }
         let for_sale = sessions::make(&service, &account, &merchants, &mut dice).await?;
-        let caller = Caller::of(&service, &account, merchants.clone(), for_sale);
+        let caller = Caller::of(&service, &account, merchants.clone(), PAYER_METHODS, for_sale);
         let crowd = Crowd::begin(caller, options.clients, &mut dice, &client_log);
         let (stop, is_stopped) = watch::channel(false);
         let life = Duration::from_millis(dice.within(LIFE_MS));
@@ -172,8 +174,9 @@ async fn kill(
     }
     simulator.set_faults(&Value::Array(Vec::new())).await?;
     wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
-    let caller = Caller::of(&service, &account, merchants, Vec::new());
-    client_log.repeat_the_rest(&caller).await?;
+    let caller = Caller::of(&service, &account, merchants, PAYER_METHODS, Vec::new());
+    // Nothing is under way any more.
+    client_log.repeat_the_rest(&caller, &[201]).await?;
     wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
     let verdict = verdict::examine(&caller, &service, &simulator, &client_log).await?;
     println!("{name}, {} kills in {} s, seed {seed}\n{verdict}", options.rounds, started.elapsed().as_secs());

@@ -1,6 +1,7 @@
 //! The data folder and settings of a service, without the running process. Accounts are created in this process by
 //! the product's own functions, while no service has the database open.
 
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -23,7 +24,7 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
-use regente_store::{Batch, Commit, CounterDelta, counters, fold};
+use regente_store::{Batch, Commit, CounterDelta, counters, fold, transaction_requests};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -34,6 +35,8 @@ use crate::Outcome;
 const MAKING_MAX: usize = 64;
 /// Entries of the simulator's transaction log that are read at once.
 const LOG_ENTRIES_AT_ONCE: usize = 1_000;
+/// Unknown outcomes that are read.
+const GIVEN_UP_MAX: i64 = 1_000_000;
 /// A job with more to do is due again after this time.
 const SOON: Duration = Duration::from_secs(1);
 
@@ -214,6 +217,12 @@ impl Inside {
             clock.advance(SOON);
         }
         Ok(())
+    }
+
+    /// The objects with an outcome that is unknown for good, as an operator is told.
+    pub(crate) async fn given_up(&self) -> Outcome<HashSet<String>> {
+        let given_up = transaction_requests::given_up(&self.app.store, GIVEN_UP_MAX).await?;
+        Ok(given_up.into_iter().map(|stored| stored.request.object_id.to_string()).collect())
     }
 
     /// Writes counters of charges that are not there.

@@ -46,6 +46,8 @@ pub(super) struct Caller {
     client_id: String,
     api_key: String,
     merchants: Vec<String>,
+    /// The methods of those who pay by themselves.
+    methods: &'static [&'static str],
     /// What some of them pay.
     sessions: Vec<ForSale>,
 }
@@ -55,6 +57,7 @@ impl Caller {
         service: &Service,
         account: &Account,
         merchants: Vec<String>,
+        methods: &'static [&'static str],
         sessions: Vec<ForSale>,
     ) -> Self {
         Self {
@@ -64,6 +67,7 @@ impl Caller {
             client_id: account.client_id.clone(),
             api_key: account.api_key.clone(),
             merchants,
+            methods,
             sessions,
         }
     }
@@ -161,9 +165,9 @@ impl ClientLog {
         )
     }
 
-    /// Repeats every operation without a final answer, when nothing is under way any more. Each charge must be answered:
-    /// its key leads to the charge of the first request, or to a new one.
-    pub(super) async fn repeat_the_rest(&self, caller: &Caller) -> Result<(), Finding> {
+    /// Repeats every operation without a final answer. Each charge must be answered with one of these statuses: its key leads
+    /// to the charge of the first request, or to a new one.
+    pub(super) async fn repeat_the_rest(&self, caller: &Caller, answers: &[u16]) -> Result<(), Finding> {
         let mut left = std::mem::take(&mut *lock(&self.unanswered));
         left.append(&mut lock(&self.under_way));
         for operation in left {
@@ -171,7 +175,8 @@ impl ClientLog {
             let status = answer.as_ref().map(|answer| answer.status);
             // Another client has paid the session.
             let is_refused = operation.pays_session() && status == Some(422);
-            if operation.is_charge() && status != Some(201) && !is_refused {
+            if operation.is_charge() && !is_refused && status.is_none_or(|status| !answers.contains(&status))
+            {
                 let key = &operation.key;
                 return Err(Finding(format!(
                     "{key} was interrupted, and its repetition is answered {status:?}"
@@ -353,7 +358,7 @@ fn invent(caller: &Caller, dice: &mut Dice, client_log: &ClientLog) -> Operation
 
 fn pay_session(session: ForSale, dice: &mut Dice, key: String) -> Operation {
     let (method, source) = match dice.pick(&session.methods).as_str() {
-        "pix" => (json!({ "paymentType": "pix" }), by_payer(dice).1),
+        "pix" => (json!({ "paymentType": "pix" }), by_payer(&["pix"], dice).1),
         _ => by_card(dice),
     };
     Operation {
@@ -369,7 +374,7 @@ fn charge_body(caller: &Caller, dice: &mut Dice, key: &str) -> Value {
         "merchantId": dice.pick(&caller.merchants), "amount": dice.price(1..2_000), "orderId": key,
         "capture": dice.one_in(2),
     });
-    let (method, source) = if dice.one_in(3) { by_payer(dice) } else { by_card(dice) };
+    let (method, source) = if dice.one_in(3) { by_payer(caller.methods, dice) } else { by_card(dice) };
     body["paymentMethod"] = method;
     body["paymentSource"] = source;
     if dice.one_in(3) {
@@ -392,10 +397,9 @@ fn by_card(dice: &mut Dice) -> (Value, Value) {
     (json!({ "paymentType": "credit", "installments": 1 }), json!({ "sourceType": "card", "card": card }))
 }
 
-/// A payment method whose payer gets instructions, with its source.
-fn by_payer(dice: &mut Dice) -> (Value, Value) {
-    let method = *dice.pick(&["pix", "pix", "boleto", "nupay", "drip", "picpay"]);
-    let method = match method {
+/// A payment method of these, whose payer gets instructions, with its source.
+fn by_payer(methods: &[&str], dice: &mut Dice) -> (Value, Value) {
+    let method = match *dice.pick(methods) {
         "pix" => json!({ "paymentType": "pix", "expiresIn": EXPIRES_IN_SECONDS }),
         "nupay" => json!({ "paymentType": "nupay", "delayToAutoCancel": EXPIRES_IN_SECONDS / 60 }),
         other => json!({ "paymentType": other }),

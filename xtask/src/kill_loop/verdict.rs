@@ -94,7 +94,7 @@ pub(super) async fn examine(
     differences.extend(books.keys().map(|key| format!("no charge has the authorization {key} of the books")));
     let sessions = sessions::examine(async |path| caller.get(&path).await, &charges).await?;
     differences.extend(sessions.differences.iter().cloned());
-    differences.extend(unkept_promises(caller, client_log, &charges).await);
+    differences.extend(unkept_promises(caller, client_log, &charges, &[201]).await);
     differences.extend(unsettled(service, simulator, &charges)?);
     if !differences.is_empty() {
         let shown = differences.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("\n");
@@ -149,6 +149,7 @@ pub(super) async fn unkept_promises(
     caller: &Caller,
     client_log: &ClientLog,
     charges: &HashMap<String, Value>,
+    answers: &[u16],
 ) -> Vec<String> {
     let mut broken = Vec::new();
     for (operation, first) in client_log.acknowledged() {
@@ -170,7 +171,7 @@ pub(super) async fn unkept_promises(
             continue;
         };
         // A refund that was unknown at first may have been accepted, which answers its key for good.
-        if again != first && !(first.is_pending() && again.status == 201) {
+        if again != first && !(first.is_pending() && answers.contains(&again.status)) {
             let (first, again) = (String::from_utf8_lossy(&first.body), String::from_utf8_lossy(&again.body));
             broken.push(format!(
                 "{} {} was answered {first} and is {again} now",

@@ -182,6 +182,7 @@ pub(super) fn events(payment: &Payment, news: &News, at: Timestamp) -> Vec<Value
             let case = &payment.cases[*case];
             let code = match case.state {
                 CaseState::Won => "CHARGEBACK_REVERSED",
+                CaseState::Lost if case.ends > 1 => "SECOND_CHARGEBACK",
                 CaseState::Open | CaseState::Lost => "CHARGEBACK",
             };
             (named(&case.id), code, true, of_payment, case.amount)

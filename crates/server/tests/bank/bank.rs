@@ -61,7 +61,7 @@ struct Inner {
     /// Notifications that were not delivered yet, oldest first.
     notices: Vec<Notice>,
     told: u64,
-    /// How often each fault was met.
+    /// How often each fault was met, and what happens seldom has happened.
     met: HashMap<String, u64>,
 }
 
@@ -148,7 +148,7 @@ impl Bank {
         format!("{:#?}", self.lock().books.of_charge(object_id).collect::<Vec<_>>())
     }
 
-    /// How often each fault was met.
+    /// How often each fault was met, and what happens seldom has happened.
     pub fn met(&self) -> HashMap<String, u64> {
         self.lock().met.clone()
     }

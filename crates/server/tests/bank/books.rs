@@ -1,8 +1,15 @@
 //! What the bank holds: payments and what became of each. It knows no wire format and no faults.
 
+use std::time::Duration;
+
 use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
 use uuid::Uuid;
+
+/// How often a dispute ends, at most: each time another way.
+const ENDS_MAX: u8 = 3;
+/// How long it stands as it does, at least.
+const CASE_STANDS_FOR: Duration = Duration::from_secs(60);
 
 /// The provider whose format is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -98,6 +105,9 @@ pub struct Case {
     pub id: String,
     pub amount: i64,
     pub state: CaseState,
+    /// When it was opened or ended last.
+    pub at: Timestamp,
+    pub ends: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +132,8 @@ pub struct Held {
     pub reserved: i64,
     /// Taken, and neither given back nor charged back.
     pub kept: i64,
+    /// Charged back.
+    pub lost: i64,
     /// How many authorizations hold or have kept something.
     pub holding: usize,
     /// How many may still take money: a payer has instructions, or the acquirer has not decided.
@@ -176,6 +188,20 @@ impl Payment {
         self.cases.iter().any(|case| case.state != CaseState::Won)
     }
 
+    /// The case that can end so: an open one, or one whose end the card's scheme overturns.
+    pub fn can_end(&self, end: CaseState, now: Timestamp) -> Option<usize> {
+        let is_open = |case: &Case| case.state == CaseState::Open;
+        let is_overturned = |case: &Case| {
+            let has_money = match end {
+                CaseState::Lost => self.undisputed() >= case.amount && self.under_way() == 0,
+                CaseState::Open | CaseState::Won => true,
+            };
+            case.state != end && case.ends < ENDS_MAX && now.since(case.at) >= CASE_STANDS_FOR && has_money
+        };
+        let overturned = || self.cases.iter().position(is_overturned).filter(|_| self.face == Face::Adyen);
+        self.cases.iter().position(is_open).or_else(overturned)
+    }
+
     pub fn capture(&mut self, amount: i64, by: Option<String>) -> Result<(), No> {
         if self.standing != Standing::Reserved {
             return Err(No::Standing);
@@ -192,8 +218,14 @@ impl Payment {
         if self.standing != Standing::Reserved && self.waits_until().is_none() {
             return Err(No::Standing);
         }
-        self.standing = Standing::Released;
+        (self.standing, self.is_retracted) = (Standing::Released, false);
         Ok(())
+    }
+
+    /// Whether the provider is going to take back that it has taken it.
+    pub fn is_to_be_retracted(&self) -> bool {
+        let is_held = matches!(self.standing, Standing::Reserved | Standing::Taken);
+        self.is_retracted && is_held && self.refunds.is_empty() && self.cases.is_empty()
     }
 
     pub fn refund(
@@ -235,6 +267,7 @@ impl Books {
         for payment in self.payments.iter().filter(of_charge) {
             held.reserved += payment.reserved();
             held.kept += payment.kept();
+            held.lost += payment.lost();
             // What was charged back was kept: no other authorization may be.
             held.holding += usize::from(payment.reserved() + payment.kept() + payment.lost() > 0);
             held.waiting +=

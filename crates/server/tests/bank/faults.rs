@@ -101,30 +101,6 @@ use Operation::{Authorize, Capture, Read, Void};
 /// Each fault: of a thousand requests of these operations, at these faces, so many meet it.
 type Row = (Fault, u64, &'static [Operation], &'static [Face]);
 
-/// What is drawn only where `REGENTE_BANK_FAULTS` names it (`retracts,disputes,amounts`), or all with `all`: what the product
-/// does not stand yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Further {
-    /// A provider takes back that it has authorized, or decides later.
-    Retracts,
-    /// Parts are disputed, two cases are of one payment, and their ends come in any order.
-    Disputes,
-    /// Payers pay other amounts than they are asked for.
-    Amounts,
-}
-
-impl Further {
-    pub fn is_on(self) -> bool {
-        let word = match self {
-            Self::Retracts => "retracts",
-            Self::Disputes => "disputes",
-            Self::Amounts => "amounts",
-        };
-        let named = std::env::var("REGENTE_BANK_FAULTS").unwrap_or_default();
-        named.split(',').any(|name| name == word || name == "all")
-    }
-}
-
 const ALL: &[Operation] = &[Authorize, Capture, Void, Read];
 const CHANGES: &[Operation] = &[Authorize, Capture, Void];
 
@@ -134,19 +110,24 @@ const LIFE: &[Row] = &[
     (Fault::LostBefore, 30, ALL, Face::ALL),
     (Fault::LostAfter, 50, CHANGES, Face::ALL),
     (Fault::PageBefore(502), 15, ALL, Face::ALL),
-    (Fault::PageAfter(502), 15, CHANGES, Face::ALL),
-    (Fault::PageAfter(504), 10, CHANGES, Face::ALL),
+    (Fault::PageAfter(502), 20, CHANGES, Face::ALL),
+    (Fault::PageAfter(504), 20, CHANGES, Face::ALL),
     (Fault::TooMany, 25, ALL, Face::ALL),
     (Fault::Broken(500), 20, CHANGES, Face::ALL),
-    (Fault::Broken(503), 10, CHANGES, Face::ALL),
+    (Fault::Broken(503), 20, CHANGES, Face::ALL),
     (Fault::Twice, 30, CHANGES, Face::ALL),
     (Fault::PageBefore(403), 15, ALL, Face::ALL),
     (Fault::PageAfter(403), 20, CHANGES, Face::ALL),
     (Fault::PageAfter(400), 20, CHANGES, Face::ALL),
     (Fault::Denies, 60, &[Authorize], &[Face::PagarmeV5]),
-    (Fault::Undecided, 60, &[Authorize], &[Face::PagarmeV5]),
-    (Fault::Retracts, 40, &[Authorize], &[Face::Adyen, Face::PagarmeV5]),
+    (Fault::Undecided, 90, &[Authorize], &[Face::PagarmeV5]),
+    (Fault::Retracts, 150, &[Authorize], &[Face::Adyen, Face::PagarmeV5]),
 ];
+
+/// All faults.
+pub fn all() -> impl Iterator<Item = Fault> {
+    LIFE.iter().map(|(fault, ..)| *fault)
+}
 
 /// What goes wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,9 +146,6 @@ impl Plan {
         let mut drawn = dice.below(1000);
         for (fault, of_thousand, operations, faces) in LIFE {
             if !operations.contains(&operation) || !faces.contains(&face) {
-                continue;
-            }
-            if matches!(fault, Fault::Undecided | Fault::Retracts) && !Further::Retracts.is_on() {
                 continue;
             }
             if drawn < *of_thousand {

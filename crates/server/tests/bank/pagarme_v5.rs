@@ -214,7 +214,7 @@ fn charge(payment: &Payment, now: Timestamp) -> Value {
         transaction["acquirer_return_code"] = json!("51");
     } else if payment.standing == Standing::Released && payment.is_retracted {
         transaction["antifraud_response"] = json!({ "status": "reproved", "return_code": "R1" });
-    } else if !is_denied {
+    } else if !is_denied && payment.standing != Standing::Expired {
         transaction["acquirer_return_code"] = json!("00");
     }
     let mut charge = json!({

@@ -8,11 +8,13 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::books::{Case, CaseState, Face, Means, Payment, RefundState, Standing};
-use super::faults::{Dice, Fault, Further, Plan};
+use super::faults::{Dice, Fault, Plan};
 use super::{Bank, Inner, adyen, pagarme_v5, stripe};
 
 /// How long an order is shown as an error on the way to the acquirer.
 const DENIES_FOR: Duration = Duration::from_secs(60);
+/// How long it takes at least until a provider takes its word back.
+const RETRACTS_AFTER: Duration = Duration::from_secs(60);
 /// The secret of the webhook of the first provider.
 pub const STRIPE_SECRET: &str = "whsec_test";
 /// One card in so many is refused.
@@ -56,6 +58,26 @@ pub enum News {
     Retracted,
 }
 
+/// What happens seldom enough to be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seldom {
+    /// A payer pays another amount than he is asked for.
+    OtherAmount,
+    PartDisputed,
+    SecondCase,
+    /// The end of a dispute is overturned.
+    Overturned,
+    /// The provider takes back that it has authorized, or decides against it.
+    TakenBack,
+}
+
+impl Seldom {
+    pub const ALL: &[Self] =
+        &[Self::OtherAmount, Self::PartDisputed, Self::SecondCase, Self::Overturned, Self::TakenBack];
+    /// What happens in a few dozens of sequences.
+    pub const OFTEN_ENOUGH: &[Self] = &[Self::OtherAmount, Self::PartDisputed, Self::TakenBack];
+}
+
 /// What was received, and is carried out later.
 #[derive(Clone, Debug)]
 pub enum ToDo {
@@ -73,8 +95,6 @@ pub struct Notice {
     pub body: Value,
     /// Nothing else ever tells it: the provider sends it until it is taken.
     pub is_needed: bool,
-    /// It tells of a dispute.
-    pub is_of_case: bool,
 }
 
 impl Notice {
@@ -115,10 +135,11 @@ impl Bank {
         std::mem::take(&mut self.lock().notices)
     }
 
-    /// Whether there is nothing to be sent, now or when what it denies is known.
+    /// Whether there is nothing to be sent, now or when what it denies is known and what it takes back is gone.
     pub fn is_quiet(&self) -> bool {
         let inner = self.lock();
-        inner.notices.is_empty() && inner.books.payments.iter().all(|payment| payment.denied_until.is_none())
+        let is_over = |payment: &Payment| payment.denied_until.is_none() && !payment.is_to_be_retracted();
+        inner.notices.is_empty() && inner.books.payments.iter().all(is_over)
     }
 
     /// What was not delivered is sent again, before anything newer.
@@ -134,9 +155,12 @@ impl Bank {
         let is_asked = |payment: &Payment| payment.waits_until().is_some_and(|until| now < until);
         self.with(object_id, is_asked, |inner, place| {
             let payment = &mut inner.books.payments[place];
-            let amount = amount.unwrap_or(payment.amount);
+            // The first provider takes nothing else than it has asked for.
+            let amount = amount.filter(|_| payment.face != Face::Stripe).unwrap_or(payment.amount);
             payment.pay(amount);
             payment.last = "paid";
+            let is_other = amount != payment.amount;
+            inner.count(Seldom::OtherAmount, is_other);
             inner.tell(place, News::Paid { amount, further: 0 });
         })
     }
@@ -144,12 +168,12 @@ impl Bank {
     /// The cardholder disputes a part of what was taken, or all of it.
     pub fn dispute(&self, object_id: &str, part: Option<i64>) -> bool {
         let is_taken = |payment: &Payment| {
-            let is_first = payment.cases.is_empty()
-                || payment.face == Face::Stripe && payment.cases.len() < 2 && Further::Disputes.is_on();
+            let is_first =
+                payment.cases.is_empty() || payment.face != Face::PagarmeV5 && payment.cases.len() < 2;
             payment.means == Means::Card && payment.undisputed() > 0 && payment.under_way() == 0 && is_first
         };
         self.with(object_id, is_taken, |inner, place| {
-            let id = format!("dp_{}", inner.number());
+            let (id, at) = (format!("dp_{}", inner.number()), inner.now());
             let payment = &mut inner.books.payments[place];
             let kept = payment.undisputed();
             // The third provider tells of the end alone, and of no sum.
@@ -158,23 +182,30 @@ impl Bank {
                 Face::PagarmeV5 => (kept, CaseState::Lost),
             };
             let case = payment.cases.len();
-            payment.cases.push(Case { id, amount, state });
+            let is_part = amount < kept;
+            payment.cases.push(Case { id, amount, state, at, ends: u8::from(state != CaseState::Open) });
             let news = match state {
                 CaseState::Open => News::CaseOpened(case),
                 CaseState::Won | CaseState::Lost => News::CaseEnded(case),
             };
+            inner.count(Seldom::PartDisputed, is_part);
+            inner.count(Seldom::SecondCase, case > 0);
             inner.tell(place, news);
         })
     }
 
-    /// An open case of a charge ends.
+    /// A case of a charge ends, or its end is overturned.
     pub fn end_case(&self, object_id: &str, end: CaseState) -> bool {
-        let is_open = |payment: &Payment| payment.cases.iter().any(|case| case.state == CaseState::Open);
-        self.with(object_id, is_open, |inner, place| {
-            let cases = &mut inner.books.payments[place].cases;
-            let case = cases.iter().position(|case| case.state == CaseState::Open).unwrap();
-            cases[case].state = end;
-            inner.tell(place, News::CaseEnded(case));
+        let now = self.now();
+        let can_end = |payment: &Payment| payment.can_end(end, now).is_some();
+        self.with(object_id, can_end, |inner, place| {
+            let payment = &mut inner.books.payments[place];
+            let number = payment.can_end(end, now).unwrap();
+            let case = &mut payment.cases[number];
+            let is_overturned = case.state != CaseState::Open;
+            (case.state, case.at, case.ends) = (end, now, case.ends + 1);
+            inner.count(Seldom::Overturned, is_overturned);
+            inner.tell(place, News::CaseEnded(number));
         })
     }
 
@@ -188,12 +219,14 @@ impl Bank {
             let back = inner.dice.below(payments.min(200));
             let place = usize::try_from(last - back).unwrap();
             let object_id = inner.books.payments[place].object_id.to_string();
-            (object_id, inner.dice.below(8), inner.dice.one_in(2))
+            let some = i64::try_from(1 + inner.dice.below(500)).unwrap();
+            let some = inner.dice.one_in(3).then_some(some);
+            (object_id, inner.dice.below(8), some, inner.dice.one_in(2))
         };
-        let (object_id, what, is_won) = drawn;
+        let (object_id, what, some, is_won) = drawn;
         match what {
-            0..=3 => self.pay(&object_id, None),
-            4 => self.dispute(&object_id, None),
+            0..=3 => self.pay(&object_id, some),
+            4 => self.dispute(&object_id, some),
             5 => self.end_case(&object_id, if is_won { CaseState::Won } else { CaseState::Lost }),
             _ => false,
         };
@@ -283,7 +316,12 @@ impl Inner {
         place
     }
 
+    fn count(&mut self, what: Seldom, is_it: bool) {
+        *self.met.entry(format!("{what:?}")).or_default() += u64::from(is_it);
+    }
+
     pub(super) fn tell(&mut self, place: usize, news: News) {
+        self.count(Seldom::TakenBack, matches!(news, News::Retracted));
         let (now, number) = (self.now(), self.number());
         let payment = &self.books.payments[place];
         let bodies = match payment.face {
@@ -296,9 +334,8 @@ impl Inner {
             | (_, News::CaseOpened(_) | News::CaseEnded(_) | News::Retracted | News::Refunded(_)) => true,
             (Face::Stripe | Face::PagarmeV5, _) => false,
         };
-        let is_of_case = matches!(news, News::CaseOpened(_) | News::CaseEnded(_));
         let (face, account) = (payment.face, payment.account.clone());
-        let notice = |body| Notice { face, account: account.clone(), body, is_needed, is_of_case };
+        let notice = |body| Notice { face, account: account.clone(), body, is_needed };
         self.notices.extend(bodies.into_iter().map(notice));
     }
 
@@ -340,9 +377,9 @@ impl Inner {
 
     /// What was not decided is captured or refused; what is retracted is given up.
     fn decide(&mut self, place: usize) {
-        let is_refused = self.dice.one_in(2);
+        let (is_refused, now) = (self.dice.one_in(2), self.now());
         let payment = &mut self.books.payments[place];
-        let is_untouched = payment.refunds.is_empty() && payment.cases.is_empty();
+        let is_due = payment.is_to_be_retracted() && now.since(payment.at) >= RETRACTS_AFTER;
         match payment.standing {
             Standing::Undecided if is_refused => {
                 (payment.standing, payment.is_retracted) = (Standing::Released, true);
@@ -353,7 +390,7 @@ impl Inner {
                     (Standing::Taken, payment.amount, "captured");
                 self.tell(place, News::Authorized);
             }
-            Standing::Reserved | Standing::Taken if payment.is_retracted && is_untouched => {
+            Standing::Reserved | Standing::Taken if is_due => {
                 (payment.standing, payment.taken) = (Standing::Released, 0);
                 self.tell(place, News::Retracted);
             }

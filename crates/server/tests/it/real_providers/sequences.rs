@@ -2,10 +2,9 @@
 //! life. At the end the charge, the ledger and the bank's books agree to the cent, and no two authorizations of a charge are
 //! kept.
 //!
-//! `REGENTE_SEEDS=2000` runs that many seeds; `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` repeats one;
-//! `REGENTE_BANK_FAULTS=all` draws further faults (`bank/faults.rs`).
+//! `REGENTE_SEEDS=2000` runs that many seeds; `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` repeats one.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,8 +21,8 @@ use serde_json::{Value, json};
 use crate::agreement::{all_charges, is_nothing_open, ledger_is_right};
 use crate::bank::Bank;
 use crate::bank::books::{CaseState, Face, Held};
-use crate::bank::faults::{Dice, Further, Plan};
-use crate::bank::world::{Notice, deliveries};
+use crate::bank::faults::{self, Dice, Plan};
+use crate::bank::world::{Notice, Seldom, deliveries};
 use crate::charges::pix::{described, jose};
 use crate::charges::redirects::address;
 use crate::charges::text;
@@ -31,6 +30,8 @@ use crate::harness::{APPROVED, Adapters, Reply, TestApp, charge_body, request};
 
 /// Seeds for each database by default.
 const SEEDS_DEFAULT: u64 = 40;
+/// So many meet every fault.
+const SEEDS_FOR_ALL: u64 = 400;
 /// Seeds that share a database, a bank and a clock.
 const SEEDS_OF_A_DATABASE: u64 = 20;
 const DATABASES_AT_ONCE: usize = 2;
@@ -75,14 +76,23 @@ async fn run(fresh: impl AsyncFn() -> TestDatabase) {
         let all = bank.held_in_all();
         assert_eq!((all.reserved, all.kept), held, "the bank has money that no charge has");
         ledger_is_right(&app).await;
-        println!("{:?}", bank.met());
-        told
+        (told, bank.met())
     });
-    let told: Vec<Told> = stream::iter(running).buffer_unordered(DATABASES_AT_ONCE).collect().await;
-    let told = told.into_iter().fold(Told::default(), Told::plus);
-    println!("{told:?}");
-    let is_enough = seeds >= SEEDS_DEFAULT;
-    assert!(!is_enough || told.is_varied(), "the sequences no longer meet what they are for: {told:?}");
+    let (mut told, mut met) = (Told::default(), BTreeMap::<String, u64>::new());
+    let mut ended = stream::iter(running).buffer_unordered(DATABASES_AT_ONCE);
+    while let Some((of_some, met_by_some)) = ended.next().await {
+        told = told.plus(of_some);
+        for (what, times) in met_by_some {
+            *met.entry(what).or_default() += times;
+        }
+    }
+    println!("{told:?}\n{met:?}");
+    let happens = |what: String| met.get(&what).is_some_and(|times| *times > 0);
+    let is_varied = told.is_varied() && Seldom::OFTEN_ENOUGH.iter().all(|what| happens(format!("{what:?}")));
+    let has_all = faults::all().map(|fault| format!("{fault:?}")).all(happens)
+        && Seldom::ALL.iter().all(|what| happens(format!("{what:?}")));
+    let is_enough = (seeds < SEEDS_DEFAULT || is_varied) && (seeds < SEEDS_FOR_ALL || has_all);
+    assert!(is_enough, "the sequences no longer meet what they are for: {told:?} {met:?}");
 }
 
 /// The deployment with the bank behind each adapter.
@@ -159,7 +169,7 @@ impl Sequence {
             app = after;
             let Some(charge) = reply.filter(|reply| reply.status == 201) else { continue };
             let id = text(&charge.json()["id"]).to_owned();
-            for _ in 0..self.dice.below(9) {
+            for _ in 0..self.dice.below(14) {
                 app = self.happen(app, post, &id, told).await;
             }
         }
@@ -202,22 +212,23 @@ impl Sequence {
 
     /// Something happens: the merchant asks for something, a payer or a bank does something, time passes, notifications come.
     async fn happen(&mut self, app: TestApp, post: &Post, id: &str, told: &mut Told) -> TestApp {
-        match self.dice.below(10) {
-            0..=3 => return self.operate(app, id, told).await,
-            4 => {
+        match self.dice.below(12) {
+            0..=2 => return self.operate(app, id, told).await,
+            3 => {
                 let other = i64::try_from(1 + self.dice.below(1500)).unwrap();
-                let other = (self.dice.one_in(4) && Further::Amounts.is_on()).then_some(other);
+                let other = self.dice.one_in(3).then_some(other);
                 told.paid += usize::from(self.bank.pay(id, other));
             }
-            5 => {
-                if !self.bank.end_case(id, self.dice.pick(&[CaseState::Won, CaseState::Lost])) {
-                    let is_part = self.dice.one_in(2) && Further::Disputes.is_on();
+            4..=5 => {
+                let end = self.dice.pick(&[CaseState::Won, CaseState::Lost]);
+                if self.dice.one_in(2) || !self.bank.end_case(id, end) {
                     let part = i64::try_from(1 + self.dice.below(500)).unwrap();
-                    told.disputes += usize::from(self.bank.dispute(id, is_part.then_some(part)));
+                    let part = self.dice.one_in(2).then_some(part);
+                    told.disputes += usize::from(self.bank.dispute(id, part));
                 }
             }
             6 => self.bank.work(),
-            7 => {
+            7..=8 => {
                 app.later(Duration::from_secs(1 + self.dice.below(4000))).await;
                 self.bank.pass();
             }
@@ -231,6 +242,10 @@ impl Sequence {
 
     async fn operate(&mut self, app: TestApp, id: &str, told: &mut Told) -> TestApp {
         let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
+        let is_over = matches!(text(&charge["status"]), "failed" | "canceled" | "voided" | "charged_back");
+        if is_over && !self.dice.one_in(6) {
+            return app;
+        }
         let (is_reserved, rest) = (charge["status"] == "pre_authorized", charge["amount"].as_u64().unwrap());
         let operation = if is_reserved == self.dice.one_in(4) { "void" } else { "capture" };
         let body = match self.dice.below(3) {
@@ -342,7 +357,7 @@ impl Post {
     /// and how many were forged.
     async fn deliver(&self, app: &TestApp, bank: &Bank, dice: &mut Dice) -> (usize, usize) {
         let mut notices = bank.notices();
-        if dice.one_in(2) && (Further::Disputes.is_on() || !notices.iter().any(|notice| notice.is_of_case)) {
+        if dice.one_in(2) {
             notices.reverse();
         }
         let (mut delivered, mut forged, mut left) = (0, 0, Vec::new());
@@ -352,7 +367,7 @@ impl Post {
                 assert_eq!(self.send(app, &notice, header, &body, dice.one_in(2)).await, 401, "{body:#}");
                 forged += 1;
             }
-            let times = if notice.is_of_case && !Further::Disputes.is_on() { 1 } else { deliveries(dice) };
+            let times = deliveries(dice);
             for _ in 0..times {
                 self.arrive(app, &notice).await;
                 delivered += 1;
@@ -438,6 +453,9 @@ pub async fn agrees(app: &TestApp, bank: &Bank, charge: &Value, is_told: bool, o
         entries.sum()
     };
     let posted = (of(Purpose::Hold), of(Purpose::ProviderReceivable));
-    assert_eq!(posted, in_bank, "the ledger and the bank differ: {}\n{entries:#?}", shown());
+    // A charge back waits for the refund of which nobody knows: the operator has both to settle.
+    let waits = is_told && charge["status"] == "refund_pending" && held.lost > 0;
+    let differ = || format!("the ledger says {posted:?}, the bank {in_bank:?}: {}\n{entries:#?}", shown());
+    assert!(waits || posted == in_bank, "{}", differ());
     held
 }
