@@ -33,6 +33,7 @@ test-times: tools
 	CARGO="$(CARGO)" ./scripts/test-times
 
 test-long: tools
+	REGENTE_ORDERS=all $(CARGO) test --package regente-domain --test orders
 	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) $(CARGO) test --package regente --test it -- purchases::orders sequences::
 
 check: tools

@@ -65,8 +65,8 @@ pub enum Ended {
     Operation(Box<Step>),
     /// It is recorded already.
     Known,
-    /// It is recorded as refused, and the provider says that it has carried it out: the operator must look. The request is
-    /// the recorded one.
+    /// It is recorded as refused, and the provider says that it has accepted it or carried it out: the operator must look.
+    /// The request is the recorded one.
     Contradicted(Box<TransactionRequest>),
     /// The void of an orphaned authorization ended: the request as it is written, and what follows.
     Orphan(Box<(TransactionRequest, OrphanVoid)>),
@@ -116,10 +116,12 @@ impl Charge {
         // The original caller was only slow and has written the outcome meanwhile.
         if let Some(known) = requests.iter().find(is_ended) {
             let was_refused = matches!(known.outcome, Outcome::Declined(_) | Outcome::NoEffect(_));
-            return Ok(match was_refused && matches!(ended.outcome, Outcome::Approved(_)) {
-                true => Ended::Contradicted(Box::new(known.clone())),
-                false => Ended::Known,
-            });
+            return Ok(
+                match was_refused && matches!(ended.outcome, Outcome::Approved(_) | Outcome::Accepted(_)) {
+                    true => Ended::Contradicted(Box::new(known.clone())),
+                    false => Ended::Known,
+                },
+            );
         }
         // It ends after the version that an answer may have shown meanwhile, with the void open.
         let updated_at = later_of(now, self.updated_at);

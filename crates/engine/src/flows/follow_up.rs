@@ -173,24 +173,27 @@ pub(super) async fn send(
 /// Ends an operation after its caller is gone: the reconcile job has found out its outcome, or the provider has notified
 /// it.
 pub async fn recover(app: &App, ended: TransactionRequest, actor: &Actor) -> Result<(), Error> {
-    let Ran { charge, requests } = stored::whole_of(app, &ended).await?;
-    let now = app.clock.of(ended.client_id);
-    match charge.end_operation(&requests, &ended, now).map_err(misstep)? {
-        Ended::Known => Ok(()),
-        Ended::Contradicted(known) => {
-            report_contradiction(&known);
-            Ok(())
-        }
-        Ended::Orphan(end) => orphaned::end(app, &charge, *end, actor).await,
-        Ended::Operation(step) => {
-            let step = Step::from(*step);
-            let ended = step.ends(ended);
-            match outcome::write(app, &charge, Some(&ended), &step, None, actor).await? {
-                Written::ByUs | Written::Elsewhere => Ok(()),
-                Written::NotYet => Err(Error::unavailable()),
+    for _ in 0..RACES_MAX {
+        let Ran { charge, requests } = stored::whole_of(app, &ended).await?;
+        let now = app.clock.of(ended.client_id);
+        let step = match charge.end_operation(&requests, &ended, now).map_err(misstep)? {
+            Ended::Known => return Ok(()),
+            Ended::Contradicted(known) => {
+                report_contradiction(&known);
+                return Ok(());
             }
+            Ended::Orphan(end) => return orphaned::end(app, &charge, *end, actor).await,
+            Ended::Operation(step) => Step::from(*step),
+        };
+        let written = step.ends(ended.clone());
+        match outcome::write(app, &charge, Some(&written), &step, None, actor).await? {
+            Written::ByUs => return Ok(()),
+            // What the other node has written may say that nothing was done: decide again.
+            Written::Elsewhere => {}
+            Written::NotYet => return Err(Error::unavailable()),
         }
     }
+    Err(Error::busy())
 }
 
 /// A provider says that it has done what it had refused: the records and its books differ, and the operator must look.
