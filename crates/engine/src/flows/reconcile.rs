@@ -16,7 +16,7 @@ use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest
 use regente_store::{Batch, Commit, held_security_codes};
 
 use super::attempt::{self, Found, LookUp, SimulatorOverrides};
-use super::reported::{self, Way, way};
+use super::reported::{self, Applied, Way, way};
 use super::stored::{charge_of, provider_of};
 use super::{anti_fraud, authentication, follow_up, outcome, schedule};
 use crate::app::App;
@@ -98,7 +98,11 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
     let is_over = reconciliation::is_over(&stored.request, &found.outcome, is_last, now);
-    reported::apply(app, stored, found, &Actor::Job(schedule::RECONCILE)).await?;
+    let actor = Actor::Job(schedule::RECONCILE);
+    if reported::apply(app, stored, found, &actor).await? == Applied::TooEarly {
+        let newest = look(app, stored).await?;
+        reported::apply(app, stored, newest, &actor).await?;
+    }
     if is_over {
         let mut batch = Batch::new(stored.request.client_id);
         let TransactionRequest { client_id, object_id, id, .. } = stored.request;

@@ -35,7 +35,11 @@ pub(super) async fn apply(
     actor: &Actor,
 ) -> Result<Applied, Error> {
     let request = &stored.request;
-    if let (ObjectKind::Charge, Outcome::Declined(decline)) = (stored.object_kind, &found.outcome) {
+    let refused = match (stored.object_kind, &found.outcome) {
+        (ObjectKind::Charge, Outcome::Declined(decline)) => Some(decline.clone()),
+        (ObjectKind::Charge | ObjectKind::Card, _) => None,
+    };
+    if let Some(decline) = &refused {
         match revoked::take(app, request, decline, actor).await? {
             Revoked::Nothing => {}
             Revoked::Yes => return Ok(Applied::Yes),
@@ -67,7 +71,11 @@ pub(super) async fn apply(
     };
     outcome?;
     reversal::apply_all(app, request, &reversals, actor).await?;
-    Ok(Applied::Yes)
+    Ok(match refused {
+        // Another node was faster with an approval: which of the two holds, the provider says when it is asked again.
+        Some(decline) if revoked::contradicts(app, request, &decline).await? => Applied::TooEarly,
+        Some(_) | None => Applied::Yes,
+    })
 }
 
 /// Applies what a risk analysis found. A pending one keeps its request: the verdict is recorded in one of its own.

@@ -81,6 +81,18 @@ pub(super) async fn take(
     Err(Error::busy())
 }
 
+/// Whether a refusal of `about` contradicts what is recorded by now: another node may have recorded the approval after the
+/// refusal was applied to what was open before.
+pub(super) async fn contradicts(
+    app: &App,
+    about: &TransactionRequest,
+    decline: &Decline,
+) -> Result<bool, Error> {
+    let Ran { charge, requests } = stored::whole_of(app, about).await?;
+    let now = app.clock.of(charge.client_id);
+    Ok(charge.revoke(about.id, &requests, about.id, decline, now) != AfterRevoking::Nothing)
+}
+
 /// What a provider that is asked says of a refusal.
 pub(super) enum Confirmed {
     /// It contradicts nothing, or it is the newest word: it counts as it was told.
