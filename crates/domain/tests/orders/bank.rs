@@ -219,7 +219,9 @@ impl Bank {
             Some(ReversalKind::DisputeOpened) => &[ReversalKind::DisputeWon, ReversalKind::DisputeLost],
             Some(ReversalKind::DisputeWon) => &[ReversalKind::DisputeLost],
             Some(ReversalKind::DisputeLost) => &[ReversalKind::DisputeWon],
-            Some(ReversalKind::ChargedBack | ReversalKind::RefundReverted) => &[],
+            Some(
+                ReversalKind::ChargedBack | ReversalKind::ChargeBackReversed | ReversalKind::RefundReverted,
+            ) => &[],
         }
     }
 
