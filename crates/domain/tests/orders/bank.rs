@@ -5,6 +5,7 @@ use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::charge::reversal::ReversalKind;
 use regente_domain::charge::{CaptureMode, FollowUpKind};
 use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -37,6 +38,8 @@ pub(crate) struct Authorization {
     pub capture: Capture,
     /// What was paid, first of all the authorization itself.
     pub payments: Vec<Money>,
+    /// Those of them that were less than asked, by their places.
+    pub less: u8,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +47,16 @@ pub(crate) enum Capture {
     AtOnce,
     Later,
 }
+
+/// What a payer pays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Sum {
+    Whole,
+    Less,
+}
+
+/// A sum that is less than asked.
+pub(crate) const LESS: i64 = 100;
 
 /// What a provider has of a capture or void.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -60,7 +73,8 @@ pub(crate) struct Operation {
 pub(crate) enum Word {
     Absent,
     Waits,
-    Paid(u8),
+    /// So many payments, and the places of those that were less than asked.
+    Paid(u8, u8),
     Refused,
     RefusedForGood,
     Accepted,
@@ -91,9 +105,9 @@ impl Bank {
             CaptureMode::Automatic => Capture::AtOnce,
             CaptureMode::Manual => Capture::Later,
         };
-        let mut taken = Authorization { key, answer: decision, capture, payments: Vec::new() };
+        let mut taken = Authorization { key, answer: decision, capture, payments: Vec::new(), less: 0 };
         if decision == Decision::Yes {
-            taken.pay();
+            taken.pay(Sum::Whole);
         }
         self.authorizations.push(taken);
         self.authorizations.sort_by_key(|authorization| authorization.key);
@@ -166,7 +180,7 @@ impl Bank {
                 (0, Decision::Later) => Word::Waits,
                 (0, Decision::No) => Word::Refused,
                 (0, Decision::Never | Decision::Yes) => Word::RefusedForGood,
-                (paid, _) => Word::Paid(u8::try_from(paid).unwrap()),
+                (paid, _) => Word::Paid(u8::try_from(paid).unwrap(), known.less),
             };
         }
         match self.operations.iter().find(|known| known.key == key).map(|known| known.answer) {
@@ -225,6 +239,11 @@ impl Bank {
         }
     }
 
+    /// The sum of a payment.
+    pub(crate) fn sum(&self, key: Uuid, place: usize, asked: Amount) -> Amount {
+        self.word(key).paid(place, asked)
+    }
+
     /// All the money that the providers hold: of which key, which payment.
     pub(crate) fn held(&self) -> Vec<(Uuid, usize, Money)> {
         let of = |known: &Authorization| {
@@ -237,11 +256,24 @@ impl Bank {
 }
 
 impl Authorization {
-    pub(crate) fn pay(&mut self) {
+    pub(crate) fn pay(&mut self, sum: Sum) {
+        if sum == Sum::Less {
+            self.less |= 1 << self.payments.len();
+        }
         self.payments.push(match self.capture {
             Capture::AtOnce => Money::Taken,
             Capture::Later => Money::Reserved,
         });
+    }
+}
+
+impl Word {
+    /// What was paid of `asked`.
+    pub(crate) fn paid(self, place: usize, asked: Amount) -> Amount {
+        match self {
+            Self::Paid(_, less) if less & (1 << place) != 0 => Amount::new(LESS).unwrap(),
+            _ => asked,
+        }
     }
 }
 
@@ -255,7 +287,9 @@ pub(crate) fn outcomes(word: Word, key: Uuid, expires_at: Timestamp) -> Vec<Outc
             instructions: Instructions::QrCode { data: String::new() },
             expires_at: Some(expires_at),
         }))],
-        Word::Paid(paid) => (0..usize::from(paid)).map(|place| Outcome::Approved(approval(place))).collect(),
+        Word::Paid(paid, _) => {
+            (0..usize::from(paid)).map(|place| Outcome::Approved(approval(place))).collect()
+        }
         Word::Refused => vec![Outcome::Declined(Decline::of(DeclinedCode::TryAgain))],
         Word::RefusedForGood => vec![Outcome::Declined(Decline::of(DeclinedCode::StolenCard))],
         Word::Accepted => vec![Outcome::Accepted(Approval::default())],

@@ -26,7 +26,7 @@ impl Orders {
     pub(crate) fn decide(&self, world: &World, node: usize, job: &mut Job) -> Result<Option<Plan>, Misstep> {
         let stored = &world.stored;
         let (charge, requests, now) = (&stored.charge, &stored.requests, Self::now(world));
-        let ids = Self::ids(world, node);
+        let ids = self.ids(world, node);
         match job {
             Job::Conclude(_) => unreachable!("an answer is concluded from what was read before the call"),
             Job::Take { found, is_over } => {

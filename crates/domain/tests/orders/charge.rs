@@ -13,7 +13,7 @@ use regente_domain::id::TransactionRequestId;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-use super::bank::{Bank, Decision, Word, outcomes};
+use super::bank::{Bank, Decision, Sum, Word, outcomes};
 use super::batch::written;
 use super::world::{Call, Job, Left, News, Node, Sends, Stored, World, bit, is_sent_again};
 
@@ -21,14 +21,21 @@ pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_774_278_758_379);
 pub(crate) const EXPIRES: Timestamp = Timestamp::from_millis(1_774_278_758_379 + 900_000);
 const LATE: Timestamp = Timestamp::from_millis(1_774_278_758_379 + 1_900_000);
 
+/// Ids of charges beside each other are that far apart.
+const PLACES: u128 = 1_000_000;
+
 /// One bounded world.
 #[derive(Clone)]
 pub(crate) struct Orders {
     pub charge: Charge,
+    /// Its place among the charges of a purchase or session.
+    pub place: u128,
     pub left: Left,
     /// What providers decide about authorizations, and about captures and voids.
     pub authorizes: Vec<Decision>,
     pub operates: Vec<Decision>,
+    /// What payers pay.
+    pub sums: Vec<Sum>,
     /// Whether providers notify.
     pub notifies: bool,
     /// Whether the reconcile job may be faster than a node that has its answer and has not written it.
@@ -43,13 +50,38 @@ impl Orders {
     }
 
     /// Ids are unlike each other wherever they are made.
-    pub(crate) fn ids(world: &World, node: usize) -> impl Fn() -> TransactionRequestId + use<> {
-        let base = u128::try_from(world.stored.charge.version).unwrap() * 100 + node as u128 * 10;
+    pub(crate) fn ids(&self, world: &World, node: usize) -> impl Fn() -> TransactionRequestId + use<> {
+        let base = self.place * PLACES
+            + u128::try_from(world.stored.charge.version).unwrap() * 100
+            + node as u128 * 10;
         let made = Cell::new(0);
         move || {
             made.set(made.get() + 1);
             TransactionRequestId::new(Uuid::from_u128(10_000 + base + made.get()))
         }
+    }
+
+    /// The charge begins: its first authorization is on its way from this node.
+    pub(crate) fn begun(&self, node: usize) -> World {
+        let charge = self.charge.clone();
+        let hop = regente_domain::routing::first(&charge.explanation).unwrap();
+        let id = TransactionRequestId::new(Uuid::from_u128(self.place * PLACES + 1));
+        let first = charge.begin_request(id, charge.authorization_at(hop), NOW);
+        let watched = bit(&first);
+        let mut world = World {
+            stored: Stored::new(charge, vec![first], watched),
+            nodes: [Node::Idle, Node::Idle],
+            calls: Vec::new(),
+            news: Vec::new(),
+            reports: Vec::new(),
+            bank: Bank::default(),
+            left: self.left,
+            is_late: false,
+            told: false,
+            broken: None,
+        };
+        Self::send(&mut world, node, id, Sends::Drives);
+        world
     }
 
     pub(crate) fn has_card(&self) -> bool {
@@ -111,7 +143,11 @@ impl Orders {
             Says::NothingNew | Says::Verdict => None,
             Says::Authorization => {
                 let all = std::iter::once(first).chain(outcomes);
-                let found = all.map(|outcome| request.end(outcome, None, now)).collect();
+                let ended = |(place, outcome)| TransactionRequest {
+                    amount: word.paid(place, request.amount),
+                    ..request.end(outcome, None, now)
+                };
+                let found = all.enumerate().map(ended).collect();
                 self.give(world, node, Job::Take { found, is_over }, stops, heard)
             }
             Says::EndOfOperation => {
@@ -139,7 +175,7 @@ impl Orders {
         let Stored { charge, requests, .. } = &*world.stored;
         let refused = Decline::of(DeclinedCode::StolenCard);
         let revoke =
-            || charge.revoke(Self::ids(world, 0)(), requests, requests[at].id, &refused, Self::now(world));
+            || charge.revoke(self.ids(world, 0)(), requests, requests[at].id, &refused, Self::now(world));
         self.takes_back(world, at, word) && revoke() == AfterRevoking::TooEarly
     }
 
@@ -164,7 +200,7 @@ impl Orders {
                     Some(_) if self.has_card() => SecurityCode::Needed,
                     Some(_) | None => SecurityCode::NotNeeded,
                 };
-                match read.charge.step(&requests, next, code, &Self::ids(world, node), now) {
+                match read.charge.step(&requests, next, code, &self.ids(world, node), now) {
                     Ok(Some(step)) => {
                         let plan = written(read, Some(ended.clone()), step);
                         let (job, plan) = (Job::Conclude(ended), Arc::new(plan));

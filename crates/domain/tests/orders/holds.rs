@@ -32,13 +32,19 @@ impl Orders {
                 kept.provider_key() == *key
                     && kept.transaction_id() == Some(payment_id(*key, *place).as_str())
                     && *held == money
+                    && charge.amount == world.bank.sum(*key, *place, charge.original_amount)
             })
         };
         match &charge.state {
             ChargeState::PreAuthorized { .. } => holds(Money::Reserved),
             ChargeState::Authorized { .. } => {
                 let is_open = world.bank.cases.contains(&Some(ReversalKind::DisputeOpened));
-                holds(Money::Taken) && !world.bank.is_lost() && charge.is_disputed(requests) == is_open
+                // What is less than was charged waits for the merchant.
+                let is_less = charge.amount < charge.original_amount;
+                charge.is_underpaid() == is_less
+                    && holds(Money::Taken)
+                    && !world.bank.is_lost()
+                    && charge.is_disputed(requests) == is_open
             }
             ChargeState::ChargedBack { .. } => holds(Money::Taken) && world.bank.is_lost(),
             ChargeState::Processing
@@ -53,7 +59,7 @@ impl Orders {
     }
 
     /// How many authorizations are recorded as approved and are not being given back.
-    fn kept(world: &World) -> usize {
+    pub(crate) fn kept(world: &World) -> usize {
         let requests = &world.stored.requests;
         let is_undone = |taken: &TransactionRequest| {
             requests.iter().any(|request| {

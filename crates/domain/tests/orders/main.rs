@@ -6,10 +6,15 @@
 
 mod bank;
 mod batch;
+mod bought;
 mod charge;
 mod holds;
 mod moves;
+mod purchase;
 mod world;
+
+use std::fmt::Debug;
+use std::hash::Hash;
 
 use regente_domain::charge::explanation::{Considered, Explanation};
 use regente_domain::charge::{
@@ -19,13 +24,16 @@ use regente_domain::currency::Currency;
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::purchase::{Noted, Phase, Purchase, RESULT_WITHIN, Slot};
 use regente_domain::time::Timestamp;
 use serde_json::Map;
 use stateright::{Checker, Model};
 use uuid::Uuid;
 
 use bank::Decision::{self, Later, Never, No, Yes};
+use bank::Sum;
 use charge::Orders;
+use purchase::Cards;
 use world::Left;
 
 fn id<T>(n: u128) -> Id<T> {
@@ -92,7 +100,12 @@ fn pix() -> PaymentMethod {
 /// Explores a world to its end and says how large it is. It must not be smaller than it was.
 #[track_caller]
 #[allow(clippy::print_stdout)]
-fn explore(name: &str, orders: Orders, states_min: usize, depth_min: usize) {
+fn explore<M>(name: &str, orders: M, states_min: usize, depth_min: usize)
+where
+    M: Model + Send + Sync + 'static,
+    M::State: Debug + Hash + Clone + PartialEq + Send + Sync,
+    M::Action: Debug + Clone + PartialEq,
+{
     // One thread: with several the depth at which a state is met first is a matter of chance.
     let explored = orders.checker().threads(1).target_state_count(STATES_MAX).spawn_bfs().join();
     let (states, depth) = (explored.unique_state_count(), explored.max_depth());
@@ -123,15 +136,23 @@ const REVOKED: (usize, usize) = (119_388, 24);
 const RESERVATION_REVOKED: (usize, usize) = (8_051, 20);
 const PIX: (usize, usize) = (5_756, 16);
 const DISPUTES: (usize, usize) = (36_933, 23);
-const NOTIFIED: (usize, usize) = (107_426, 22);
+const NOTIFIED: (usize, usize) = (129_710, 23);
+const SUMS: (usize, usize) = (1_857, 13);
+const TWO_SUMS: (usize, usize) = (399_821, 18);
+const PURCHASE: (usize, usize) = (96_600, 68);
+const OPERATED: (usize, usize) = (137_619, 83);
+const TWINS: (usize, usize) = (601_524, 51);
+const TWINS_GRANTED: (usize, usize) = (1_118, 32);
 
 /// A world in which nothing goes wrong.
 fn world(method: PaymentMethod, capture: CaptureMode, authorizes: &[Decision]) -> Orders {
     Orders {
         charge: new_charge(method, capture),
+        place: 0,
         left: Left::default(),
         authorizes: authorizes.to_vec(),
         operates: vec![Yes, No],
+        sums: vec![Sum::Whole],
         notifies: false,
         stalls: false,
         disputed: [100, 50],
@@ -170,6 +191,19 @@ fn a_pix_that_is_paid_withdrawn_or_late_agrees_although_a_notification_is_lost()
 }
 
 #[test]
+fn a_pix_that_is_paid_too_little_says_so() {
+    let orders = world(pix(), CaptureMode::Automatic, &[Later]);
+    let orders = Orders { notifies: true, sums: vec![Sum::Whole, Sum::Less], ..orders };
+    if all() {
+        let left = Left { payments: 2, ..Left::default() };
+        let orders = Orders { left, ..orders.clone() };
+        explore("a Pix, two payments of two sums", orders, TWO_SUMS.0, TWO_SUMS.1);
+    }
+    let left = Left { payments: 1, withdrawals: 1, ..Left::default() };
+    explore("a Pix, one payment of two sums, a withdrawal", Orders { left, ..orders }, SUMS.0, SUMS.1);
+}
+
+#[test]
 fn an_approval_that_is_taken_back_moves_the_charge() {
     let left = Left { regrets: 1, crashes: 1, ..Left::default() };
     let orders = world(card(), CaptureMode::Automatic, &[Yes, No]);
@@ -197,4 +231,72 @@ fn a_dispute_never_takes_more_than_was_paid() {
     let left = Left { disputes: 2, ..Left::default() };
     let orders = world(card(), CaptureMode::Automatic, &[Yes]);
     explore("a dispute of too much", Orders { left, disputed: [9_999, 50], ..orders }, 1, 1);
+}
+
+/// A purchase with two cards, of one provider each.
+fn cards(capture: CaptureMode, left: Left, authorizes: &[Decision]) -> Cards {
+    let now = Timestamp::from_millis(1_774_278_758_379);
+    let slot = |n: u128| Slot {
+        id: id(20 + n),
+        card_id: id(30 + n),
+        amount: Amount::new(150).unwrap(),
+        installments: 1,
+        charge_id: None,
+        noted: Noted::Nothing,
+        declined_code: None,
+    };
+    let purchase = Purchase {
+        id: id(6),
+        client_id: id(2),
+        merchant_id: id(3),
+        customer_id: None,
+        customer_alias: None,
+        order_id: None,
+        references: References::default(),
+        amount: Amount::new(300).unwrap(),
+        capture,
+        phase: Phase::Authorizing { until: now + RESULT_WITHIN },
+        slots: vec![slot(0), slot(1)],
+        reserved: None,
+        entries: 1,
+        unknown_members: Map::new(),
+        version: 1,
+        updated_at: now,
+    };
+    let orders = [1, 2].map(|place| {
+        let mut orders = world(card(), CaptureMode::Manual, authorizes);
+        orders.charge.explanation.considered.truncate(1);
+        orders.charge.id = id(50 + place);
+        orders.charge.purchase_id = Some(purchase.id);
+        Orders { place, ..orders }
+    });
+    Cards { purchase, orders, left, waits: 0, twins: 0 }
+}
+
+#[test]
+fn a_purchase_takes_both_cards_or_none_although_a_call_is_not_answered() {
+    let left = Left { silences: 1, ..Left::default() };
+    let orders = Cards { waits: 1, ..cards(CaptureMode::Automatic, left, &[Yes, No]) };
+    explore("a purchase, a call without an answer, a wait", orders, PURCHASE.0, PURCHASE.1);
+}
+
+#[test]
+fn a_purchase_is_captured_or_voided_although_a_node_dies() {
+    let left = Left { crashes: 1, captures: 1, voids: 1, ..Left::default() };
+    let orders = Cards { waits: 1, ..cards(CaptureMode::Manual, left, &[Yes, No]) };
+    explore("a purchase, a capture, a void, a crash, a wait", orders, OPERATED.0, OPERATED.1);
+}
+
+#[test]
+fn two_nodes_drive_a_purchase_as_one_does() {
+    if all() {
+        let orders = Cards { twins: 1, ..cards(CaptureMode::Automatic, Left::default(), &[Yes, No]) };
+        explore("a purchase, two nodes", orders, TWINS.0, TWINS.1);
+        return;
+    }
+    let mut orders = Cards { twins: 1, ..cards(CaptureMode::Automatic, Left::default(), &[Yes, No]) };
+    for card in &mut orders.orders {
+        card.operates = vec![Yes];
+    }
+    explore("a purchase, two nodes, no refused operation", orders, TWINS_GRANTED.0, TWINS_GRANTED.1);
 }

@@ -2,13 +2,12 @@
 
 use regente_domain::charge::FollowUpKind;
 use regente_domain::charge::reversal::{ReversalKind, ReversalVerdict};
-use regente_domain::id::TransactionRequestId;
 use stateright::{Model, Property};
 use uuid::Uuid;
 
-use super::bank::{Bank, Decision, Money, Word, outcomes};
-use super::charge::{EXPIRES, NOW, Orders, kind};
-use super::world::{Call, Job, Node, Report, Sends, Stored, World, bit, is_being_written, is_sent_again};
+use super::bank::{Decision, Money, Sum, Word, outcomes};
+use super::charge::{EXPIRES, Orders, kind};
+use super::world::{Call, Job, Node, Report, Sends, World, is_being_written, is_sent_again};
 
 /// What may happen next.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,7 +41,7 @@ pub(crate) enum Move {
     /// A notification is lost.
     Lose(usize),
     /// A payer pays.
-    Pay(usize),
+    Pay(usize, Sum),
     /// A provider takes back its approval of an authorization.
     Regret(usize),
     /// A provider takes back that it has captured.
@@ -68,25 +67,7 @@ impl Model for Orders {
     type Action = Move;
 
     fn init_states(&self) -> Vec<World> {
-        let charge = self.charge.clone();
-        let hop = regente_domain::routing::first(&charge.explanation).unwrap();
-        let id = TransactionRequestId::new(Uuid::from_u128(1));
-        let first = charge.begin_request(id, charge.authorization_at(hop), NOW);
-        let watched = bit(&first);
-        let mut world = World {
-            stored: Stored::new(charge, vec![first], watched),
-            nodes: [Node::Idle, Node::Idle],
-            calls: Vec::new(),
-            news: Vec::new(),
-            reports: Vec::new(),
-            bank: Bank::default(),
-            left: self.left,
-            is_late: false,
-            told: false,
-            broken: None,
-        };
-        Self::send(&mut world, 0, id, Sends::Drives);
-        vec![world]
+        vec![self.begun(0)]
     }
 
     fn actions(&self, world: &World, moves: &mut Vec<Move>) {
@@ -177,7 +158,7 @@ impl Model for Orders {
         }
         for (place, authorization) in world.bank.authorizations.iter().enumerate() {
             if left.payments > 0 && authorization.answer == Decision::Later {
-                moves.push(Move::Pay(place));
+                moves.extend(self.sums.iter().map(|sum| Move::Pay(place, *sum)));
             }
             if left.regrets > 0 && world.bank.may_regret(authorization) {
                 moves.push(Move::Regret(place));
@@ -289,9 +270,9 @@ impl Model for Orders {
                 after.left.losses -= 1;
                 after.news.remove(place);
             }
-            Move::Pay(place) => {
+            Move::Pay(place, sum) => {
                 after.left.payments -= 1;
-                after.bank.authorizations[place].pay();
+                after.bank.authorizations[place].pay(sum);
                 let key = after.bank.authorizations[place].key;
                 self.news(&mut after, key);
             }

@@ -26,9 +26,10 @@ pub(crate) struct Stored {
 impl Stored {
     pub(crate) fn new(charge: Charge, requests: Vec<TransactionRequest>, watched: u32) -> Arc<Self> {
         let mut hasher = DefaultHasher::new();
-        let Charge { state, amount, position, version, requests: count, explanation, .. } = &charge;
+        let Charge { state, amount, paid_otherwise, position, version, requests: count, explanation, .. } =
+            &charge;
         (
-            format!("{state:?} {:?}", explanation.stopped),
+            format!("{state:?} {:?} {paid_otherwise:?}", explanation.stopped),
             amount.minor_units(),
             position,
             version,
