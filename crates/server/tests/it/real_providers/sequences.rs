@@ -37,6 +37,8 @@ const SEEDS_OF_A_DATABASE: u64 = 20;
 const DATABASES_AT_ONCE: usize = 2;
 /// One of several equal steps of time.
 const LATER: Duration = Duration::from_secs(6 * 60 * 60);
+/// How long the end of a dispute stands, at least.
+const OVERTURNED_AFTER: Duration = Duration::from_secs(120);
 const LATERS_MAX: usize = 4 * 30;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -220,8 +222,15 @@ impl Sequence {
                 told.paid += usize::from(self.bank.pay(id, other));
             }
             4..=5 => {
-                let end = self.dice.pick(&[CaseState::Won, CaseState::Lost]);
-                if self.dice.one_in(2) || !self.bank.end_case(id, end) {
+                let ends =
+                    self.dice.pick(&[[CaseState::Won, CaseState::Lost], [CaseState::Lost, CaseState::Won]]);
+                if !self.dice.one_in(3) && self.bank.end_case(id, ends[0]) {
+                    // The card's scheme may overturn it; both are told later, in any order.
+                    if self.dice.one_in(2) {
+                        app.later(OVERTURNED_AFTER).await;
+                        self.bank.end_case(id, ends[1]);
+                    }
+                } else {
                     let part = i64::try_from(1 + self.dice.below(500)).unwrap();
                     let part = self.dice.one_in(2).then_some(part);
                     told.disputes += usize::from(self.bank.dispute(id, part));
@@ -298,11 +307,14 @@ impl Sequence {
 
     /// No more faults; time passes until nobody waits for anything.
     async fn resolve(&self, app: &TestApp, post: &Post) {
+        let mut was_over = false;
         for _ in 0..LATERS_MAX {
-            let is_over = settle(app, &self.bank, post).await;
-            if is_over && is_nothing_open(app).await {
+            let is_over = settle(app, &self.bank, post).await && is_nothing_open(app).await;
+            // What came too early is tried again after a while.
+            if is_over && was_over {
                 return;
             }
+            was_over = is_over;
             app.later(LATER).await;
         }
     }
