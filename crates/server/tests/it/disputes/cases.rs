@@ -207,10 +207,11 @@ async fn what_waits_for_something_else_waits_anew(app: TestApp) {
     }
     let after = read(&app, id).await;
     assert_eq!((&after["status"], &after["amount"]), (&json!("authorized"), &json!(100)), "{after:#}");
-    assert_eq!(states(&app).await, ["waiting"], "it has waited for the opening for some hours");
+    let says = "it has waited for the opening for some hours";
+    assert_eq!(states(&app).await, ["waiting", "applied"], "{says}");
     said("dispute.opened", 17).await;
     app.later(DAY).await;
     let after = read(&app, id).await;
     assert_eq!(requests(&after)[..2], [("dispute_closed", 10), ("dispute", 10)], "{after:#}");
-    assert_eq!(states(&app).await, ["applied"; 2]);
+    assert_eq!(states(&app).await, ["applied"; 3]);
 }
