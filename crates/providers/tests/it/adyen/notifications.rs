@@ -189,7 +189,7 @@ fn what_is_not_signed_decides_nothing() {
     let forged = json!({
         "paymentMethod": "pix", "reason": "Contactless fallback", "operations": ["REFUND"],
         "additionalData": {
-            "defendable": "true", "refusalReasonRaw": "51", "merchantAdviceCode": "24", "disputeStatus": "Won",
+            "defendable": "true", "refusalReasonRaw": "51", "merchantAdviceCode": "03", "disputeStatus": "Won",
         },
     });
     let decides = |event_code, reference, success, unsigned: Value| {
