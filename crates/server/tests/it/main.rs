@@ -63,6 +63,7 @@ mod providers;
 mod purchases;
 mod real_providers;
 mod reconcile;
+mod seeds;
 mod sellers;
 mod sequences;
 mod sessions;

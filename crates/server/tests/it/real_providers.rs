@@ -10,6 +10,7 @@ mod proofs;
 mod revoked;
 mod sequences;
 mod sweep;
+mod with_bank;
 
 use axum::body::Body;
 use axum::http::{Method, Request};

@@ -1,19 +1,17 @@
 //! Random sequences of operations with random faults and crashes, each from a seed. At the end every charge agrees with
 //! the simulator's transaction log to the cent, as does the ledger, and no outcome is unknown.
-//!
-//! `REGENTE_SEEDS=2000` runs that many seeds; `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` repeats one.
+//! [`Seeds`] says how seeds are chosen.
 
 mod payers;
 mod sessions;
 
+use std::ops::Range;
 use std::time::Duration;
 
 use axum::http::Method;
-use futures_util::{StreamExt, stream};
 use regente_domain::charge::approved_authorization;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::money::Amount;
-use regente_engine::settings::Settings;
 use regente_providers::sandbox::Notice;
 use regente_providers::staged::{Staged, StagedEvent};
 use regente_store::testing::TestDatabase;
@@ -25,9 +23,11 @@ use crate::agreement::{
 };
 use crate::anti_fraud;
 use crate::apple_pay::by_click_to_pay;
+use crate::bank::faults::Dice;
 use crate::charges::text;
 use crate::harness::{Client, Reply, TestApp, charge_body, request, sandbox};
 use crate::platform_fees::kept::keep;
+use crate::seeds::Seeds;
 use crate::settlement::settles_in_any_order;
 use crate::splits::books::all_alike;
 use crate::splits::seller;
@@ -37,12 +37,8 @@ use crate::three_d_secure::{
 };
 use crate::vendors;
 
-/// Seeds for each database by default.
-const SEEDS_DEFAULT: u64 = 150;
-/// Seeds that share a database and a clock. Each takes days: after some hundreds the cards would expire.
-const SEEDS_OF_A_DATABASE: u64 = 50;
-/// Databases at once: a sequence waits for its database most of the time.
-const DATABASES_AT_ONCE: usize = 3;
+/// A sequence waits for its database most of the time. Each takes days: after some hundreds the cards would expire.
+const SEEDS: Seeds = Seeds { default: 150, of_a_database: 50, databases_at_once: 3 };
 /// Short, so that time-outs take little time; a busy machine has more of them, which is harmless.
 const DEADLINE: Duration = Duration::from_millis(8);
 /// One of several equal steps of time; together they exceed the schedule of probes many times over.
@@ -60,31 +56,20 @@ async fn random_sequences_agree_with_the_books_on_postgres() {
 }
 
 async fn run(fresh: impl AsyncFn() -> TestDatabase) {
-    let number = |name: &str, default: u64| {
-        std::env::var(name)
-            .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
-    };
-    let first = number("REGENTE_FIRST_SEED", 1);
-    let seeds = number("REGENTE_SEEDS", SEEDS_DEFAULT);
-    let end = first + seeds;
-    let begins = (first..end).step_by(usize::try_from(SEEDS_OF_A_DATABASE).unwrap());
-    let running = begins.map(async |begin| {
-        // Circuits depend on machine time, which the seed does not control.
-        let settings = Settings { circuits: None, ..Settings::default() };
-        let app = TestApp::on(fresh().await, settings).await.with_sandbox_deadline(DEADLINE).await;
+    let sequences = async |app: TestApp, seeds: Range<u64>| {
+        let app = app.with_sandbox_deadline(DEADLINE).await;
         let (mut app, mut told) = (app.reachable().await, Told::default());
-        for seed in begin..end.min(begin + SEEDS_OF_A_DATABASE) {
+        for seed in seeds {
             println!("seed {seed}");
             app = Sequence::new(seed).run(app, &mut told).await;
         }
         ledger_is_right(&app).await;
         settles_in_any_order(&app).await;
         told
-    });
-    let told: Vec<Told> = stream::iter(running).buffer_unordered(DATABASES_AT_ONCE).collect().await;
-    let told = told.into_iter().fold(Told::default(), Told::plus);
+    };
+    let (seeds, told) = SEEDS.run(fresh, sequences, Told::plus).await;
     println!("{told:?}");
-    let is_enough = seeds >= SEEDS_DEFAULT;
+    let is_enough = seeds >= SEEDS.default;
     assert!(!is_enough || told.is_varied(), "the sequences no longer meet what they are for: {told:?}");
 }
 
@@ -158,32 +143,6 @@ impl Told {
             && self.divided > 0
             && self.fees > 0
             && self.vendors > 0
-    }
-}
-
-/// A random generator of our own, so that no library update changes a seed's sequence.
-struct Dice(u64);
-
-impl Dice {
-    /// splitmix64.
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, n: u64) -> u64 {
-        self.next() % n
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[usize::try_from(self.below(from.len() as u64)).unwrap()]
     }
 }
 

@@ -1,40 +1,33 @@
 //! Random sequences at the adapters of providers that move real money, each from a seed, against one bank with the faults of
 //! life. At the end the charge, the ledger and the bank's books agree to the cent, and no two authorizations of a charge are
 //! kept.
-//!
-//! `REGENTE_SEEDS=2000` runs that many seeds; `REGENTE_FIRST_SEED=17 REGENTE_SEEDS=1` repeats one.
+//! [`Seeds`] says how seeds are chosen.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Duration;
 
-use axum::body::Body;
-use axum::http::{Method, Request};
-use futures_util::{StreamExt, stream};
-use regente_domain::ledger::Purpose;
+use axum::http::Method;
 use regente_domain::local_day::day_of;
-use regente_engine::settings::Settings;
 use regente_store::testing::TestDatabase;
-use regente_store::{ledger, transaction_requests};
+use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
+use super::with_bank::{Post, agrees, provider, registered, settle, with_bank};
 use crate::agreement::{all_charges, is_nothing_open, ledger_is_right};
 use crate::bank::Bank;
-use crate::bank::books::{CaseState, Face, Held};
+use crate::bank::books::{CaseState, Face};
 use crate::bank::faults::{self, Dice, Plan};
-use crate::bank::world::{Notice, Seldom, deliveries};
+use crate::bank::world::Seldom;
 use crate::charges::pix::{described, jose};
 use crate::charges::redirects::address;
 use crate::charges::text;
-use crate::harness::{APPROVED, Adapters, Reply, TestApp, charge_body, request};
+use crate::harness::{APPROVED, Reply, TestApp, charge_body, request};
+use crate::seeds::Seeds;
 
-/// Seeds for each database by default.
-const SEEDS_DEFAULT: u64 = 40;
+const SEEDS: Seeds = Seeds { default: 40, of_a_database: 20, databases_at_once: 2 };
 /// So many meet every fault.
 const SEEDS_FOR_ALL: u64 = 400;
-/// Seeds that share a database, a bank and a clock.
-const SEEDS_OF_A_DATABASE: u64 = 20;
-const DATABASES_AT_ONCE: usize = 2;
 /// One of several equal steps of time.
 const LATER: Duration = Duration::from_secs(6 * 60 * 60);
 /// How long the end of a dispute stands, at least.
@@ -52,21 +45,10 @@ async fn random_sequences_agree_with_the_bank_on_postgres() {
 }
 
 async fn run(fresh: impl AsyncFn() -> TestDatabase) {
-    let number = |name: &str, default: u64| {
-        std::env::var(name)
-            .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
-    };
-    let first = number("REGENTE_FIRST_SEED", 1);
-    let seeds = number("REGENTE_SEEDS", SEEDS_DEFAULT);
-    let end = first + seeds;
-    let begins = (first..end).step_by(usize::try_from(SEEDS_OF_A_DATABASE).unwrap());
-    let running = begins.map(async |begin| {
-        // Circuits depend on machine time, which the seed does not control.
-        let settings = Settings { circuits: None, ..Settings::default() };
-        let app = TestApp::on(fresh().await, settings).await.reachable().await;
-        let (mut app, bank) = with_bank(app).await;
+    let sequences = async |app: TestApp, seeds: Range<u64>| {
+        let (mut app, bank) = with_bank(app.reachable().await).await;
         let (mut told, mut post) = (Told::default(), Post::default());
-        for seed in begin..end.min(begin + SEEDS_OF_A_DATABASE) {
+        for seed in seeds {
             println!("seed {seed}");
             app = Sequence::new(seed, bank.clone()).run(app, &mut post, &mut told).await;
         }
@@ -78,35 +60,21 @@ async fn run(fresh: impl AsyncFn() -> TestDatabase) {
         let all = bank.held_in_all();
         assert_eq!((all.reserved, all.kept), held, "the bank has money that no charge has");
         ledger_is_right(&app).await;
-        (told, bank.met())
-    });
-    let (mut told, mut met) = (Told::default(), BTreeMap::<String, u64>::new());
-    let mut ended = stream::iter(running).buffer_unordered(DATABASES_AT_ONCE);
-    while let Some((of_some, met_by_some)) = ended.next().await {
-        told = told.plus(of_some);
-        for (what, times) in met_by_some {
-            *met.entry(what).or_default() += times;
-        }
-    }
-    println!("{told:?}\n{met:?}");
-    let happens = |what: String| met.get(&what).is_some_and(|times| *times > 0);
+        told.met = bank.met().into_iter().collect();
+        told
+    };
+    let (seeds, told) = SEEDS.run(fresh, sequences, Told::plus).await;
+    println!("{told:?}");
+    let happens = |what: String| told.met.get(&what).is_some_and(|times| *times > 0);
     let is_varied = told.is_varied() && Seldom::OFTEN_ENOUGH.iter().all(|what| happens(format!("{what:?}")));
     let has_all = faults::all().map(|fault| format!("{fault:?}")).all(happens)
         && Seldom::ALL.iter().all(|what| happens(format!("{what:?}")));
-    let is_enough = (seeds < SEEDS_DEFAULT || is_varied) && (seeds < SEEDS_FOR_ALL || has_all);
-    assert!(is_enough, "the sequences no longer meet what they are for: {told:?} {met:?}");
-}
-
-/// The deployment with the bank behind each adapter.
-pub async fn with_bank(app: TestApp) -> (TestApp, Bank) {
-    let clock = app.clock.clone();
-    let bank = Bank::new(1, Plan::Calm, Arc::new(move || clock.deployment()));
-    let address = bank.listen().await;
-    (app.with_adapters(Adapters::Real(address)).await, bank)
+    let is_enough = (seeds < SEEDS.default || is_varied) && (seeds < SEEDS_FOR_ALL || has_all);
+    assert!(is_enough, "the sequences no longer meet what they are for: {told:?}");
 }
 
 /// Counts what the sequences contained, to notice a generator that produces too little.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 struct Told {
     charges: usize,
     kept: usize,
@@ -119,10 +87,15 @@ struct Told {
     disputes: usize,
     /// Charges of which the operator has been told that their outcome is unknown.
     unknown: usize,
+    /// What the bank has met.
+    met: BTreeMap<String, u64>,
 }
 
 impl Told {
-    const fn plus(self, other: Self) -> Self {
+    fn plus(mut self, other: Self) -> Self {
+        for (what, times) in other.met {
+            *self.met.entry(what).or_default() += times;
+        }
         Self {
             charges: self.charges + other.charges,
             kept: self.kept + other.kept,
@@ -134,6 +107,7 @@ impl Told {
             paid: self.paid + other.paid,
             disputes: self.disputes + other.disputes,
             unknown: self.unknown + other.unknown,
+            met: self.met,
         }
     }
 
@@ -189,7 +163,7 @@ impl Sequence {
             providers.push(provider(face, place, self.seed));
         }
         let (merchant, addresses) = registered(app, providers).await;
-        post.0.extend(addresses.0);
+        post.extend(addresses);
         merchant
     }
 
@@ -334,140 +308,7 @@ impl Sequence {
     }
 }
 
-/// A provider with credentials of its own.
-pub fn provider(face: Face, priority: i64, number: u64) -> Value {
-    let (mut provider, member, key) = match face {
-        Face::Stripe => (super::stripe(priority), "secretKey", format!("sk_test_{number}")),
-        Face::Adyen => (super::adyen(priority), "apiKey", format!("an-api-key-{number}")),
-        Face::PagarmeV5 => (super::pagarme(priority), "secretKey", format!("sk_test_p{number}")),
-    };
-    provider["credentials"][member] = json!(key);
-    provider
-}
-
-/// A merchant with these providers, and where they send their notifications.
-pub async fn registered(app: &TestApp, providers: Vec<Value>) -> (String, Post) {
-    let account = |provider: &Value| {
-        let credentials = &provider["credentials"];
-        text(if credentials["type"] == "ADYEN" { &credentials["apiKey"] } else { &credentials["secretKey"] })
-            .to_owned()
-    };
-    let accounts: Vec<String> = providers.iter().map(account).collect();
-    let new = json!({ "mcc": "5812", "providers": providers });
-    let made = app.post("/v1/merchants", &new).await.expect(201);
-    let paths = made["providers"].as_array().unwrap().iter().map(|provider| text(&provider["id"]));
-    let paths = paths.map(|id| format!("/providers/{id}/notifications"));
-    (text(&made["id"]).to_owned(), Post(accounts.into_iter().zip(paths).collect()))
-}
-
-/// Where the notifications for each account go.
-#[derive(Default)]
-pub struct Post(HashMap<String, String>);
-
-impl Post {
-    /// What the bank has to tell comes late, in any order, never, once or twice; sometimes somebody forges one. How many came,
-    /// and how many were forged.
-    async fn deliver(&self, app: &TestApp, bank: &Bank, dice: &mut Dice) -> (usize, usize) {
-        let mut notices = bank.notices();
-        if dice.one_in(2) {
-            notices.reverse();
-        }
-        let (mut delivered, mut forged, mut left) = (0, 0, Vec::new());
-        for notice in notices {
-            if dice.one_in(6) {
-                let (header, body) = notice.forged(app.clock.deployment());
-                assert_eq!(self.send(app, &notice, header, &body, dice.one_in(2)).await, 401, "{body:#}");
-                forged += 1;
-            }
-            let times = deliveries(dice);
-            for _ in 0..times {
-                self.arrive(app, &notice).await;
-                delivered += 1;
-            }
-            if times == 0 && (notice.is_needed || dice.one_in(2)) {
-                left.push(notice);
-            }
-        }
-        bank.send_again(left);
-        if dice.one_in(2) {
-            app.worker.round().await.unwrap();
-        }
-        (delivered, forged)
-    }
-
-    async fn arrive(&self, app: &TestApp, notice: &Notice) {
-        let header = notice.signed(app.clock.deployment());
-        assert_eq!(self.send(app, notice, header, &notice.body, false).await, 200, "{:#}", notice.body);
-    }
-
-    /// The status of the answer. A signature over what was sent before proves nothing.
-    async fn send(
-        &self,
-        app: &TestApp,
-        notice: &Notice,
-        (name, value): (&str, String),
-        body: &Value,
-        without: bool,
-    ) -> u16 {
-        let mut request = Request::builder()
-            .method(Method::POST)
-            .uri(&self.0[&notice.account])
-            .header("Content-Type", "application/json");
-        if !without {
-            request = request.header(name, value);
-        }
-        app.send(request.body(Body::from(body.to_string())).unwrap()).await.status.as_u16()
-    }
-}
-
-/// The bank carries out what it has received, and tells everything. Whether it had nothing to do.
-pub async fn settle(app: &TestApp, bank: &Bank, post: &Post) -> bool {
-    let has_done = bank.finish();
-    let notices = bank.notices();
-    for notice in &notices {
-        post.arrive(app, notice).await;
-    }
-    app.run_jobs().await;
-    let is_asked_again = !transaction_requests::next_due(&app.app.store).await.unwrap().is_empty();
-    !has_done && notices.is_empty() && bank.is_quiet() && !is_asked_again
-}
-
 async fn charges_of(app: &TestApp, merchant: &str) -> Vec<Value> {
     let page = app.get(&format!("/v1/charges?merchantId={merchant}&limit=100")).await.expect(200);
     page["items"].as_array().unwrap().clone()
-}
-
-/// A charge, its entries in the ledger, and the bank's books say the same; what is kept is kept once. Of what no provider has
-/// ever received, or shows, the operator has been told.
-pub async fn agrees(app: &TestApp, bank: &Bank, charge: &Value, is_told: bool, of: &str) -> Held {
-    let (id, amount) = (text(&charge["id"]), charge["amount"].as_i64().unwrap());
-    let held = bank.held(id);
-    let shown = || format!("{of}: {charge:#}\nthe bank: {}", bank.shown(id));
-    assert!(held.holding <= 1, "two authorizations are kept: {}", shown());
-    assert_eq!(held.waiting, 0, "the bank has not decided: {}", shown());
-    let told = match text(&charge["status"]) {
-        "authorized" => Some((0, amount)),
-        "pre_authorized" => Some((amount, 0)),
-        "voided" | "canceled" | "failed" => Some((0, 0)),
-        // How much of it is charged back, the ledger says.
-        "charged_back" => None,
-        status if is_told && status.ends_with("pending") => None,
-        other => panic!("{other} in the end: {}", shown()),
-    };
-    let in_bank = (held.reserved, held.kept);
-    assert!(told.is_none_or(|told| told == in_bank), "{told:?} here, {in_bank:?} there: {}", shown());
-    let entries = ledger::of_sources(&app.app.store, app.client_id(), &[id.parse().unwrap()]).await.unwrap();
-    let of = |purpose: Purpose| -> i64 {
-        let entries = entries.iter().map(|entry| {
-            let sign = i64::from(entry.debit == purpose) - i64::from(entry.credit == purpose);
-            entry.amount.minor_units() * sign
-        });
-        entries.sum()
-    };
-    let posted = (of(Purpose::Hold), of(Purpose::ProviderReceivable));
-    // A charge back waits for the refund of which nobody knows: the operator has both to settle.
-    let waits = is_told && charge["status"] == "refund_pending" && held.lost > 0;
-    let differ = || format!("the ledger says {posted:?}, the bank {in_bank:?}: {}\n{entries:#?}", shown());
-    assert!(waits || posted == in_bank, "{}", differ());
-    held
 }

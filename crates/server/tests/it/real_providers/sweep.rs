@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::sequences::{agrees, provider, registered, settle, with_bank};
+use super::with_bank::{agrees, provider, registered, settle, with_bank};
 use crate::agreement::all_charges;
 use crate::bank::books::Face;
 use crate::charges::text;
