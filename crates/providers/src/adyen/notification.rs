@@ -117,12 +117,14 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         Says::Authorization if pays => outcome(authorization(item, named.operation)?),
         Says::Closed if pays && item.success => outcome(Finding::Declined(closed(item))),
         Says::Capture if takes => outcome(done(item)),
-        // Also after it was confirmed. Of what was captured by itself there is no request of a capture.
-        Says::CaptureFailed if takes || pays => outcome(Finding::Declined(failed(item))),
+        // Also after it was confirmed.
+        Says::CaptureFailed if takes => outcome(Finding::Declined(failed(item))),
+        // Of what was captured by itself there is no request of a capture: the payment is refused.
+        Says::CaptureFailed if pays => outcome(Finding::Declined(of_payment(item, failed(item)))),
         Says::Void if gives_back => outcome(done(item)),
         // Cancelled by our reference of the payment: it takes no money any more.
         Says::Void if pays && item.event_code == "TECHNICAL_CANCEL" && item.success => {
-            outcome(Finding::Declined(closed(item)))
+            outcome(Finding::Declined(of_payment(item, closed(item))))
         }
         // By hand, in the Customer Area: it repeats the reference of the payment.
         Says::Capture | Says::Void if pays && item.success => Ok(vec![deed(item, *says)?]),
@@ -215,6 +217,12 @@ fn approval(item: &Item) -> Approval {
 fn failed(item: &Item) -> Decline {
     let message = item.reason.as_deref().unwrap_or_default();
     declines::not_taken_up(&item.event_code, message, item.psp_reference.as_deref())
+}
+
+/// A refusal of the payment that an item is about, and not of what was done with it, which has an id of its own.
+fn of_payment(item: &Item, decline: Decline) -> Decline {
+    let payment = item.original_reference.clone().filter(|id| !id.is_empty());
+    Decline { transaction_id: payment.or_else(|| decline.transaction_id.clone()), ..decline }
 }
 
 /// A payment that nobody has completed, and nobody can complete any more.

@@ -341,6 +341,12 @@ fn a_capture_that_fails_later_is_refused() {
     assert!(declined(&what).is_some(), "{what:?}");
     let (about, what) = says(item("CAPTURE_FAILED", PAYMENT, json!({})));
     assert_eq!((about, declined(&what).is_some()), (call(1), true), "captured by itself");
+    let [EventKind::Outcome(Finding::Declined(decline))] = &what[..] else { panic!("{what:?}") };
+    assert_eq!(
+        decline.transaction_id.as_deref(),
+        Some("993617895204576J"),
+        "the payment, and not its capture"
+    );
 }
 
 #[test]

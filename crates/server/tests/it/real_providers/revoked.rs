@@ -21,6 +21,7 @@ stories! {
     a_reservation_that_is_refused_after_its_approval_is_released,
     a_refusal_that_is_older_or_of_another_payment_changes_nothing,
     a_capture_that_fails_after_it_was_confirmed_leaves_the_reservation,
+    a_payment_that_was_captured_by_itself_fails_with_its_capture,
     what_was_refunded_before_it_is_refused_is_left_to_the_operator,
     a_refusal_counts_when_the_provider_that_is_asked_confirms_it,
 }
@@ -117,6 +118,21 @@ async fn a_capture_that_fails_after_it_was_confirmed_leaves_the_reservation(app:
     ledger_is_right(&app).await;
     // It can be captured again.
     capture(&app, &id, json!({})).await.expect(201);
+}
+
+/// The capture has an id of its own at the provider, and no request here.
+async fn a_payment_that_was_captured_by_itself_fails_with_its_capture(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, true).await;
+    let at = soon(&app);
+    let capture = ("CAPTURE_FAILED", true);
+    tells_with(&app, &shop, "/adyen/payments", capture, ("QFQTPCQ8HXSKGK82", &at)).await;
+    let failed = read(&app, &id).await;
+    assert_eq!(shown(&failed), ("failed", 150), "{failed:#}");
+    assert_eq!(requests(&failed), [("authorization", "failed"), ("authorization", "success")]);
+    assert_eq!(announced(&app, &id).await, ["pending", "authorized", "failed"]);
+    assert_eq!(posted(&app).await, (0, 0));
+    ledger_is_right(&app).await;
 }
 
 async fn what_was_refunded_before_it_is_refused_is_left_to_the_operator(app: TestApp) {
