@@ -155,13 +155,21 @@ fn is_revoked(
     })
 }
 
-/// Whether nobody has given anything back, asked for it or disputed it.
+/// Whether nobody has given anything back, asked for it or disputed it. A void that was refused gave nothing back, also if
+/// it had been accepted first.
 fn is_untouched(requests: &[TransactionRequest]) -> bool {
+    let is_refused = |accepted: &TransactionRequest| {
+        let is_refusal = |told: &TransactionRequest| {
+            told.follows == Some(accepted.id) && matches!(told.outcome, Outcome::Declined(_))
+        };
+        requests.iter().any(is_refusal)
+    };
     let touches = |request: &TransactionRequest| match (request.request_type.group(), &request.outcome) {
         (RequestGroup::Reversal(_), _) => true,
+        (RequestGroup::FollowUp(FollowUpKind::Void), Outcome::Accepted(_)) => !is_refused(request),
         (
             RequestGroup::FollowUp(FollowUpKind::Void),
-            Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Pending(_),
+            Outcome::Open | Outcome::Approved(_) | Outcome::Pending(_),
         ) => true,
         (
             RequestGroup::FollowUp(FollowUpKind::Void),

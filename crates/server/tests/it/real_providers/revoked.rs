@@ -23,6 +23,7 @@ stories! {
     a_capture_that_fails_after_it_was_confirmed_leaves_the_reservation,
     a_payment_that_was_captured_by_itself_fails_with_its_capture,
     what_was_refunded_before_it_is_refused_is_left_to_the_operator,
+    a_refused_refund_has_moved_no_money,
     a_refusal_counts_when_the_provider_that_is_asked_confirms_it,
 }
 
@@ -148,6 +149,27 @@ async fn what_was_refunded_before_it_is_refused_is_left_to_the_operator(app: Tes
     refuses(&app, &shop).await;
     assert_eq!(read(&app, &id).await, before, "nothing is guessed");
     assert!(metric(endpoint.address(), REVOKED).await > told, "an operator is told");
+}
+
+/// Of what it has not captured the provider can refund nothing.
+async fn a_refused_refund_has_moved_no_money(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, false).await;
+    capture(&app, &id, json!({ "amount": 100 })).await.expect(201);
+    tells(&app, &shop, "/captures", "CAPTURE", true).await;
+    let psp = text(&read(&app, &id).await["transactionRequests"][0]["transactionId"]).to_owned();
+    let received = void(&app, &id, json!({ "amount": 40 })).await.expect(201);
+    assert_eq!(shown(&received), ("refund_pending", 100), "{received:#}");
+    let at = soon(&app);
+    tells_with(&app, &shop, "/captures", ("CAPTURE_FAILED", true), (&psp, &at)).await;
+    assert_eq!(shown(&read(&app, &id).await), ("refund_pending", 100), "the refund is waited for");
+    tells(&app, &shop, "/refunds", "REFUND", false).await;
+    app.later(Duration::from_secs(60 * 60)).await;
+    app.run_jobs().await;
+    let reserved = read(&app, &id).await;
+    assert_eq!(shown(&reserved), ("pre_authorized", 150), "{reserved:#}");
+    assert_eq!(posted(&app).await, (150, 0));
+    ledger_is_right(&app).await;
 }
 
 /// A provider that can be asked is asked: an old message is a message like any other.
