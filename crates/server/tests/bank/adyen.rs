@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::books::{CaseState, Face, Means, Payment, RefundState, Standing};
 use super::faults::{Fault, Operation};
-use super::world::{News, ToDo};
+use super::world::{News, OfCapture, ToDo};
 use super::{Inner, Said, Told, text, whole};
 
 /// The key of the webhook.
@@ -45,13 +45,13 @@ pub(super) fn answer(bank: &mut Inner, account: &str, said: &Said, fault: Fault)
             let of = text(&sent["paymentReference"]);
             let place = bank.books.payments.iter().position(|payment| payment.reference == of);
             match place {
-                Some(place) => received(bank, place, "cancels", &sent),
+                Some(place) => received(bank, place, "cancels", &sent, fault),
                 None => invalid(),
             }
         }
         // A further payment has an id of its own.
         ["payments", id, what] => match bank.books.find(id.split('~').next().unwrap()) {
-            Some(place) => received(bank, place, what, &sent),
+            Some(place) => received(bank, place, what, &sent, fault),
             None => invalid(),
         },
         _ => (404, json!({})),
@@ -117,12 +117,14 @@ fn pay(bank: &mut Inner, account: &str, sent: &Value, fault: Fault) -> Told {
     (200, told)
 }
 
-fn received(bank: &mut Inner, place: usize, what: &str, sent: &Value) -> Told {
+fn received(bank: &mut Inner, place: usize, what: &str, sent: &Value, fault: Fault) -> Told {
     let (id, reference) = (format!("MOD{}", bank.number()), text(&sent["reference"]).to_owned());
     let amount = || whole(&sent["amount"]["value"]);
     let told = json!({ "status": "received", "pspReference": id, "reference": reference });
     bank.to_do.push(match what {
-        "captures" => ToDo::Capture { place, id, reference, amount: amount() },
+        "captures" => {
+            ToDo::Capture { place, id, reference, amount: amount(), fails: fault == Fault::Retracts }
+        }
         "refunds" => ToDo::Refund { place, id, reference, amount: amount() },
         _ => ToDo::Release { place, id, reference },
     });
@@ -154,11 +156,14 @@ pub(super) fn events(payment: &Payment, news: &News, at: Timestamp) -> Vec<Value
         }
         News::Expired => (own, "OFFER_CLOSED", true, of_payment, payment.amount),
         News::Captured => {
-            let by = payment.captured_by.as_deref().unwrap();
-            (named(&format!("CAP{}", payment.id)), "CAPTURE", true, by, payment.taken)
+            let by = payment.captured_by.as_ref().unwrap();
+            (named(&by.id), "CAPTURE", true, by.reference.as_str(), payment.taken)
         }
-        News::CaptureFailed { id, reference, amount } => {
+        News::CaptureFailed(OfCapture { id, reference, amount }) => {
             (named(id), "CAPTURE", false, reference.as_str(), *amount)
+        }
+        News::CaptureRetracted(OfCapture { id, reference, amount }) => {
+            (named(id), "CAPTURE_FAILED", true, reference.as_str(), *amount)
         }
         News::Retracted => (own, "AUTHORISATION", false, of_payment, payment.amount),
         News::Released { by } => {

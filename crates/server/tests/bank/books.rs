@@ -69,8 +69,8 @@ pub struct Payment {
     pub is_captured_at_once: bool,
     /// Captured, or paid by the payer.
     pub taken: i64,
-    /// The key of the capture.
-    pub captured_by: Option<String>,
+    /// The capture that was asked for.
+    pub captured_by: Option<Capture>,
     pub refunds: Vec<Refund>,
     pub cases: Vec<Case>,
     /// What the provider keeps for the merchant.
@@ -81,6 +81,17 @@ pub struct Payment {
     pub is_retracted: bool,
     /// What was done last, in the words of the face.
     pub last: &'static str,
+}
+
+/// A capture that was asked for.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    pub id: String,
+    /// Our name for it.
+    pub reference: String,
+    pub at: Timestamp,
+    /// The provider will say that it has failed.
+    pub fails: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -202,14 +213,14 @@ impl Payment {
         self.cases.iter().position(is_open).or_else(overturned)
     }
 
-    pub fn capture(&mut self, amount: i64, by: Option<String>) -> Result<(), No> {
+    pub fn capture(&mut self, amount: i64, by: Capture) -> Result<(), No> {
         if self.standing != Standing::Reserved {
             return Err(No::Standing);
         }
         if amount > self.amount {
             return Err(No::Amount);
         }
-        (self.standing, self.taken, self.captured_by) = (Standing::Taken, amount, by);
+        (self.standing, self.taken, self.captured_by) = (Standing::Taken, amount, Some(by));
         Ok(())
     }
 
@@ -225,7 +236,17 @@ impl Payment {
     /// Whether the provider is going to take back that it has taken it.
     pub fn is_to_be_retracted(&self) -> bool {
         let is_held = matches!(self.standing, Standing::Reserved | Standing::Taken);
-        self.is_retracted && is_held && self.refunds.is_empty() && self.cases.is_empty()
+        self.is_retracted && is_held && self.is_untouched()
+    }
+
+    /// The capture of which the provider is going to say that it has failed.
+    pub fn failing_capture(&self) -> Option<&Capture> {
+        let is_held = self.standing == Standing::Taken && self.is_untouched();
+        self.captured_by.as_ref().filter(|capture| capture.fails && is_held)
+    }
+
+    fn is_untouched(&self) -> bool {
+        self.refunds.is_empty() && self.cases.is_empty()
     }
 
     pub fn refund(

@@ -69,7 +69,7 @@ pub enum Fault {
     Denies,
     /// `PAGARME_V5`: what was to be captured at once is reserved, and decided later.
     Undecided,
-    /// It is approved, and the provider takes its word back later.
+    /// It is approved or captured, and the provider takes its word back later.
     Retracts,
 }
 
@@ -122,6 +122,7 @@ const LIFE: &[Row] = &[
     (Fault::Denies, 60, &[Authorize], &[Face::PagarmeV5]),
     (Fault::Undecided, 90, &[Authorize], &[Face::PagarmeV5]),
     (Fault::Retracts, 150, &[Authorize], &[Face::Adyen, Face::PagarmeV5]),
+    (Fault::Retracts, 200, &[Capture], &[Face::Adyen]),
 ];
 
 /// All faults.

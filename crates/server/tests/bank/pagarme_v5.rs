@@ -8,7 +8,7 @@ use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::books::{CaseState, Face, Means, Payment, RefundState, Standing};
+use super::books::{Capture, CaseState, Face, Means, Payment, RefundState, Standing};
 use super::faults::{Fault, Operation};
 use super::world::News;
 use super::{Inner, Said, Told, text, whole};
@@ -114,8 +114,9 @@ fn mark(bank: &mut Inner, place: usize, sent: &Value) -> Told {
 fn capture(bank: &mut Inner, place: usize, sent: &Value) -> Told {
     let now = bank.now();
     let payment = &mut bank.books.payments[place];
-    let by = text(&sent["operation_reference"]).to_owned();
-    if payment.capture(whole(&sent["amount"]), Some(by)).is_err() {
+    let reference = text(&sent["operation_reference"]).to_owned();
+    let by = Capture { id: String::new(), reference, at: now, fails: false };
+    if payment.capture(whole(&sent["amount"]), by).is_err() {
         return no(412);
     }
     payment.last = "captured";
@@ -255,7 +256,8 @@ pub(super) fn events(payment: &Payment, news: &News, number: u64, at: Timestamp)
         News::Refunded(_)
         | News::CaseOpened(_)
         | News::CaseEnded(_)
-        | News::CaptureFailed { .. }
+        | News::CaptureFailed(_)
+        | News::CaptureRetracted(_)
         | News::ReleaseFailed { .. } => return Vec::new(),
     };
     let mut data = charge(payment, at);

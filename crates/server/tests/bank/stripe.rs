@@ -7,7 +7,7 @@ use aws_lc_rs::hmac;
 use regente_domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::books::{Case, CaseState, Face, Means, No, Payment, Refund, RefundState, Standing};
+use super::books::{Capture, Case, CaseState, Face, Means, No, Payment, Refund, RefundState, Standing};
 use super::faults::{Fault, Operation};
 use super::world::{News, Notice};
 use super::{Inner, Said, Told, split};
@@ -102,8 +102,9 @@ fn pay(bank: &mut Inner, account: &str, form: &HashMap<String, String>, fault: F
 
 fn capture(bank: &mut Inner, place: usize, form: &HashMap<String, String>) -> Told {
     let key = form["metadata[regente_capture_key]"].clone();
+    let by = Capture { id: String::new(), reference: key.clone(), at: bank.now(), fails: false };
     let payment = &mut bank.books.payments[place];
-    match payment.capture(form["amount_to_capture"].parse().unwrap(), Some(key.clone())) {
+    match payment.capture(form["amount_to_capture"].parse().unwrap(), by) {
         Ok(()) => {
             payment.metadata.insert("regente_capture_key".to_owned(), json!(key));
             let told = (200, intent(payment));
@@ -276,7 +277,9 @@ pub(super) fn events(payment: &Payment, news: &News, number: u64, at: Timestamp)
             ("charge.dispute.closed", dispute_shown(payment, &payment.cases[*case]), None)
         }
         // It knows neither.
-        News::CaptureFailed { .. } | News::Retracted | News::ReleaseFailed { .. } => return Vec::new(),
+        News::CaptureFailed(_) | News::CaptureRetracted(_) | News::Retracted | News::ReleaseFailed { .. } => {
+            return Vec::new();
+        }
     };
     vec![json!({
         "id": format!("evt_{number}"), "object": "event", "type": kind, "created": seconds(at),

@@ -7,7 +7,7 @@ use regente_domain::time::Timestamp;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::books::{Case, CaseState, Face, Means, Payment, RefundState, Standing};
+use super::books::{Capture, Case, CaseState, Face, Means, Payment, RefundState, Standing};
 use super::faults::{Dice, Fault, Plan};
 use super::{Bank, Inner, adyen, pagarme_v5, stripe};
 
@@ -31,11 +31,9 @@ pub enum News {
     Waits,
     /// By a request.
     Captured,
-    CaptureFailed {
-        id: String,
-        reference: String,
-        amount: i64,
-    },
+    CaptureFailed(OfCapture),
+    /// The provider takes back that it has captured it.
+    CaptureRetracted(OfCapture),
     /// By a request with this name, if it has one.
     Released {
         by: Option<String>,
@@ -58,6 +56,14 @@ pub enum News {
     Retracted,
 }
 
+/// A capture by the provider's id and our name for it; by our name for the payment, if nobody has asked for it.
+#[derive(Clone, Debug)]
+pub struct OfCapture {
+    pub id: String,
+    pub reference: String,
+    pub amount: i64,
+}
+
 /// What happens seldom enough to be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seldom {
@@ -69,11 +75,22 @@ pub enum Seldom {
     Overturned,
     /// The provider takes back that it has authorized, or decides against it.
     TakenBack,
+    /// A capture that was told as done fails.
+    CaptureTakenBack,
+    /// The same of what was captured without being asked for.
+    OwnCaptureTakenBack,
 }
 
 impl Seldom {
-    pub const ALL: &[Self] =
-        &[Self::OtherAmount, Self::PartDisputed, Self::SecondCase, Self::Overturned, Self::TakenBack];
+    pub const ALL: &[Self] = &[
+        Self::OtherAmount,
+        Self::PartDisputed,
+        Self::SecondCase,
+        Self::Overturned,
+        Self::TakenBack,
+        Self::CaptureTakenBack,
+        Self::OwnCaptureTakenBack,
+    ];
     /// What happens in a few dozens of sequences.
     pub const OFTEN_ENOUGH: &[Self] = &[Self::OtherAmount, Self::PartDisputed, Self::TakenBack];
 }
@@ -81,7 +98,7 @@ impl Seldom {
 /// What was received, and is carried out later.
 #[derive(Clone, Debug)]
 pub enum ToDo {
-    Capture { place: usize, id: String, reference: String, amount: i64 },
+    Capture { place: usize, id: String, reference: String, amount: i64, fails: bool },
     Release { place: usize, id: String, reference: String },
     Refund { place: usize, id: String, reference: String, amount: i64 },
 }
@@ -138,7 +155,10 @@ impl Bank {
     /// Whether there is nothing to be sent, now or when what it denies is known and what it takes back is gone.
     pub fn is_quiet(&self) -> bool {
         let inner = self.lock();
-        let is_over = |payment: &Payment| payment.denied_until.is_none() && !payment.is_to_be_retracted();
+        let is_over = |payment: &Payment| {
+            let has_word = !payment.is_to_be_retracted() && payment.failing_capture().is_none();
+            payment.denied_until.is_none() && has_word
+        };
         inner.notices.is_empty() && inner.books.payments.iter().all(is_over)
     }
 
@@ -380,7 +400,15 @@ impl Inner {
     fn decide(&mut self, place: usize) {
         let (is_refused, now) = (self.dice.one_in(2), self.now());
         let payment = &mut self.books.payments[place];
-        let is_due = payment.is_to_be_retracted() && now.since(payment.at) >= RETRACTS_AFTER;
+        let is_due = |since: Timestamp| now.since(since) >= RETRACTS_AFTER;
+        if let Some(failing) = payment.failing_capture().filter(|capture| is_due(capture.at)) {
+            let (id, reference) = (failing.id.clone(), failing.reference.clone());
+            let amount = std::mem::take(&mut payment.taken);
+            (payment.standing, payment.captured_by) = (Standing::Reserved, None);
+            self.count(Seldom::CaptureTakenBack, true);
+            return self.tell(place, News::CaptureRetracted(OfCapture { id, reference, amount }));
+        }
+        let is_due = payment.is_to_be_retracted() && is_due(payment.at);
         match payment.standing {
             Standing::Undecided if is_refused => {
                 (payment.standing, payment.is_retracted) = (Standing::Released, true);
@@ -392,8 +420,17 @@ impl Inner {
                 self.tell(place, News::Authorized);
             }
             Standing::Reserved | Standing::Taken if is_due => {
-                (payment.standing, payment.taken) = (Standing::Released, 0);
-                self.tell(place, News::Retracted);
+                // What it has captured by itself it gives up with the capture, or with the authorization.
+                let is_of_capture = payment.face == Face::Adyen && payment.is_captured_at_once && is_refused;
+                let (id, reference) = (format!("CAP{}", payment.id), payment.reference.clone());
+                let amount = std::mem::take(&mut payment.taken);
+                payment.standing = Standing::Released;
+                self.count(Seldom::OwnCaptureTakenBack, is_of_capture);
+                let news = match is_of_capture {
+                    true => News::CaptureRetracted(OfCapture { id, reference, amount }),
+                    false => News::Retracted,
+                };
+                self.tell(place, news);
             }
             Standing::Refused
             | Standing::Waiting { .. }
@@ -407,10 +444,12 @@ impl Inner {
     fn carry_out(&mut self, to_do: ToDo) {
         let fails = self.plan != Plan::Calm && self.dice.one_in(ONE_FAILS_IN);
         match to_do {
-            ToDo::Capture { place, id, reference, amount } => {
+            ToDo::Capture { place, id, reference, amount, fails: fails_later } => {
+                let at = self.now();
+                let by = Capture { id: id.clone(), reference: reference.clone(), at, fails: fails_later };
                 let payment = &mut self.books.payments[place];
-                let news = match fails || payment.capture(amount, Some(reference.clone())).is_err() {
-                    true => News::CaptureFailed { id, reference, amount },
+                let news = match fails || payment.capture(amount, by).is_err() {
+                    true => News::CaptureFailed(OfCapture { id, reference, amount }),
                     false => News::Captured,
                 };
                 self.tell(place, news);
