@@ -3,6 +3,7 @@
 
 use http::{HeaderMap, HeaderName};
 use regente_domain::charge::elsewhere::Deed;
+use regente_domain::decline::Decline;
 use regente_domain::seller::Standing;
 use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
@@ -83,6 +84,8 @@ pub enum EventKind {
     /// The current outcome of a request: of an authorization, a capture or a void. A refund that the provider confirms or
     /// refuses later is the outcome of its void.
     Outcome(Finding),
+    /// What was approved is refused: by its meaning that came after the approval, in whatever order the two are heard.
+    Revoked(Decline),
     /// Something has happened to the payment after it was taken.
     Reversal(Reversal),
     /// The merchant has done something with the payment elsewhere.
@@ -96,6 +99,7 @@ impl EventKind {
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Outcome(_) => "outcome",
+            Self::Revoked(_) => "revoked",
             Self::Reversal(reversal) => reversal.kind.word(),
             Self::DoneElsewhere(deed) => deed.kind.word(),
             Self::Seller(_) => "seller",

@@ -276,7 +276,10 @@ impl Sandbox {
         // A seller may come into the same status again.
         let id = match &what {
             EventKind::Seller(_) => format!("{key}.{}-{}", notification::word(&what), at.as_millis()),
-            EventKind::Outcome(_) | EventKind::Reversal(_) | EventKind::DoneElsewhere(_) => {
+            EventKind::Outcome(_)
+            | EventKind::Revoked(_)
+            | EventKind::Reversal(_)
+            | EventKind::DoneElsewhere(_) => {
                 format!("{key}.{}", notification::word(&what))
             }
         };

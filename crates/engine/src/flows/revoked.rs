@@ -93,6 +93,15 @@ pub(super) async fn contradicts(
     Ok(charge.revoke(about.id, &requests, about.id, decline, now) != AfterRevoking::Nothing)
 }
 
+/// When something was refused.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Refused {
+    /// At this time, by the provider's clock.
+    At(Timestamp),
+    /// After it was approved: the provider says so by the kind of its refusal.
+    AfterApproval,
+}
+
 /// What a provider that is asked says of a refusal.
 pub(super) enum Confirmed {
     /// It contradicts nothing, or it is the newest word: it counts as it was told.
@@ -106,12 +115,12 @@ pub(super) enum Confirmed {
 }
 
 /// Has the provider confirm a refusal of `about` that it has notified, if that contradicts what is recorded. Of a provider that
-/// cannot be asked, a refusal of the same payment counts that has happened after the approval was recorded.
+/// cannot be asked, a refusal of the same payment counts that has happened after the approval, or after that was recorded.
 pub(super) async fn confirm(
     app: &App,
     about: &TransactionRequest,
     refused: &Decline,
-    occurred_at: Timestamp,
+    when: Refused,
 ) -> Result<Confirmed, Error> {
     let Ran { charge, requests } = stored::whole_of(app, about).await?;
     let Some(approved) = charge.contradicted(&requests, about.id) else { return Ok(Confirmed::AsTold) };
@@ -121,7 +130,11 @@ pub(super) async fn confirm(
             .as_deref()
             .zip(approved.transaction_id())
             .is_some_and(|(refused, approved)| refused != approved);
-        return Ok(match (is_of_another, occurred_at > approved.updated_at) {
+        let is_later = match when {
+            Refused::At(at) => at > approved.updated_at,
+            Refused::AfterApproval => true,
+        };
+        return Ok(match (is_of_another, is_later) {
             (true, _) => Confirmed::No("it is about another payment than the approved one"),
             (false, true) => Confirmed::AsTold,
             (false, false) => Confirmed::No("it is older than the approval"),

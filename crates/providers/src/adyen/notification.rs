@@ -118,9 +118,9 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         Says::Closed if pays && item.success => outcome(Finding::Declined(closed(item))),
         Says::Capture if takes => outcome(done(item)),
         // Also after it was confirmed.
-        Says::CaptureFailed if takes => outcome(Finding::Declined(failed(item))),
+        Says::CaptureFailed if takes => Ok(vec![EventKind::Revoked(failed(item))]),
         // Of what was captured by itself there is no request of a capture: the payment is refused.
-        Says::CaptureFailed if pays => outcome(Finding::Declined(of_payment(item, failed(item)))),
+        Says::CaptureFailed if pays => Ok(vec![EventKind::Revoked(of_payment(item, failed(item)))]),
         Says::Void if gives_back => outcome(done(item)),
         // Cancelled by our reference of the payment: it takes no money any more.
         Says::Void if pays && item.event_code == "TECHNICAL_CANCEL" && item.success => {

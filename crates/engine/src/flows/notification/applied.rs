@@ -6,7 +6,6 @@ use regente_domain::charge::attempt::Outcome;
 use regente_domain::charge::elsewhere::Deed;
 use regente_domain::charge::reversal::ReversalReason;
 use regente_domain::id::Id;
-use regente_domain::time::Timestamp;
 use regente_providers::notification::{EventKind, EventSubject, ProviderEvent};
 use regente_providers::outcome::{Finding, Reversal};
 use regente_store::provider_notifications::ProviderNotification;
@@ -17,7 +16,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::flows::attempt::Found;
 use crate::flows::finding::NOTIFICATION;
-use crate::flows::revoked::{self, Confirmed};
+use crate::flows::revoked::{self, Confirmed, Refused};
 use crate::flows::{elsewhere, reported, reversal, sellers};
 
 /// Whether an event is part of the records.
@@ -45,7 +44,12 @@ pub(super) async fn apply(
         return Ok(Applied::Unmatched);
     };
     match &event.what {
-        EventKind::Outcome(finding) => outcome(app, stored, finding.clone(), event.occurred_at).await,
+        EventKind::Outcome(finding) => {
+            outcome(app, stored, finding.clone(), Refused::At(event.occurred_at)).await
+        }
+        EventKind::Revoked(decline) => {
+            outcome(app, stored, Finding::Declined(decline.clone()), Refused::AfterApproval).await
+        }
         EventKind::Reversal(what) => {
             let occurred_at = what.occurred_at.or(Some(event.occurred_at));
             reversal(app, stored, &Reversal { occurred_at, ..what.clone() }).await
@@ -65,7 +69,10 @@ pub(super) async fn happens_to(
         EventKind::Reversal(_) => {
             request_of(app, notification, &event.about).await?.map(|stored| stored.request.object_id)
         }
-        EventKind::Outcome(_) | EventKind::DoneElsewhere(_) | EventKind::Seller(_) => None,
+        EventKind::Outcome(_)
+        | EventKind::Revoked(_)
+        | EventKind::DoneElsewhere(_)
+        | EventKind::Seller(_) => None,
     })
 }
 
@@ -106,7 +113,7 @@ async fn outcome(
     app: &App,
     stored: StoredRequest,
     finding: Finding,
-    occurred_at: Timestamp,
+    refused: Refused,
 ) -> Result<Applied, Error> {
     let request = &stored.request;
     if app.in_flight.contains(request.id) {
@@ -114,8 +121,8 @@ async fn outcome(
     }
     let _admission = app.store.admit_waiting().await?;
     let mut found = Found::of(request, finding);
-    if let (ObjectKind::Charge, Outcome::Declined(refused)) = (stored.object_kind, &found.outcome) {
-        match revoked::confirm(app, request, refused, occurred_at).await? {
+    if let (ObjectKind::Charge, Outcome::Declined(decline)) = (stored.object_kind, &found.outcome) {
+        match revoked::confirm(app, request, decline, refused).await? {
             Confirmed::AsTold => {}
             Confirmed::Says(says) => found = *says,
             Confirmed::No(why) => return Ok(Applied::Kept(why.to_owned())),

@@ -126,7 +126,7 @@ fn approved(what: &[EventKind]) -> Option<String> {
 
 fn declined(what: &[EventKind]) -> Option<(DeclinedCode, Option<String>)> {
     match what {
-        [EventKind::Outcome(Finding::Declined(decline))] => {
+        [EventKind::Outcome(Finding::Declined(decline)) | EventKind::Revoked(decline)] => {
             Some((decline.code, decline.network_denied_message.clone()))
         }
         _ => None,
@@ -203,6 +203,7 @@ fn what_is_not_signed_decides_nothing() {
             EventKind::Outcome(Finding::Declined(decline)) => format!("declined, {}", decline.retryable),
             EventKind::Outcome(Finding::Approved(_)) => "approved".to_owned(),
             EventKind::Outcome(Finding::Accepted(_)) => "accepted".to_owned(),
+            EventKind::Revoked(_) => "revoked".to_owned(),
             other @ (EventKind::Outcome(_)
             | EventKind::Reversal(_)
             | EventKind::DoneElsewhere(_)
@@ -341,7 +342,7 @@ fn a_capture_that_fails_later_is_refused() {
     assert!(declined(&what).is_some(), "{what:?}");
     let (about, what) = says(item("CAPTURE_FAILED", PAYMENT, json!({})));
     assert_eq!((about, declined(&what).is_some()), (call(1), true), "captured by itself");
-    let [EventKind::Outcome(Finding::Declined(decline))] = &what[..] else { panic!("{what:?}") };
+    let [EventKind::Revoked(decline)] = &what[..] else { panic!("{what:?}") };
     assert_eq!(
         decline.transaction_id.as_deref(),
         Some("993617895204576J"),

@@ -22,6 +22,7 @@ stories! {
     a_refusal_that_is_older_or_of_another_payment_changes_nothing,
     a_capture_that_fails_after_it_was_confirmed_leaves_the_reservation,
     a_payment_that_was_captured_by_itself_fails_with_its_capture,
+    a_capture_that_has_failed_when_it_is_confirmed_leaves_the_reservation,
     what_was_refunded_before_it_is_refused_is_left_to_the_operator,
     a_refused_refund_has_moved_no_money,
     a_refusal_counts_when_the_provider_that_is_asked_confirms_it,
@@ -119,6 +120,24 @@ async fn a_capture_that_fails_after_it_was_confirmed_leaves_the_reservation(app:
     ledger_is_right(&app).await;
     // It can be captured again.
     capture(&app, &id, json!({})).await.expect(201);
+}
+
+/// What the provider tells comes late: it has failed long before it is known to be done.
+async fn a_capture_that_has_failed_when_it_is_confirmed_leaves_the_reservation(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, false).await;
+    capture(&app, &id, json!({ "amount": 100 })).await.expect(201);
+    let failed_at = soon(&app);
+    app.later(Duration::from_secs(60 * 60)).await;
+    tells(&app, &shop, "/captures", "CAPTURE", true).await;
+    let captured = read(&app, &id).await;
+    assert_eq!(shown(&captured), ("authorized", 100));
+    let psp = text(&captured["transactionRequests"][0]["transactionId"]);
+    tells_with(&app, &shop, "/captures", ("CAPTURE_FAILED", true), (psp, &failed_at)).await;
+    let reserved = read(&app, &id).await;
+    assert_eq!(shown(&reserved), ("pre_authorized", 150), "{reserved:#}");
+    assert_eq!(posted(&app).await, (150, 0));
+    ledger_is_right(&app).await;
 }
 
 /// The capture has an id of its own at the provider, and no request here.
