@@ -5,7 +5,6 @@ use regente_domain::charge::elsewhere::{Deed, DeedKind, Much};
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::money::Amount;
-use regente_domain::time::Timestamp;
 
 use super::currency;
 use super::declines::{self, Refusal};
@@ -145,7 +144,7 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
 }
 
 fn event(item: &Item, about: EventSubject, what: EventKind) -> Result<ProviderEvent, NotificationRefusal> {
-    let occurred_at = item.event_date.as_deref().and_then(Timestamp::parse).ok_or(NO_DATE)?;
+    let occurred_at = item.occurred_at().ok_or(NO_DATE)?;
     Ok(ProviderEvent { id: item.id(), occurred_at, about, what })
 }
 

@@ -1,5 +1,6 @@
 //! The body of a notification.
 
+use regente_domain::time::Timestamp;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -68,6 +69,10 @@ impl Item {
             text(&self.psp_reference),
             text(&self.original_reference)
         )
+    }
+
+    pub(super) fn occurred_at(&self) -> Option<Timestamp> {
+        self.event_date.as_deref().and_then(Timestamp::parse)
     }
 
     /// A text of `additionalData`.

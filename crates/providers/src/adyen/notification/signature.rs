@@ -21,7 +21,8 @@ const SIGNATURE: &str = "hmacSignature";
 /// The header with the signature of the body, of webhooks of other families.
 const SIGNATURE_HEADER: HeaderName = HeaderName::from_static("hmacsignature");
 
-/// Checks the signature of each item in constant time, so that the duration does not reveal how much of it is right.
+/// Checks the signature of each item in constant time, so that the duration does not reveal how much of it is right. The date
+/// is not signed: if an item were taken whose date somebody has spoilt, the true one would count as its repetition.
 pub(in super::super) fn authenticate(
     request: &NotificationRequest<'_>,
 ) -> Result<Authentic, NotificationRefusal> {
@@ -33,7 +34,7 @@ pub(in super::super) fn authenticate(
                 [item] => Some(item.id()),
                 _ => None,
             };
-            (items.iter().all(|item| is_signed(&key, item)), id)
+            (items.iter().all(|item| is_signed(&key, item) && item.occurred_at().is_some()), id)
         }
         Message::Other { .. } => {
             let signature = request.headers.get(SIGNATURE_HEADER).and_then(|value| value.to_str().ok());

@@ -21,6 +21,7 @@ use crate::three_d_secure::{hosted_body, requests};
 stories! {
     a_capture_is_received_and_confirmed_later,
     a_capture_is_received_and_refused_later,
+    an_item_whose_date_somebody_has_spoilt_is_refused,
     a_refund_is_received_and_confirmed_later,
     what_is_carried_out_after_a_refusal_is_told_to_the_operator,
     a_challenge_that_nobody_can_be_asked_about_expires,
@@ -97,6 +98,14 @@ pub(super) async fn tells_with(
     (code, success): (&str, bool),
     (psp, date): (&str, &str),
 ) {
+    let message = told(shop, end, (code, success), (psp, date));
+    for _ in 0..2 {
+        assert_eq!(send(app, shop, "unused", "", &message).await, 200);
+        app.run_jobs().await;
+    }
+}
+
+fn told(shop: &Shop, end: &str, (code, success): (&str, bool), (psp, date): (&str, &str)) -> Value {
     let all = shop.elsewhere.all();
     let sent = all.iter().rfind(|said| said.path.ends_with(end)).expect("such a request").json();
     let (reference, original) = (text(&sent["reference"]), "JLCMPCQ8HXSKGK82");
@@ -109,11 +118,7 @@ pub(super) async fn tells_with(
         "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": date,
         "amount": sent["amount"], "reason": "", "additionalData": { "hmacSignature": signature },
     });
-    let message = json!({ "live": "false", "notificationItems": [{ "NotificationRequestItem": item }] });
-    for _ in 0..2 {
-        assert_eq!(send(app, shop, "unused", "", &message).await, 200);
-        app.run_jobs().await;
-    }
+    json!({ "live": "false", "notificationItems": [{ "NotificationRequestItem": item }] })
 }
 
 pub(super) async fn send(app: &TestApp, shop: &Shop, header: &str, value: &str, message: &Value) -> u16 {
@@ -154,6 +159,20 @@ async fn a_capture_is_received_and_confirmed_later(app: TestApp) {
     assert_eq!(announced(&app, &id).await, ["pending", "pre_authorized", "authorized"]);
     let captures = shop.elsewhere.all().iter().filter(|said| said.path.ends_with("/captures")).count();
     assert_eq!(captures, 1);
+}
+
+/// The date is not signed. The true notification comes afterwards, and is no repetition.
+async fn an_item_whose_date_somebody_has_spoilt_is_refused(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, false).await;
+    capture(&app, &id, json!({ "amount": 100 })).await.expect(201);
+    for (date, status) in [("yesterday", 401), ("", 401), ("2026-03-23T16:00:00+01:00", 200)] {
+        let message = told(&shop, "/captures", ("CAPTURE", true), ("psp 1", date));
+        assert_eq!(send(&app, &shop, "unused", "", &message).await, status, "{date}");
+        app.run_jobs().await;
+        let amount = if status == 200 { ("authorized", 100) } else { ("capture_pending", 150) };
+        assert_eq!(shown(&read(&app, &id).await), amount, "{date}");
+    }
 }
 
 async fn a_capture_is_received_and_refused_later(app: TestApp) {
