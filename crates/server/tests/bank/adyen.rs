@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::books::{CaseState, Face, Means, Payment, RefundState, Standing};
-use super::faults::{Fault, Operation};
+use super::faults::{Dice, Fault, Operation};
 use super::world::{News, OfCapture, ToDo};
 use super::{Inner, Said, Told, text, whole};
 
@@ -209,6 +209,38 @@ pub(super) fn events(payment: &Payment, news: &News, at: Timestamp) -> Vec<Value
         },
     });
     vec![json!({ "live": "false", "notificationItems": [{ "NotificationRequestItem": item }] })]
+}
+
+/// The same with whatever the signature does not cover changed at random.
+pub(super) fn altered(body: &Value, dice: &mut Dice) -> Value {
+    let mut body = body.clone();
+    body["live"] = json!("true");
+    let item = &mut body["notificationItems"][0]["NotificationRequestItem"];
+    item["reason"] = json!(dice.pick(&["", "FRAUD", "Expired Card", "0: approved"]));
+    item["paymentMethod"] = json!(dice.pick(&["visa", "pix", "boletobancario"]));
+    item["operations"] = json!(["CANCEL", "CAPTURE", "REFUND"]);
+    for (name, text) in [
+        ("defendable", "false"),
+        ("refusalReasonRaw", "05 : Do not honor"),
+        ("merchantAdviceCode", "03"),
+        ("authCode", "000000"),
+        ("acquirerReference", "another"),
+        ("modification.action", "refund"),
+        ("authorisedAmountValue", "1"),
+        ("totalFraudScore", "100"),
+    ] {
+        if dice.one_in(2) {
+            item["additionalData"][name] = json!(text);
+        }
+    }
+    // Of two ends of a case the later one counts, and so does a refusal that is later than the approval: by this date, which
+    // nothing else could stand for.
+    let (code, is_refusal) = (text(&item["eventCode"]), item["success"] == "false");
+    let is_dated = code.contains("CHARGEBACK") || is_refusal;
+    if !is_dated {
+        item["eventDate"] = json!(dice.pick(&["2001-01-01T00:00:00Z", "2099-12-31T23:59:59+14:00"]));
+    }
+    body
 }
 
 /// The merchant account.

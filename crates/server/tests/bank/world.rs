@@ -125,6 +125,15 @@ impl Notice {
         }
     }
 
+    /// The same by somebody who has got it on its way and changes what nobody has signed. The first provider signs all of it,
+    /// the third nothing.
+    pub fn altered(&self, dice: &mut Dice) -> Option<Value> {
+        match self.face {
+            Face::Adyen => Some(adyen::altered(&self.body, dice)),
+            Face::Stripe | Face::PagarmeV5 => None,
+        }
+    }
+
     /// The same by somebody who does not know the secret and says that it is another sum.
     pub fn forged(&self, now: Timestamp) -> ((&'static str, String), Value) {
         let mut body = self.body.clone();

@@ -13,7 +13,7 @@ use regente_store::testing::TestDatabase;
 use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
-use super::with_bank::{Post, agrees, provider, registered, settle, with_bank};
+use super::with_bank::{Delivered, Post, agrees, provider, registered, settle, with_bank};
 use crate::agreement::{all_charges, is_nothing_open, ledger_is_right};
 use crate::bank::Bank;
 use crate::bank::books::{CaseState, Face};
@@ -83,6 +83,7 @@ struct Told {
     crashes: usize,
     notified: usize,
     forged: usize,
+    altered: usize,
     paid: usize,
     disputes: usize,
     /// Charges of which the operator has been told that their outcome is unknown.
@@ -104,6 +105,7 @@ impl Told {
             crashes: self.crashes + other.crashes,
             notified: self.notified + other.notified,
             forged: self.forged + other.forged,
+            altered: self.altered + other.altered,
             paid: self.paid + other.paid,
             disputes: self.disputes + other.disputes,
             unknown: self.unknown + other.unknown,
@@ -118,6 +120,7 @@ impl Told {
             && self.crashes > 0
             && self.notified > 0
             && self.forged > 0
+            && self.altered > 0
             && self.paid > 0
             && self.disputes > 0
     }
@@ -216,8 +219,11 @@ impl Sequence {
                 self.bank.pass();
             }
             _ => {
-                let (delivered, forged) = post.deliver(&app, &self.bank, &mut self.dice).await;
-                (told.notified, told.forged) = (told.notified + delivered, told.forged + forged);
+                let Delivered { notified, forged, altered } =
+                    post.deliver(&app, &self.bank, &mut self.dice).await;
+                told.notified += notified;
+                told.forged += forged;
+                told.altered += altered;
             }
         }
         app

@@ -51,6 +51,15 @@ pub async fn registered(app: &TestApp, providers: Vec<Value>) -> (String, Post) 
     (text(&made["id"]).to_owned(), Post(accounts.into_iter().zip(paths).collect()))
 }
 
+/// How many notifications came.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Delivered {
+    pub notified: usize,
+    pub forged: usize,
+    /// True ones, with other members that nobody has signed.
+    pub altered: usize,
+}
+
 /// Where the notifications for each account go.
 #[derive(Default)]
 pub struct Post(HashMap<String, String>);
@@ -60,24 +69,30 @@ impl Post {
         self.0.extend(other.0);
     }
 
-    /// What the bank has to tell comes late, in any order, never, once or twice; sometimes somebody forges one. How many came,
-    /// and how many were forged.
-    pub async fn deliver(&self, app: &TestApp, bank: &Bank, dice: &mut Dice) -> (usize, usize) {
+    /// What the bank has to tell comes late, in any order, never, once or twice; sometimes somebody forges one, or alters what
+    /// is not signed of a true one, which counts as that.
+    pub async fn deliver(&self, app: &TestApp, bank: &Bank, dice: &mut Dice) -> Delivered {
         let mut notices = bank.notices();
         if dice.one_in(2) {
             notices.reverse();
         }
-        let (mut delivered, mut forged, mut left) = (0, 0, Vec::new());
+        let (mut told, mut left) = (Delivered::default(), Vec::new());
         for notice in notices {
             if dice.one_in(6) {
                 let (header, body) = notice.forged(app.clock.deployment());
                 assert_eq!(self.send(app, &notice, header, &body, dice.one_in(2)).await, 401, "{body:#}");
-                forged += 1;
+                told.forged += 1;
+            }
+            let altered = if dice.one_in(4) { notice.altered(dice) } else { None };
+            if let Some(body) = altered {
+                let header = notice.signed(app.clock.deployment());
+                assert_eq!(self.send(app, &notice, header, &body, false).await, 200, "{body:#}");
+                told.altered += 1;
             }
             let times = deliveries(dice);
             for _ in 0..times {
                 self.arrive(app, &notice).await;
-                delivered += 1;
+                told.notified += 1;
             }
             if times == 0 && (notice.is_needed || dice.one_in(2)) {
                 left.push(notice);
@@ -87,7 +102,7 @@ impl Post {
         if dice.one_in(2) {
             app.worker.round().await.unwrap();
         }
-        (delivered, forged)
+        told
     }
 
     async fn arrive(&self, app: &TestApp, notice: &Notice) {
