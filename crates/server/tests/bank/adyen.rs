@@ -49,8 +49,7 @@ pub(super) fn answer(bank: &mut Inner, account: &str, said: &Said, fault: Fault)
                 None => invalid(),
             }
         }
-        // A further payment has an id of its own.
-        ["payments", id, what] => match bank.books.find(id.split('~').next().unwrap()) {
+        ["payments", id, what] => match bank.books.find(id) {
             Some(place) => received(bank, place, what, &sent, fault),
             None => invalid(),
         },
@@ -86,6 +85,8 @@ fn pay(bank: &mut Inner, account: &str, sent: &Value, fault: Fault) -> Told {
         metadata: serde_json::Map::new(),
         denied_until: None,
         is_retracted: false,
+        added: 0,
+        is_paid_twice: false,
         last: "",
     };
     let place = bank.begin(payment, until, fault);
@@ -147,13 +148,7 @@ pub(super) fn events(payment: &Payment, news: &News, at: Timestamp) -> Vec<Value
     let ((psp, original), code, success, reference, amount) = match news {
         News::Refused => (own, "AUTHORISATION", false, of_payment, payment.amount),
         News::Authorized => (own, "AUTHORISATION", true, of_payment, payment.amount),
-        News::Paid { amount, further } => {
-            let id = match further {
-                0 => payment.id.clone(),
-                _ => format!("{}~{further}", payment.id),
-            };
-            ((id, String::new()), "AUTHORISATION", true, of_payment, *amount)
-        }
+        News::Paid => (own, "AUTHORISATION", true, of_payment, payment.taken),
         News::Expired => (own, "OFFER_CLOSED", true, of_payment, payment.amount),
         News::Captured => {
             let by = payment.captured_by.as_ref().unwrap();

@@ -79,6 +79,10 @@ pub struct Payment {
     pub denied_until: Option<Timestamp>,
     /// The provider will take back that it has taken it.
     pub is_retracted: bool,
+    /// What the payer has paid once more, where the provider has no payment of its own for it.
+    pub added: i64,
+    /// The payer has paid twice.
+    pub is_paid_twice: bool,
     /// What was done last, in the words of the face.
     pub last: &'static str,
 }
@@ -147,8 +151,20 @@ pub struct Held {
     pub lost: i64,
     /// How many authorizations hold or have kept something.
     pub holding: usize,
+    /// Of what is kept: paid once more, and added by the provider to the payment before. Nobody can be told of it but an
+    /// operator.
+    pub added: i64,
     /// How many may still take money: a payer has instructions, or the acquirer has not decided.
     pub waiting: usize,
+}
+
+impl Held {
+    /// Whether somebody else counts as much as reserved and kept. What was added he may have counted, if he has heard of both
+    /// payments as one.
+    pub fn is(&self, counted: (i64, i64)) -> bool {
+        let is = |added: i64| counted == (self.reserved, self.kept - added);
+        is(0) || is(self.added)
+    }
 }
 
 impl Payment {
@@ -289,6 +305,7 @@ impl Books {
             held.reserved += payment.reserved();
             held.kept += payment.kept();
             held.lost += payment.lost();
+            held.added += payment.added;
             // What was charged back was kept: no other authorization may be.
             held.holding += usize::from(payment.reserved() + payment.kept() + payment.lost() > 0);
             held.waiting +=

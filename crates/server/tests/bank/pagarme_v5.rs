@@ -90,6 +90,8 @@ fn order(bank: &mut Inner, account: &str, sent: &Value, fault: Fault) -> Told {
         metadata: serde_json::Map::new(),
         denied_until: None,
         is_retracted: false,
+        added: 0,
+        is_paid_twice: false,
         last: "",
     };
     let place = bank.begin(payment, until, fault);
@@ -242,9 +244,9 @@ pub(super) fn events(payment: &Payment, news: &News, number: u64, at: Timestamp)
         News::Refused | News::Expired => "charge.payment_failed",
         News::Authorized if payment.standing == Standing::Reserved => "charge.pending",
         News::Authorized | News::Captured => "charge.paid",
-        News::Paid { .. } if payment.taken < payment.amount => "charge.underpaid",
-        News::Paid { .. } if payment.taken > payment.amount => "charge.overpaid",
-        News::Paid { .. } => "charge.paid",
+        News::Paid if payment.taken < payment.amount => "charge.underpaid",
+        News::Paid if payment.taken > payment.amount => "charge.overpaid",
+        News::Paid => "charge.paid",
         News::Waits => "charge.pending",
         News::Released { .. } => "charge.refunded",
         News::Refunded(refund) if payment.refunds[*refund].state == RefundState::Done => {

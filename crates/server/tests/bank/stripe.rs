@@ -90,6 +90,8 @@ fn pay(bank: &mut Inner, account: &str, form: &HashMap<String, String>, fault: F
         metadata,
         denied_until: None,
         is_retracted: false,
+        added: 0,
+        is_paid_twice: false,
         last: "",
     };
     let place = bank.begin(payment, until, fault);
@@ -259,9 +261,7 @@ pub(super) fn events(payment: &Payment, news: &News, number: u64, at: Timestamp)
         News::Authorized if payment.standing == Standing::Reserved => {
             ("payment_intent.amount_capturable_updated", intent(payment), None)
         }
-        News::Authorized | News::Captured | News::Paid { .. } => {
-            ("payment_intent.succeeded", intent(payment), None)
-        }
+        News::Authorized | News::Captured | News::Paid => ("payment_intent.succeeded", intent(payment), None),
         News::Waits => ("payment_intent.requires_action", intent(payment), None),
         News::Expired => ("payment_intent.payment_failed", intent(payment), None),
         News::Released { by } => ("payment_intent.canceled", intent(payment), by.clone()),

@@ -44,11 +44,8 @@ pub enum News {
     },
     /// The refund with this number is done, or has failed.
     Refunded(usize),
-    /// How many payments were before it.
-    Paid {
-        amount: i64,
-        further: usize,
-    },
+    /// By the payer.
+    Paid,
     Expired,
     CaseOpened(usize),
     CaseEnded(usize),
@@ -69,6 +66,8 @@ pub struct OfCapture {
 pub enum Seldom {
     /// A payer pays another amount than he is asked for.
     OtherAmount,
+    /// A payer pays twice.
+    PaidTwice,
     PartDisputed,
     SecondCase,
     /// The end of a dispute is overturned.
@@ -84,6 +83,7 @@ pub enum Seldom {
 impl Seldom {
     pub const ALL: &[Self] = &[
         Self::OtherAmount,
+        Self::PaidTwice,
         Self::PartDisputed,
         Self::SecondCase,
         Self::Overturned,
@@ -190,7 +190,40 @@ impl Bank {
             payment.last = "paid";
             let is_other = amount != payment.amount;
             inner.count(Seldom::OtherAmount, is_other);
-            inner.tell(place, News::Paid { amount, further: 0 });
+            inner.tell(place, News::Paid);
+        })
+    }
+
+    /// The payer of a Pix who has paid pays once more. At the second provider that is a payment with an id of its own; the
+    /// third one adds it to the first, and the first one has no Pix.
+    pub fn pay_again(&self, object_id: &str, amount: Option<i64>) -> bool {
+        let is_paid = |payment: &Payment| {
+            let is_kept = payment.face == Face::Adyen || payment.refunds.is_empty();
+            payment.means == Means::Pix
+                && payment.standing == Standing::Taken
+                && !payment.is_paid_twice
+                && is_kept
+        };
+        self.with(object_id, is_paid, |inner, place| {
+            let number = inner.number();
+            let payment = &mut inner.books.payments[place];
+            let amount = amount.unwrap_or(payment.amount);
+            payment.is_paid_twice = true;
+            let place = match payment.face {
+                Face::Adyen => {
+                    let id = format!("PSP{number}");
+                    let further = Payment { id, taken: amount, refunds: Vec::new(), ..payment.clone() };
+                    inner.books.payments.push(further);
+                    inner.books.payments.len() - 1
+                }
+                Face::Stripe | Face::PagarmeV5 => {
+                    payment.pay(amount);
+                    payment.added = amount;
+                    place
+                }
+            };
+            inner.count(Seldom::PaidTwice, true);
+            inner.tell(place, News::Paid);
         })
     }
 
@@ -258,6 +291,7 @@ impl Bank {
             0..=3 => self.pay(&object_id, some),
             4 => self.dispute(&object_id, some),
             5 => self.end_case(&object_id, if is_won { CaseState::Won } else { CaseState::Lost }),
+            6 => self.pay_again(&object_id, some),
             _ => false,
         };
     }

@@ -196,7 +196,11 @@ impl Sequence {
             3 => {
                 let other = i64::try_from(1 + self.dice.below(1500)).unwrap();
                 let other = self.dice.one_in(3).then_some(other);
-                told.paid += usize::from(self.bank.pay(id, other));
+                let is_paid = self.bank.pay(id, other);
+                told.paid += usize::from(is_paid);
+                if !is_paid || self.dice.one_in(3) {
+                    self.bank.pay_again(id, other);
+                }
             }
             4..=5 => {
                 let ends =
