@@ -67,7 +67,7 @@ sql! {
             network_response_code = :network_response_code, response_code = :response_code, paid_as = :paid_as,
             network_transaction_id = :network_transaction_id,
             decline = :decline, authentication = :authentication, duration_ms = :duration_ms, due_at = :due_at,
-            given_up_at = NULL, updated_at = :updated_at
+            given_up_at = NULL, occurred_at = :occurred_at, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Ends a request with instructions for the payer; the provider is probed from time to time.
     pub INSTRUCT_TRANSACTION_REQUEST = "
@@ -262,7 +262,10 @@ fn end_of(ended: &TransactionRequest, due_at: Option<Timestamp>) -> Result<(&'st
     let amount = ended.amount.minor_units();
     let args = known_args(ended).with("amount", amount).with("decline", decline).with("due_at", due_at);
     Ok(match has_rare_facts(ended) {
-        true => (&END_TRANSACTION_REQUEST_IN_FULL, with_rare_facts(args, ended)?),
+        true => {
+            let args = with_rare_facts(args, ended)?.with("occurred_at", ended.occurred_at);
+            (&END_TRANSACTION_REQUEST_IN_FULL, args)
+        }
         false => (&END_TRANSACTION_REQUEST, args),
     })
 }

@@ -159,8 +159,7 @@ pub struct TransactionRequest {
     pub authenticated: Option<Box<Authenticated>>,
     /// How long the call took.
     pub duration: Option<Duration>,
-    /// When what it records happened, by the provider's clock; of what a provider reports without being asked, where it says
-    /// so.
+    /// When what it records happened, by the provider's clock, where a provider's notification says so.
     pub occurred_at: Option<Timestamp>,
     /// When it was last sent, by the clock of the account.
     pub sent_at: Timestamp,

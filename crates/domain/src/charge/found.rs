@@ -206,7 +206,8 @@ impl Charge {
         let told = charge.begin_request(new_id(), asks, now);
         let awaited = requests.iter().find(|request| request.id == found.id).unwrap_or(found);
         let outcome = with_reference(found.outcome.clone(), awaited);
-        requests.push(TransactionRequest { outcome, authenticated: found.authenticated.clone(), ..told });
+        let (authenticated, occurred_at) = (found.authenticated.clone(), found.occurred_at);
+        requests.push(TransactionRequest { outcome, authenticated, occurred_at, ..told });
         let (next, at) = (next(&charge, &requests), requests.len() - 1);
         charge.taken(requests, Some(at), next, new_id, now)
     }

@@ -126,6 +126,8 @@ pub struct Found {
     pub taken_back: Vec<TakenBack>,
     /// What a 3DS server has answered.
     pub authenticated: Option<Box<Authenticated>>,
+    /// When it happened, by the provider's clock, if a notification told it.
+    pub occurred_at: Option<Timestamp>,
 }
 
 impl From<Outcome> for Found {
@@ -137,6 +139,7 @@ impl From<Outcome> for Found {
             reversals: Vec::new(),
             taken_back: Vec::new(),
             authenticated: None,
+            occurred_at: None,
         }
     }
 }
@@ -164,11 +167,12 @@ impl Found {
 
     /// The request with its outcome, once for each payment.
     pub fn ended(self, request: &TransactionRequest, now: Timestamp) -> Vec<TransactionRequest> {
-        let Self { outcome, amount, paid_again, reversals: _, taken_back: _, authenticated } = self;
+        let Self { outcome, amount, paid_again, reversals: _, taken_back: _, authenticated, occurred_at } =
+            self;
         let authenticated = authenticated.or_else(|| request.authenticated.clone());
         let with = |outcome, amount| {
             let authenticated = authenticated.clone();
-            TransactionRequest { amount, authenticated, ..request.end(outcome, None, now) }
+            TransactionRequest { amount, authenticated, occurred_at, ..request.end(outcome, None, now) }
         };
         let first = with(outcome, amount.unwrap_or(request.amount));
         let again = paid_again.into_iter();

@@ -8,6 +8,7 @@ use regente_domain::charge::{self, Charge, Ended, FollowUpKind, FollowUpRefusal,
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
 use regente_domain::split::SellerReturn;
+use regente_domain::time::Timestamp;
 use regente_providers::request::{FollowUp, Held, Operation};
 use regente_store::purchases::{self, PurchaseVersion};
 use regente_store::transaction_requests::{self, StoredRequest};
@@ -206,11 +207,12 @@ fn report_contradiction(known: &TransactionRequest) {
     );
 }
 
-/// Records the result of `accepted`, a void that the provider had accepted.
+/// Records the result of `accepted`, a capture or void that the provider had accepted.
 pub async fn report(
     app: &App,
     accepted: &TransactionRequest,
     outcome: Outcome,
+    occurred_at: Option<Timestamp>,
     actor: &Actor,
 ) -> Result<(), Error> {
     for _ in 0..RACES_MAX {
@@ -224,7 +226,7 @@ pub async fn report(
             Ended::Known | Ended::Contradicted(_) => return Ok(()),
         };
         let step = Step::from(step);
-        let told = step.ends(told);
+        let told = TransactionRequest { occurred_at, ..step.ends(told) };
         match outcome::write(app, &before, Some(&told), &step, None, actor).await? {
             Written::ByUs => return Ok(()),
             Written::Elsewhere => {}

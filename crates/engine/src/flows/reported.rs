@@ -47,7 +47,11 @@ pub(super) async fn apply(
             Revoked::LeftToOperator(status) => return Ok(Applied::LeftToOperator(status)),
         }
     }
-    let ended = |outcome| request.end(outcome, None, app.clock.of(request.client_id));
+    let occurred_at = found.occurred_at;
+    let ended = |outcome| TransactionRequest {
+        occurred_at,
+        ..request.end(outcome, None, app.clock.of(request.client_id))
+    };
     let reversals = std::mem::take(&mut found.reversals);
     let outcome = match (stored.object_kind, Says::of(request, &found.outcome)) {
         (_, Says::NothingNew) => return Ok(Applied::Yes),
@@ -62,7 +66,7 @@ pub(super) async fn apply(
         },
         (ObjectKind::Charge, Says::Authorization) => finding::take_all(app, request, found, actor).await,
         (ObjectKind::Charge, Says::ResultOfAccepted) => {
-            follow_up::report(app, request, found.outcome, actor).await
+            follow_up::report(app, request, found.outcome, occurred_at, actor).await
         }
         (ObjectKind::Charge, Says::EndOfOperation) => {
             follow_up::recover(app, ended(found.outcome), actor).await

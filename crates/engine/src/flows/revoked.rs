@@ -115,7 +115,8 @@ pub(super) enum Confirmed {
 }
 
 /// Has the provider confirm a refusal of `about` that it has notified, if that contradicts what is recorded. Of a provider that
-/// cannot be asked, a refusal of the same payment counts that has happened after the approval, or after that was recorded.
+/// cannot be asked, a refusal of the same payment counts that has happened after the approval: after the moment that a
+/// notification gave for it, or after its answer was recorded.
 pub(super) async fn confirm(
     app: &App,
     about: &TransactionRequest,
@@ -130,8 +131,9 @@ pub(super) async fn confirm(
             .as_deref()
             .zip(approved.transaction_id())
             .is_some_and(|(refused, approved)| refused != approved);
+        let approved_at = approved.occurred_at.unwrap_or(approved.updated_at);
         let is_later = match when {
-            Refused::At(at) => at > approved.updated_at,
+            Refused::At(at) => at > approved_at,
             Refused::AfterApproval => true,
         };
         return Ok(match (is_of_another, is_later) {

@@ -118,7 +118,7 @@ async fn accepted(
     let found = happens(app, charge, request, what).await?;
     match found.outcome {
         outcome @ (Outcome::Approved(_) | Outcome::Declined(_)) => {
-            follow_up::report(app, request, outcome, actor).await
+            follow_up::report(app, request, outcome, None, actor).await
         }
         Outcome::Open
         | Outcome::Pending(_)

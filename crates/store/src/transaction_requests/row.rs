@@ -39,7 +39,9 @@ pub(super) fn known_args(ended: &TransactionRequest) -> Args {
 pub(super) fn has_rare_facts(ended: &TransactionRequest) -> bool {
     let of_reference =
         |reference: &Approval| reference.network_transaction_id.is_some() || reference.paid_as.is_some();
-    ended.authenticated.is_some() || ended.reference().is_some_and(of_reference)
+    ended.occurred_at.is_some()
+        || ended.authenticated.is_some()
+        || ended.reference().is_some_and(of_reference)
 }
 
 /// Adds what few answers have.

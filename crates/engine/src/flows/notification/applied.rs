@@ -45,10 +45,12 @@ pub(super) async fn apply(
     };
     match &event.what {
         EventKind::Outcome(finding) => {
-            outcome(app, stored, finding.clone(), Refused::At(event.occurred_at)).await
+            let found = told(&stored, finding.clone(), event);
+            outcome(app, stored, found, Refused::At(event.occurred_at)).await
         }
         EventKind::Revoked(decline) => {
-            outcome(app, stored, Finding::Declined(decline.clone()), Refused::AfterApproval).await
+            let found = told(&stored, Finding::Declined(decline.clone()), event);
+            outcome(app, stored, found, Refused::AfterApproval).await
         }
         EventKind::Reversal(what) => {
             let occurred_at = what.occurred_at.or(Some(event.occurred_at));
@@ -109,10 +111,14 @@ async fn seller(
     Ok(if is_known { Applied::Yes } else { Applied::Unmatched })
 }
 
+fn told(stored: &StoredRequest, finding: Finding, event: &ProviderEvent) -> Found {
+    Found { occurred_at: Some(event.occurred_at), ..Found::of(&stored.request, finding) }
+}
+
 async fn outcome(
     app: &App,
     stored: StoredRequest,
-    finding: Finding,
+    mut found: Found,
     refused: Refused,
 ) -> Result<Applied, Error> {
     let request = &stored.request;
@@ -120,7 +126,6 @@ async fn outcome(
         return Ok(Applied::InFlight);
     }
     let _admission = app.store.admit_waiting().await?;
-    let mut found = Found::of(request, finding);
     if let (ObjectKind::Charge, Outcome::Declined(decline)) = (stored.object_kind, &found.outcome) {
         match revoked::confirm(app, request, decline, refused).await? {
             Confirmed::AsTold => {}

@@ -23,6 +23,7 @@ stories! {
     a_capture_that_fails_after_it_was_confirmed_leaves_the_reservation,
     a_payment_that_was_captured_by_itself_fails_with_its_capture,
     a_capture_that_has_failed_when_it_is_confirmed_leaves_the_reservation,
+    a_payment_that_is_refused_before_its_approval_is_heard_fails,
     what_was_refunded_before_it_is_refused_is_left_to_the_operator,
     a_refused_refund_has_moved_no_money,
     a_refusal_counts_when_the_provider_that_is_asked_confirms_it,
@@ -151,6 +152,22 @@ async fn a_payment_that_was_captured_by_itself_fails_with_its_capture(app: TestA
     assert_eq!(shown(&failed), ("failed", 150), "{failed:#}");
     assert_eq!(requests(&failed), [("authorization", "failed"), ("authorization", "success")]);
     assert_eq!(announced(&app, &id).await, ["pending", "authorized", "failed"]);
+    assert_eq!(posted(&app).await, (0, 0));
+    ledger_is_right(&app).await;
+}
+
+/// The approval comes an hour late: what the provider says of a moment between the two is newer than it.
+async fn a_payment_that_is_refused_before_its_approval_is_heard_fails(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    shop.elsewhere.answers(|said| (said.path == "/adyen/payments").then(|| (500, json!({}))));
+    let id = charged(&app, &shop, true).await;
+    assert_eq!(shown(&read(&app, &id).await), ("pending", 150));
+    let (approved_at, refused_at) = (soon(&app), soon(&app));
+    app.clock.advance(Duration::from_secs(60 * 60));
+    tells_with(&app, &shop, "/adyen/payments", ("AUTHORISATION", true), (PAYMENT, &approved_at)).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 150));
+    tells_with(&app, &shop, "/adyen/payments", ("AUTHORISATION", false), (PAYMENT, &refused_at)).await;
+    assert_eq!(shown(&read(&app, &id).await), ("failed", 150));
     assert_eq!(posted(&app).await, (0, 0));
     ledger_is_right(&app).await;
 }
