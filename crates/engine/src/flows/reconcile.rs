@@ -104,13 +104,18 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         reported::apply(app, stored, newest, &actor).await?;
     }
     if is_over {
-        let mut batch = Batch::new(stored.request.client_id);
-        let TransactionRequest { client_id, object_id, id, .. } = stored.request;
-        transaction_requests::stop_probing(&mut batch, client_id, object_id, id);
-        // If the commit is unknown, the due date brings the request back once more.
-        let _ = app.store.apply(batch).await?;
+        stop_probing(app, &stored.request).await?;
     }
     Ok(Resolved::Yes)
+}
+
+/// Ends probing of a request. If the commit is unknown, the due date brings the request back once more.
+async fn stop_probing(app: &App, request: &TransactionRequest) -> Result<(), Error> {
+    let TransactionRequest { client_id, object_id, id, .. } = *request;
+    let mut batch = Batch::new(client_id);
+    transaction_requests::stop_probing(&mut batch, client_id, object_id, id);
+    let _ = app.store.apply(batch).await?;
+    Ok(())
 }
 
 /// Asks the provider once.
@@ -177,6 +182,9 @@ async fn still_open(
         );
         return Ok(());
     }
+    if is_told(app, &stored.request).await? {
+        return stop_probing(app, &stored.request).await;
+    }
     let mut batch = Batch::new(stored.request.client_id);
     transaction_requests::give_up(
         &mut batch,
@@ -196,6 +204,19 @@ async fn still_open(
         Commit::Refused(_) | Commit::Unknown => {}
     }
     Ok(())
+}
+
+/// Whether the provider has told by itself what the payer made of the instructions of a request.
+async fn is_told(app: &App, request: &TransactionRequest) -> Result<bool, Error> {
+    if request.pending().is_none() {
+        return Ok(false);
+    }
+    let requests = transaction_requests::of_object(&app.store, request.client_id, request.object_id).await?;
+    let tells = |told: &TransactionRequest| {
+        let is_of_provider = told.occurred_at.is_some() || matches!(told.outcome, Outcome::Approved(_));
+        told.follows == Some(request.id) && told.request_type == request.request_type && is_of_provider
+    };
+    Ok(requests.iter().any(|stored| tells(&stored.request)))
 }
 
 /// Sends the event for an open outcome, in case a crash prevented it.

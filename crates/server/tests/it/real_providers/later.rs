@@ -8,10 +8,14 @@ use axum::http::{Method, Request};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use regente::metrics::Endpoint;
+use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
+use super::with_bank::{provider, registered, settle, with_bank};
 use super::{Elsewhere, RETURNED, Said, adyen, body, stripe, with_providers};
-use crate::agreement::ledger_is_right;
+use crate::agreement::{ledger_is_right, nothing_is_open};
+use crate::bank::books::Face;
+use crate::charges::pix::{described, jose};
 use crate::charges::text;
 use crate::follow_ups::{announced, capture, void};
 use crate::harness::{APPROVED, TestApp, charge_body, stories};
@@ -29,6 +33,7 @@ stories! {
     a_charge_back_is_reversed_and_made_again,
     a_reversal_that_is_heard_after_the_second_charge_back_is_old,
     two_disputes_end_in_any_order,
+    a_pix_that_is_told_as_paid_is_not_unknown,
 }
 
 const RECEIVED: &str = include_str!("../../../../providers/tests/it/adyen/recorded/received.json");
@@ -374,4 +379,21 @@ pub fn signed_at(seconds: i64, message: &Value) -> String {
     let key = hmac::Key::new(hmac::HMAC_SHA256, b"whsec_test");
     let signature = hex::encode(hmac::sign(&key, format!("{seconds}.{message}").as_bytes()).as_ref());
     format!("t={seconds},v1={signature}")
+}
+
+/// The provider cannot be asked whether the payer pays once more. That ends without a word to the operator: the payment is known.
+async fn a_pix_that_is_told_as_paid_is_not_unknown(app: TestApp) {
+    let (app, bank) = with_bank(app).await;
+    let (merchant, post) = registered(&app, vec![provider(Face::Adyen, 1, 1)]).await;
+    let mut sent = charge_body(&merchant, APPROVED);
+    sent["paymentMethod"] = json!({ "paymentType": "pix", "expiresIn": 900 });
+    sent["paymentSource"] = described(jose());
+    let id = text(&app.post("/v1/charges", &sent).await.expect(201)["id"]).to_owned();
+    assert!(bank.pay(&id, None));
+    settle(&app, &bank, &post).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 150));
+    while !transaction_requests::next_due(&app.app.store).await.unwrap().is_empty() {
+        app.later(24 * HOUR).await;
+    }
+    nothing_is_open(&app).await;
 }
