@@ -266,7 +266,7 @@ async fn compare(inside: &Inside, bank: &Bank, account: &Account) -> Outcome<Str
         // A charge back waits for the refund of which nobody knows: the operator has both to settle.
         let waits = unknown.contains(id) && status == "refund_pending" && held.lost > 0;
         let posted = if waits { in_bank } else { posted };
-        if !held.is(here) || !held.is(posted) || held.holding > 1 {
+        if !held.is(here) || !held.is(posted) || held.holding > 1 || held.second > 0 {
             differences.push(format!(
                 "{id} is {status} with {amount}, the ledger says (reserved, kept) {posted:?}, the bank {held:?}; its \
                  requests: {:#}\nthe bank: {}",

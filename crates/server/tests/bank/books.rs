@@ -154,6 +154,8 @@ pub struct Held {
     /// Of what is kept: paid once more, and added by the provider to the payment before. Nobody can be told of it but an
     /// operator.
     pub added: i64,
+    /// How many were made while another one held something, or might.
+    pub second: usize,
     /// How many may still take money: a payer has instructions, or the acquirer has not decided.
     pub waiting: usize,
 }
@@ -209,6 +211,11 @@ impl Payment {
             | Standing::Taken
             | Standing::Released => None,
         }
+    }
+
+    /// Whether it holds something or has kept it, what was charged back included.
+    pub fn is_holding(&self) -> bool {
+        self.reserved() + self.kept() + self.lost() > 0
     }
 
     pub fn is_disputed(&self) -> bool {
@@ -295,6 +302,8 @@ impl Payment {
 #[derive(Default)]
 pub struct Books {
     pub payments: Vec<Payment>,
+    /// The charges of payments that were authorized while another one of the same charge held something, or might.
+    second: Vec<Uuid>,
 }
 
 impl Books {
@@ -307,11 +316,24 @@ impl Books {
             held.lost += payment.lost();
             held.added += payment.added;
             // What was charged back was kept: no other authorization may be.
-            held.holding += usize::from(payment.reserved() + payment.kept() + payment.lost() > 0);
+            held.holding += usize::from(payment.is_holding());
             held.waiting +=
                 usize::from(payment.waits_until().is_some() || payment.standing == Standing::Undecided);
         }
+        held.second = self.second.iter().filter(|of| object_id.is_none_or(|id| **of == id)).count();
         held
+    }
+
+    /// Writes a payment down, and whether the same charge might have had one before. The number of the payment.
+    pub fn add(&mut self, payment: Payment) -> usize {
+        let is_authorized = payment.is_holding()
+            || matches!(payment.standing, Standing::Undecided | Standing::Waiting { .. });
+        let may_hold = |other: &Payment| other.is_holding() || other.standing == Standing::Undecided;
+        if is_authorized && self.of_charge(payment.object_id).any(may_hold) {
+            self.second.push(payment.object_id);
+        }
+        self.payments.push(payment);
+        self.payments.len() - 1
     }
 
     pub fn of_charge(&self, object_id: Uuid) -> impl Iterator<Item = &Payment> {

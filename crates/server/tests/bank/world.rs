@@ -372,8 +372,7 @@ impl Inner {
             }
         };
         let is_told = payment.denied_until.is_none();
-        self.books.payments.push(payment);
-        let place = self.books.payments.len() - 1;
+        let place = self.books.add(payment);
         if let Some(news) = news.filter(|_| is_told) {
             self.tell(place, news);
         }

@@ -149,6 +149,7 @@ pub async fn agrees(app: &TestApp, bank: &Bank, charge: &Value, is_told: bool, o
     let held = bank.held(id);
     let shown = || format!("{of}: {charge:#}\nthe bank: {}", bank.shown(id));
     assert!(held.holding <= 1, "two authorizations are kept: {}", shown());
+    assert_eq!(held.second, 0, "a second authorization was asked for: {}", shown());
     assert_eq!(held.waiting, 0, "the bank has not decided: {}", shown());
     let told = match text(&charge["status"]) {
         "authorized" => Some((0, amount)),
