@@ -121,11 +121,16 @@ fn release_later(app: &App, batch: &mut Batch, reserved: &Charge) {
 }
 
 /// Whether the requests of this step are stored. Two nodes may move a charge alike in the same millisecond, each with a
-/// request of its own: the charge alone does not tell which of them has written it.
+/// request of its own, or with another payment of one request: the charge alone does not tell which of them has written it.
 fn has_all(stored: &[StoredRequest], ended: Option<&TransactionRequest>, step: &Step) -> bool {
-    let is_stored =
-        |request: &TransactionRequest| stored.iter().any(|stored| stored.request.id == request.id);
-    ended.is_none_or(is_stored) && step.next.as_ref().is_none_or(is_stored)
+    let of = |request: &TransactionRequest| {
+        let id = request.id;
+        stored.iter().map(|stored| &stored.request).find(|stored| stored.id == id)
+    };
+    let has_ended = |ended: &TransactionRequest| {
+        of(ended).is_some_and(|stored| stored.transaction_id() == ended.transaction_id())
+    };
+    ended.is_none_or(has_ended) && step.next.as_ref().is_none_or(|next| of(next).is_some())
 }
 
 fn nothing_to_write_to(before: &Charge, ended: Option<&TransactionRequest>) -> Error {

@@ -6,6 +6,7 @@ mod check;
 mod done_elsewhere;
 pub mod elsewhere;
 mod later;
+mod paid_twice;
 mod proofs;
 mod revoked;
 mod sequences;

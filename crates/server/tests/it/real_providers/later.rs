@@ -110,7 +110,12 @@ pub(super) async fn tells_with(
     }
 }
 
-fn told(shop: &Shop, end: &str, (code, success): (&str, bool), (psp, date): (&str, &str)) -> Value {
+pub(super) fn told(
+    shop: &Shop,
+    end: &str,
+    (code, success): (&str, bool),
+    (psp, date): (&str, &str),
+) -> Value {
     let all = shop.elsewhere.all();
     let sent = all.iter().rfind(|said| said.path.ends_with(end)).expect("such a request").json();
     let (reference, original) = (text(&sent["reference"]), "JLCMPCQ8HXSKGK82");
