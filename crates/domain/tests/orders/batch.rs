@@ -6,8 +6,8 @@ use std::time::Duration;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::charge::reversal::{Reversal, ReversalVerdict};
 use regente_domain::charge::{
-    AfterRevoking, BUYER_IS_GONE, ChargeState, Ended, Misstep, OrphanVoid, Step, Taken,
-    approved_authorization,
+    AfterRevoking, BUYER_IS_GONE, ChargeState, Ended, FollowUpKind, Misstep, OrphanVoid, Step, Taken,
+    Transition, approved_authorization,
 };
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::TransactionRequestId;
@@ -18,8 +18,8 @@ use super::bank::outcomes;
 use super::charge::{EXPIRES, NOW, Orders, at_once};
 use super::world::{Job, Plan, Report, Sends, Stored, World, bit};
 
-/// After so many refusals to void an orphaned authorization the operator is told.
-const REFUSALS_MAX: usize = 2;
+/// After so many refusals to void an authorization the operator is told.
+pub(crate) const REFUSALS_MAX: usize = 2;
 
 impl Orders {
     /// Decides a job from what is stored now; the jobs that remain to be done have nothing to write.
@@ -73,6 +73,12 @@ impl Orders {
             }
             Job::Begin(kind) => {
                 let Some(authorization) = approved_authorization(requests) else { return Ok(None) };
+                if *kind == FollowUpKind::Capture
+                    && let Some(accepting) = charge.accept_underpaid(None, now)
+                {
+                    let Ok(Transition { charge, announces }) = accepting else { return Ok(None) };
+                    return Ok(Some(written(stored, None, Step { charge, announces, next: None })));
+                }
                 let Ok((opened, open)) = charge.open(*kind, None, now) else { return Ok(None) };
                 let asks = regente_domain::charge::attempt::Asks::about(
                     authorization,

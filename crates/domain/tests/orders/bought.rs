@@ -11,10 +11,8 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use super::moves::Move;
+use super::several::digest_of;
 use super::world::{Left, World};
-
-/// A charge that sends more comes to no end.
-pub(crate) const REQUESTS_MAX: usize = 20;
 
 /// What a node does with the purchase.
 #[derive(Clone, Debug)]
@@ -74,10 +72,6 @@ pub(crate) fn digest(purchase: &Purchase) -> String {
     format!("{:?} {slots:?} {}", purchase.phase, purchase.version)
 }
 
-pub(crate) fn is_stopped(world: &World) -> bool {
-    world.broken.is_some() || world.stored.requests.len() > REQUESTS_MAX
-}
-
 pub(crate) fn id_of(card: usize) -> ChargeId {
     Id::new(Uuid::from_u128(50 + card as u128))
 }
@@ -108,12 +102,6 @@ impl Hash for Bought {
 
 impl PartialEq for Bought {
     fn eq(&self, other: &Self) -> bool {
-        world_digest(self) == world_digest(other)
+        digest_of(self) == digest_of(other)
     }
-}
-
-pub(crate) fn world_digest(state: &impl Hash) -> u64 {
-    let mut hasher = std::hash::DefaultHasher::new();
-    state.hash(&mut hasher);
-    hasher.finish()
 }

@@ -2,7 +2,7 @@
 
 use regente_domain::charge::attempt::{Outcome, RequestGroup, TransactionRequest};
 use regente_domain::charge::reversal::{ReversalKind, ReversalVerdict};
-use regente_domain::charge::{ChargeState, FollowUpKind, approved_authorization};
+use regente_domain::charge::{ChargeState, FollowUpKind, PaidOtherwise, approved_authorization};
 use stateright::Property;
 
 use super::bank::{Decision, Money, payment_id};
@@ -39,9 +39,10 @@ impl Orders {
             ChargeState::PreAuthorized { .. } => holds(Money::Reserved),
             ChargeState::Authorized { .. } => {
                 let is_open = world.bank.cases.contains(&Some(ReversalKind::DisputeOpened));
-                // What is less than was charged waits for the merchant.
+                // What is less than was charged waits for the merchant, unless he has accepted it.
                 let is_less = charge.amount < charge.original_amount;
-                charge.is_underpaid() == is_less
+                let is_accepted = matches!(charge.paid_otherwise, Some(PaidOtherwise::Accepted { .. }));
+                (charge.is_underpaid() || is_accepted) == is_less
                     && holds(Money::Taken)
                     && !world.bank.is_lost()
                     && charge.is_disputed(requests) == is_open

@@ -10,9 +10,10 @@ use regente_domain::purchase::{Change, Next, Phase, Purchase, Seen};
 use stateright::{Model, Property};
 
 use super::bank::Money;
-use super::bought::{Bought, Driver, REQUESTS_MAX, Step, id_of, is_stopped, state_of};
+use super::bought::{Bought, Driver, Step, id_of, state_of};
 use super::charge::{NOW, Orders};
 use super::moves::Move;
+use super::several::{REQUESTS_MAX, begun, crash, is_busy, is_over, is_stopped, moves, on_charge};
 use super::world::{Job, Left, Node, World};
 
 /// One bounded world of a purchase.
@@ -50,13 +51,12 @@ impl Cards {
         card: usize,
         step: impl FnOnce(&Orders, &World) -> Option<World>,
     ) -> Option<Bought> {
-        let mut world = state.cards[card].clone()?;
-        world.left = Left { crashes: 0, captures: 0, voids: 0, ..state.left };
-        let changed = step(&self.orders[card], &world)?;
+        let world = state.cards[card].as_ref()?;
+        let (changed, left) = on_charge(&self.orders[card], world, of_cards(state.left), step)?;
         let mut after = state.clone();
         let Left { crashes, captures, voids, .. } = state.left;
-        after.left = Left { crashes, captures, voids, ..changed.left };
-        after.cards[card] = Some(World { left: Left::default(), ..changed });
+        after.left = Left { crashes, captures, voids, ..left };
+        after.cards[card] = Some(changed);
         Some(after)
     }
 
@@ -90,8 +90,7 @@ impl Cards {
                 match begins {
                     None => Driver::Runs { refused: *refused },
                     Some(card) => {
-                        let world = self.orders[*card].begun(node);
-                        after.cards[*card] = Some(World { left: Left::default(), ..world });
+                        after.cards[*card] = Some(begun(&self.orders[*card], node));
                         let (base, before) = (*base + 1, String::new());
                         Driver::Waits { refused: *refused, card: *card, operation: None, base, before }
                     }
@@ -99,7 +98,7 @@ impl Cards {
             }
             Driver::Waits { refused, card, operation, before, .. } => {
                 let world = state.cards[*card].as_ref()?;
-                if !matches!(world.nodes[node], Node::Idle) {
+                if is_busy(world, node) {
                     return None;
                 }
                 match operation {
@@ -117,7 +116,7 @@ impl Cards {
     }
 
     fn is_busy(state: &Bought, node: usize, card: usize) -> bool {
-        state.cards[card].as_ref().is_some_and(|world| !matches!(world.nodes[node], Node::Idle))
+        state.cards[card].as_ref().is_some_and(|world| is_busy(world, node))
     }
 
     fn idle(&self, state: &Bought, node: usize) -> [Driver; 2] {
@@ -209,13 +208,11 @@ impl Cards {
     fn is_told(state: &Bought) -> bool {
         state.told || state.cards.iter().flatten().any(|world| world.told)
     }
+}
 
-    /// Whether nothing can happen any more.
-    fn is_over(&self, state: &Bought) -> bool {
-        let mut steps = Vec::new();
-        self.actions(state, &mut steps);
-        !steps.into_iter().any(|step| self.next_state(state, step).is_some_and(|after| after != *state))
-    }
+/// What may happen to the cards, of all that may happen: the rest happens to the purchase.
+fn of_cards(left: Left) -> Left {
+    Left { crashes: 0, captures: 0, voids: 0, ..left }
 }
 
 impl Model for Cards {
@@ -241,14 +238,11 @@ impl Model for Cards {
         }
         for (card, world) in state.cards.iter().enumerate() {
             let Some(world) = world else { continue };
-            let mut moves = Vec::new();
-            let left = Left { crashes: 0, captures: 0, voids: 0, ..state.left };
-            self.orders[card].actions(&World { left, ..world.clone() }, &mut moves);
+            let moves = moves(&self.orders[card], world, of_cards(state.left));
             steps.extend(moves.into_iter().map(|step| Step::Card(card, step)));
         }
         let is_driven = state.drivers.iter().any(|driver| !matches!(driver, Driver::Idle));
         for (node, driver) in state.drivers.iter().enumerate() {
-            let is_busy = |world: &World| !matches!(world.nodes[node], Node::Idle);
             match driver {
                 Driver::Idle if is_driven && state.twins == 0 => {}
                 // Which of two idle nodes begins makes no difference.
@@ -257,7 +251,8 @@ impl Model for Cards {
                     steps.push(Step::Drive(node));
                 }
             }
-            let is_at_work = !matches!(driver, Driver::Idle) || state.cards.iter().flatten().any(is_busy);
+            let is_at_work = !matches!(driver, Driver::Idle)
+                || state.cards.iter().flatten().any(|world| is_busy(world, node));
             if state.left.crashes > 0 && is_at_work {
                 steps.push(Step::Crash(node));
             }
@@ -296,10 +291,7 @@ impl Model for Cards {
                 after.left.crashes -= 1;
                 after.drivers[node] = Driver::Idle;
                 for world in after.cards.iter_mut().flatten() {
-                    if let Node::Writes { job, heard, .. } = world.nodes[node].clone() {
-                        Orders::hear_again(world, &job, heard);
-                    }
-                    world.nodes[node] = Node::Idle;
+                    crash(world, node);
                 }
                 Some(after)
             }
@@ -362,7 +354,7 @@ impl Model for Cards {
             ),
             Property::always("every run ends at rest", |model: &Self, state: &Bought| {
                 let waits = state.waits == 0 && matches!(Self::next(state, 0), Next::Wait(_));
-                Self::is_told(state) || waits || model.rests(state) || !model.is_over(state)
+                Self::is_told(state) || waits || model.rests(state) || !is_over(model, state)
             }),
         ]
     }
