@@ -121,8 +121,8 @@ const LIFE: &[Row] = &[
     (Fault::PageAfter(400), 20, CHANGES, Face::ALL),
     (Fault::Denies, 60, &[Authorize], &[Face::PagarmeV5]),
     (Fault::Undecided, 90, &[Authorize], &[Face::PagarmeV5]),
-    (Fault::Retracts, 150, &[Authorize], &[Face::Adyen, Face::PagarmeV5]),
-    (Fault::Retracts, 200, &[Capture], &[Face::Adyen]),
+    (Fault::Retracts, 220, &[Authorize], &[Face::Adyen, Face::PagarmeV5]),
+    (Fault::Retracts, 500, &[Capture], &[Face::Adyen]),
 ];
 
 /// All faults.

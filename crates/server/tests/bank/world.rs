@@ -76,7 +76,7 @@ pub enum Seldom {
     TakenBack,
     /// A capture that was told as done fails.
     CaptureTakenBack,
-    /// The same of what was captured without being asked for.
+    /// The same, and nobody has asked for the capture.
     OwnCaptureTakenBack,
 }
 
@@ -92,7 +92,8 @@ impl Seldom {
         Self::OwnCaptureTakenBack,
     ];
     /// What happens in a few dozens of sequences.
-    pub const OFTEN_ENOUGH: &[Self] = &[Self::OtherAmount, Self::PartDisputed, Self::TakenBack];
+    pub const OFTEN_ENOUGH: &[Self] =
+        &[Self::OtherAmount, Self::PaidTwice, Self::PartDisputed, Self::TakenBack, Self::CaptureTakenBack];
 }
 
 /// What was received, and is carried out later.
@@ -385,6 +386,7 @@ impl Inner {
 
     pub(super) fn tell(&mut self, place: usize, news: News) {
         self.count(Seldom::TakenBack, matches!(news, News::Retracted));
+        self.count(Seldom::CaptureTakenBack, matches!(news, News::CaptureRetracted(_)));
         let (now, number) = (self.now(), self.number());
         let payment = &self.books.payments[place];
         let bodies = match payment.face {
@@ -440,14 +442,13 @@ impl Inner {
 
     /// What was not decided is captured or refused; what is retracted is given up.
     fn decide(&mut self, place: usize) {
-        let (is_refused, now) = (self.dice.one_in(2), self.now());
+        let (is_refused, is_mostly, now) = (self.dice.one_in(2), !self.dice.one_in(4), self.now());
         let payment = &mut self.books.payments[place];
         let is_due = |since: Timestamp| now.since(since) >= RETRACTS_AFTER;
         if let Some(failing) = payment.failing_capture().filter(|capture| is_due(capture.at)) {
             let (id, reference) = (failing.id.clone(), failing.reference.clone());
             let amount = std::mem::take(&mut payment.taken);
             (payment.standing, payment.captured_by) = (Standing::Reserved, None);
-            self.count(Seldom::CaptureTakenBack, true);
             return self.tell(place, News::CaptureRetracted(OfCapture { id, reference, amount }));
         }
         let is_due = payment.is_to_be_retracted() && is_due(payment.at);
@@ -463,7 +464,7 @@ impl Inner {
             }
             Standing::Reserved | Standing::Taken if is_due => {
                 // What it has captured by itself it gives up with the capture, or with the authorization.
-                let is_of_capture = payment.face == Face::Adyen && payment.is_captured_at_once && is_refused;
+                let is_of_capture = payment.face == Face::Adyen && payment.is_captured_at_once && is_mostly;
                 let (id, reference) = (format!("CAP{}", payment.id), payment.reference.clone());
                 let amount = std::mem::take(&mut payment.taken);
                 payment.standing = Standing::Released;

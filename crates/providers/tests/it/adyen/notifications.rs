@@ -547,7 +547,7 @@ fn every_published_example_is_read() {
             "CANCELLATION: outcome",
             "CANCEL_OR_REFUND: outcome",
             "CAPTURE: outcome",
-            "CAPTURE_FAILED: outcome",
+            "CAPTURE_FAILED: revoked",
             "CHARGEBACK: charged_back",
             "CHARGEBACK_REVERSED: dispute_won",
             "DISPUTE_DEFENSE_PERIOD_ENDED: dispute_lost",

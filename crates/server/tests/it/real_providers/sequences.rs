@@ -198,7 +198,7 @@ impl Sequence {
                 let other = self.dice.one_in(3).then_some(other);
                 let is_paid = self.bank.pay(id, other);
                 told.paid += usize::from(is_paid);
-                if !is_paid || self.dice.one_in(3) {
+                if !is_paid || self.dice.one_in(2) {
                     self.bank.pay_again(id, other);
                 }
             }
