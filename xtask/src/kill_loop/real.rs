@@ -20,7 +20,8 @@ use crate::Outcome;
 use crate::bank::Bank;
 use crate::bank::books::{Face, Held};
 use crate::bank::faults::{self, Plan};
-use crate::bank::world::{Notice, deliveries};
+use crate::bank::news::Notice;
+use crate::bank::world::deliveries;
 use crate::place::{Account, Inside};
 use crate::service::Service;
 

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::books::{CaseState, Face, Means, Payment, RefundState, Standing};
 use super::faults::{Dice, Fault, Operation};
-use super::world::{News, OfCapture, ToDo};
+use super::news::{News, OfCapture, ToDo};
 use super::{Inner, Said, Told, text, whole};
 
 /// The key of the webhook.

@@ -5,6 +5,7 @@
 //! * [`books`] is what the bank holds: one model for the three.
 //! * `stripe`, `adyen` and `pagarme_v5` are its faces: requests, answers and notifications, and nothing of their own to remember.
 //! * [`faults`] is the one table of what goes wrong.
+//! * [`news`] is what it tells.
 //! * [`world`] is what happens without a request: payers pay, banks take back, what was received is carried out.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "what it cannot read is a fault of a test")]
@@ -28,13 +29,14 @@ use url::form_urlencoded;
 mod adyen;
 pub mod books;
 pub mod faults;
+pub mod news;
 mod pagarme_v5;
 mod stripe;
 pub mod world;
 
 use books::{Books, Face, Held};
 use faults::{Dice, Fault, Operation, Plan, When};
-use world::{Notice, ToDo};
+use news::{Notice, ToDo};
 
 /// Longest request, in bytes.
 const REQUEST_BYTES_MAX: usize = 1 << 20;

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::books::{Capture, CaseState, Face, Means, Payment, RefundState, Standing};
 use super::faults::{Fault, Operation};
-use super::world::News;
+use super::news::News;
 use super::{Inner, Said, Told, text, whole};
 
 /// How long the list of orders does not show what is new.

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::books::{Capture, Case, CaseState, Face, Means, No, Payment, Refund, RefundState, Standing};
 use super::faults::{Fault, Operation};
-use super::world::{News, Notice};
+use super::news::{News, Notice};
 use super::{Inner, Said, Told, split};
 
 /// The path of payments.

@@ -18,7 +18,7 @@ use crate::agreement::{all_charges, is_nothing_open, ledger_is_right};
 use crate::bank::Bank;
 use crate::bank::books::{CaseState, Face};
 use crate::bank::faults::{self, Dice, Plan};
-use crate::bank::world::Seldom;
+use crate::bank::news::Seldom;
 use crate::charges::pix::{described, jose};
 use crate::charges::redirects::address;
 use crate::charges::text;

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use crate::bank::Bank;
 use crate::bank::books::{Face, Held};
 use crate::bank::faults::{Dice, Plan};
-use crate::bank::world::{Notice, deliveries};
+use crate::bank::news::Notice;
+use crate::bank::world::deliveries;
 use crate::charges::text;
 use crate::harness::{Adapters, TestApp};
 
