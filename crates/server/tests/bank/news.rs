@@ -80,8 +80,7 @@ impl Seldom {
         Self::OwnCaptureTakenBack,
     ];
     /// What happens in a few dozens of sequences.
-    pub const OFTEN_ENOUGH: &[Self] =
-        &[Self::OtherAmount, Self::PaidTwice, Self::PartDisputed, Self::TakenBack, Self::CaptureTakenBack];
+    pub const OFTEN_ENOUGH: &[Self] = &[Self::OtherAmount, Self::PartDisputed, Self::TakenBack];
 }
 
 /// What was received, and is carried out later.

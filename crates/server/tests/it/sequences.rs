@@ -39,6 +39,8 @@ use crate::vendors;
 
 /// A sequence waits for its database most of the time. Each takes days: after some hundreds the cards would expire.
 const SEEDS: Seeds = Seeds { default: 150, of_a_database: 50, databases_at_once: 3 };
+/// So many meet what is rare.
+const SEEDS_FOR_RARE: u64 = 1000;
 /// Short, so that time-outs take little time; a busy machine has more of them, which is harmless.
 const DEADLINE: Duration = Duration::from_millis(8);
 /// One of several equal steps of time; together they exceed the schedule of probes many times over.
@@ -69,8 +71,9 @@ async fn run(fresh: impl AsyncFn() -> TestDatabase) {
     };
     let (seeds, told) = SEEDS.run(fresh, sequences, Told::plus).await;
     println!("{told:?}");
-    let is_enough = seeds >= SEEDS.default;
-    assert!(!is_enough || told.is_varied(), "the sequences no longer meet what they are for: {told:?}");
+    let is_enough =
+        (seeds < SEEDS.default || told.is_varied()) && (seeds < SEEDS_FOR_RARE || told.has_rare());
+    assert!(is_enough, "the sequences no longer meet what they are for: {told:?}");
 }
 
 /// Counts what the sequences contained, to notice a generator that produces too little.
@@ -136,13 +139,17 @@ impl Told {
             && self.challenges > 0
             && self.payments > 0
             && self.paid_withdrawn > 0
-            && self.taken_back > 0
             && self.reversals > 0
             && self.wallets > 0
             && self.sessions.is_varied()
             && self.divided > 0
             && self.fees > 0
             && self.vendors > 0
+    }
+
+    /// What happens seldom enough to be missing from a few seeds: which calls time out, chance decides besides the seed.
+    const fn has_rare(&self) -> bool {
+        self.taken_back > 0 && self.sessions.has_rare()
     }
 }
 

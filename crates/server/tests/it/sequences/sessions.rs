@@ -53,13 +53,15 @@ impl Told {
     pub(super) const fn is_varied(&self) -> bool {
         self.made > 0
             && self.taken > 0
-            && self.surplus > 0
-            && self.underpaid > 0
             && self.together > 0
             && self.refused > 0
             && self.canceled > 0
             && self.changed > 0
             && self.expired > 0
+    }
+
+    pub(super) const fn has_rare(&self) -> bool {
+        self.surplus > 0 && self.underpaid > 0
     }
 
     pub(super) const fn plus(self, other: Self) -> Self {
