@@ -206,6 +206,7 @@ impl Planned {
         let ended = ended.map(|ended| step.ends(ended));
         Ok(Self { before, requests, ended, step, card, prerequisites })
     }
+
     /// Writes the plan and carries out what follows: the next provider, the analysis, or the capture or void that a
     /// verdict leads to. The void of an orphaned authorization is left to the reconcile job.
     async fn carry_out(self, app: &App, actor: &Actor) -> Result<CarriedOut, Error> {

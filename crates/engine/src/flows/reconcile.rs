@@ -1,14 +1,15 @@
 //! Finds out unknown outcomes, whether the process died, the provider did not answer, or the payer is waited for. A
 //! request comes here when it is due. An authorization is probed and never sent again; captures and voids are sent
-//! again under the same key, and a risk analysis is asked for its verdict. After the last scheduled look-up the operator is alerted, and the provider is asked again
-//! only when the operator requests it. An authorization that the provider has denied is probed a few times more: if the
+//! again under the same key, and a risk analysis is asked for its verdict. After the last scheduled look-up the operator
+//! is alerted, and the provider is asked again only when the operator requests it; of a payer's payment that a provider
+//! which cannot be asked has told, nobody is. An authorization that the provider has denied is probed a few times more: if the
 //! provider admits it later, the money is given back.
 
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, never_arrived};
-use regente_domain::charge::{Charge, Says, expiry, reconciliation};
+use regente_domain::charge::{self, Charge, Says, expiry, reconciliation};
 use regente_domain::id::Id;
 use regente_domain::time::Timestamp;
 use regente_providers::request::Operation;
@@ -206,17 +207,14 @@ async fn still_open(
     Ok(())
 }
 
-/// Whether the provider has told by itself what the payer made of the instructions of a request.
+/// Whether a provider that cannot be asked has told by itself that the payer of a request has paid.
 async fn is_told(app: &App, request: &TransactionRequest) -> Result<bool, Error> {
-    if request.pending().is_none() {
+    if request.pending().is_none() || app.providers.can_be_asked(request.provider_type) {
         return Ok(false);
     }
     let requests = transaction_requests::of_object(&app.store, request.client_id, request.object_id).await?;
-    let tells = |told: &TransactionRequest| {
-        let is_of_provider = told.occurred_at.is_some() || matches!(told.outcome, Outcome::Approved(_));
-        told.follows == Some(request.id) && told.request_type == request.request_type && is_of_provider
-    };
-    Ok(requests.iter().any(|stored| tells(&stored.request)))
+    let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+    Ok(charge::payments(&requests, request.id).next().is_some())
 }
 
 /// Sends the event for an open outcome, in case a crash prevented it.
