@@ -53,6 +53,7 @@ pub use next::{EXPIRES_AFTER, Finish, Means, Next, expiry};
 pub use paid::PaidOtherwise;
 pub use parts::Parts;
 pub use revoked::AfterRevoking;
+pub(crate) use revoked::is_taken_back;
 pub use simulated::{SimulatedStatus, Staging, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
 pub use step::{Misstep, Step};

@@ -11,6 +11,7 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
 use super::attempt::{Approval, Asks, Outcome, RequestGroup, RequestType, TransactionRequest};
+use super::revoked::is_taken_back;
 use super::words::words;
 use super::{Charge, ChargeEvent, ChargeState, StateName, Transition, approved_authorization};
 
@@ -387,10 +388,12 @@ pub fn refunds_reverted<'a>(requests: impl IntoIterator<Item = &'a TransactionRe
     i64::try_from(reverted.count()).unwrap_or(i64::MAX)
 }
 
-/// What the provider has taken: what was captured, or paid at once.
+/// What the provider has taken: what was captured and did not fail later, or paid at once.
 pub(super) fn taken(requests: &[TransactionRequest]) -> Amount {
     let is_capture = |request: &&TransactionRequest| {
-        request.request_type == RequestType::Capture && matches!(request.outcome, Outcome::Approved(_))
+        request.request_type == RequestType::Capture
+            && matches!(request.outcome, Outcome::Approved(_))
+            && !is_taken_back(requests, request)
     };
     let at_once = || {
         let authorization = approved_authorization(requests)?;

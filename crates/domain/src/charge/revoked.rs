@@ -155,6 +155,22 @@ fn is_revoked(
     })
 }
 
+/// Whether the provider has taken an approval back. `requests` are those of its charge.
+pub(crate) fn is_taken_back(requests: &[TransactionRequest], approved: &TransactionRequest) -> bool {
+    // The result of what was accepted first is told of that request.
+    let is_accepted = |id: &TransactionRequestId| {
+        requests.iter().any(|request| request.id == *id && request.request_type == approved.request_type)
+    };
+    let told_of = approved.follows.filter(is_accepted);
+    // Of a payer who has paid several times it is the first payment.
+    let is_first = |about: TransactionRequestId| {
+        let mut approvals = requests.iter().filter(|request| matches!(request.outcome, Outcome::Approved(_)));
+        approvals.find(|request| is_about(request, about)).is_some_and(|first| first.id == approved.id)
+    };
+    let mut abouts = [Some(approved.id), told_of].into_iter().flatten();
+    abouts.any(|about| is_first(about) && is_revoked(requests, approved, about))
+}
+
 /// Whether nobody has given anything back, asked for it or disputed it. A void that was refused gave nothing back, also if
 /// it had been accepted first.
 fn is_untouched(requests: &[TransactionRequest]) -> bool {

@@ -4,7 +4,7 @@ use super::orphaned::undone_by;
 use super::{Kind, Moved};
 use crate::charge::attempt::{Outcome, Reported, RequestGroup, TransactionRequest};
 use crate::charge::reversal::{is_of, lost, reverses_charge_back};
-use crate::charge::{CaptureMode, Charge, FollowUpKind, approved_authorization};
+use crate::charge::{CaptureMode, Charge, FollowUpKind, approved_authorization, is_taken_back};
 use crate::id::TransactionRequestId;
 use crate::money::Amount;
 use crate::time::Timestamp;
@@ -22,6 +22,10 @@ pub fn moved(charge: &Charge, requests: &[TransactionRequest]) -> Vec<Moved> {
         let is_taken = found.iter().any(|moved| moved.key == payment.provider_key());
         let amount = request.amount.minor_units();
         match (request.request_type.group(), capture) {
+            // The provider says that it has not taken it.
+            (RequestGroup::Authorization(CaptureMode::Automatic), _)
+            | (RequestGroup::FollowUp(FollowUpKind::Capture), _)
+                if is_taken_back(requests, request) => {}
             (RequestGroup::Authorization(CaptureMode::Automatic), _)
             | (RequestGroup::FollowUp(FollowUpKind::Capture), _) => {
                 found.push(of(Kind::Sale, amount, request.sent_at));

@@ -482,6 +482,19 @@ fn a_charge_back_is_compared_with_what_the_books_have_of_it() {
 }
 
 #[test]
+fn what_a_provider_takes_back_is_no_sale() {
+    let charge = charge().approve(ProviderType::Sandbox, charge().amount, NOW).unwrap().charge;
+    let kinds = |requests: &[TransactionRequest]| -> Vec<Kind> {
+        moved(&charge, requests).iter().map(|moved| moved.kind).collect()
+    };
+    let paid = authorization(0, approved());
+    let refused = authorization(1, Outcome::Declined(never_arrived()));
+    let refused = TransactionRequest { follows: Some(paid.id), ..refused };
+    assert_eq!(kinds(std::slice::from_ref(&paid)), [Kind::Sale]);
+    assert_eq!(kinds(&[paid, refused]), []);
+}
+
+#[test]
 fn what_is_given_back_was_taken_once() {
     let charge = charge().approve(ProviderType::Sandbox, charge().amount, NOW).unwrap().charge;
     let void_of = |n: u128, undone: &TransactionRequest| {

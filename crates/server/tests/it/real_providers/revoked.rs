@@ -119,8 +119,16 @@ async fn a_capture_that_fails_after_it_was_confirmed_leaves_the_reservation(app:
     assert_eq!(announced(&app, &id).await, events);
     assert_eq!(posted(&app).await, (150, 0));
     ledger_is_right(&app).await;
-    // It can be captured again.
+    // It can be captured again, and all of that may come back.
     capture(&app, &id, json!({})).await.expect(201);
+    tells(&app, &shop, "/captures", "CAPTURE", true).await;
+    void(&app, &id, json!({ "amount": 60 })).await.expect(201);
+    tells(&app, &shop, "/refunds", "REFUND", true).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 90));
+    tells(&app, &shop, "/refunds", "REFUND_FAILED", true).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 150));
+    assert_eq!(posted(&app).await, (0, 150));
+    ledger_is_right(&app).await;
 }
 
 /// What the provider tells comes late: it has failed long before it is known to be done.
