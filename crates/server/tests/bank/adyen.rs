@@ -181,6 +181,8 @@ pub(super) fn events(payment: &Payment, news: &News, at: Timestamp) -> Vec<Value
         News::CaseEnded(case) => {
             let case = &payment.cases[*case];
             let code = match case.state {
+                // Another word of the same code, sum and case would be signed alike, and is taken for its repetition.
+                CaseState::Won if case.ends > 2 => "PREARBITRATION_WON",
                 CaseState::Won => "CHARGEBACK_REVERSED",
                 CaseState::Lost if case.ends > 1 => "SECOND_CHARGEBACK",
                 CaseState::Open | CaseState::Lost => "CHARGEBACK",
