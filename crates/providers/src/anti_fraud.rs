@@ -159,7 +159,7 @@ impl AnalysisFailure {
         match reason {
             UnknownReason::TimedOut => Self::TimedOut,
             UnknownReason::ConnectionLost => Self::reported("connection_lost"),
-            UnknownReason::ProviderFailed => Self::reported("processing_error"),
+            UnknownReason::ProviderFailed | UnknownReason::Unreadable => Self::reported("processing_error"),
         }
     }
 }

@@ -285,7 +285,7 @@ impl From<NoResponse> for Answer {
         match no_response {
             NoResponse::NotSent => Self::NotSent,
             NoResponse::Lost => Self::Unknown(UnknownReason::ConnectionLost),
-            NoResponse::TooLong => Self::Unknown(UnknownReason::ProviderFailed),
+            NoResponse::TooLong => Self::Unknown(UnknownReason::Unreadable),
         }
     }
 }

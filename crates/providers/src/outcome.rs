@@ -34,8 +34,10 @@ pub enum UnknownReason {
     TimedOut,
     /// The connection broke after the request was sent.
     ConnectionLost,
-    /// The provider reported an error of its own.
+    /// The provider reported an error of its own, or said nothing that proves an outcome.
     ProviderFailed,
+    /// The provider answered what cannot be read.
+    Unreadable,
 }
 
 impl UnknownReason {
@@ -45,6 +47,7 @@ impl UnknownReason {
             Self::TimedOut => "timed_out",
             Self::ConnectionLost => "connection_lost",
             Self::ProviderFailed => "provider_failed",
+            Self::Unreadable => "unreadable",
         }
     }
 }

@@ -98,7 +98,7 @@ fn told(answered: &Incoming, key: uuid::Uuid, kind: OperationKind) -> Answer {
     match answered.status {
         StatusCode::OK => match answered.json::<AnswerMessage>() {
             Some(answer) if answer.key == key => answer.answer.into(),
-            Some(_) | None => Answer::Unknown(UnknownReason::ProviderFailed),
+            Some(_) | None => Answer::Unknown(UnknownReason::Unreadable),
         },
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if is_first => {
             Answer::Declined(Decline::from_reason(Reason::InvalidCredentials))

@@ -123,6 +123,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0028_ends_of_disputes",
         text: include_str!("../migrations/0028_ends_of_disputes.sql"),
     },
+    Migration {
+        version: 29,
+        name: "0029_how_outcomes_are_told",
+        text: include_str!("../migrations/0029_how_outcomes_are_told.sql"),
+    },
 ];
 
 /// The table of applied migrations.

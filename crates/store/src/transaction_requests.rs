@@ -6,7 +6,7 @@ mod row;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::analysis::Verdict;
-use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
+use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::charge::instructions::Pending;
 use regente_domain::decline::Decline;
 use regente_domain::id::{CardId, ClientId, ProviderId, TransactionRequestId};
@@ -29,7 +29,7 @@ macro_rules! columns {
          status, amount, transaction_id, authorization_code, authorization_nsu, network_authorization_code, \
          network_response_code, response_code, network_transaction_id, paid_as, decline, duration_ms, follows, \
          undone_transaction_id, delay_to_compose, sent_at, instructions, expires_at, authentication, analysis, due_at, \
-         probes, open_reason, given_up_at, actor, occurred_at, updated_at"
+         probes, open_reason, told_by, given_up_at, actor, occurred_at, updated_at"
     };
 }
 use columns;
@@ -67,6 +67,7 @@ sql! {
             network_response_code = :network_response_code, response_code = :response_code, paid_as = :paid_as,
             network_transaction_id = :network_transaction_id,
             decline = :decline, authentication = :authentication, duration_ms = :duration_ms, due_at = :due_at,
+            open_reason = COALESCE(:open_reason, open_reason), told_by = :told_by,
             given_up_at = NULL, occurred_at = :occurred_at, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Ends a request with instructions for the payer; the provider is probed from time to time.
@@ -77,6 +78,7 @@ sql! {
             network_response_code = :network_response_code, response_code = :response_code, paid_as = :paid_as,
             network_transaction_id = :network_transaction_id,
             instructions = :instructions, expires_at = :expires_at, authentication = :authentication,
+            open_reason = COALESCE(:open_reason, open_reason), told_by = :told_by,
             duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Ends a risk analysis with what it found; a pending one keeps a due date: the provider is asked for the verdict.
@@ -146,8 +148,6 @@ pub struct StoredRequest {
     pub due_at: Option<Timestamp>,
     /// Number of probes.
     pub probes: i64,
-    /// Why the outcome is unknown, once it was probed.
-    pub open_reason: Option<OpenReason>,
     /// When probing ended without an outcome.
     pub given_up_at: Option<Timestamp>,
 }

@@ -161,6 +161,10 @@ pub struct TransactionRequest {
     pub duration: Option<Duration>,
     /// When what it records happened, by the provider's clock, where a provider's notification says so.
     pub occurred_at: Option<Timestamp>,
+    /// Why the answer to the call told no outcome.
+    pub open_reason: Option<OpenReason>,
+    /// What told the outcome, if it was not the answer to the call.
+    pub told_by: Option<ToldBy>,
     /// When it was last sent, by the clock of the account.
     pub sent_at: Timestamp,
     /// When it last changed.
@@ -230,6 +234,8 @@ impl TransactionRequest {
             authenticated: None,
             duration: None,
             occurred_at: None,
+            open_reason: None,
+            told_by: None,
             sent_at: now,
             updated_at: now,
         }
@@ -329,7 +335,8 @@ impl TransactionRequest {
         if self.updated_at <= at {
             return self.clone();
         }
-        Self { outcome: Outcome::Open, duration: None, updated_at: self.id.created_at(), ..self.clone() }
+        let updated_at = self.id.created_at();
+        Self { outcome: Outcome::Open, duration: None, told_by: None, updated_at, ..self.clone() }
     }
 
     /// The same request, with its outcome.
@@ -339,7 +346,7 @@ impl TransactionRequest {
 }
 
 words! {
-    /// Why the outcome of a request is unknown.
+    /// Why the answer to a request told no outcome.
     OpenReason {
         /// The provider did not answer in time.
         TimedOut = "timed_out",
@@ -347,8 +354,28 @@ words! {
         ConnectionLost = "connection_lost",
         /// The provider failed while it processed the request.
         ProviderFailed = "provider_failed",
+        /// The provider answered what cannot be read.
+        Unreadable = "unreadable",
         /// The service stopped before it recorded the answer.
         Interrupted = "interrupted",
+    }
+}
+
+words! {
+    /// What told the outcome of a request, if it was not the answer to the call.
+    ToldBy {
+        /// Nothing was sent: the provider could not be reached.
+        NotSent = "not_sent",
+        /// The provider was asked what became of it.
+        Probe = "probe",
+        /// It was sent again under its key.
+        Repetition = "repetition",
+        /// The provider reported it by itself.
+        Notification = "notification",
+        /// Nobody asked for it: the provider reported what was done there.
+        Elsewhere = "elsewhere",
+        /// Nobody: the time to wait for an answer, or for the payer, was over.
+        Nobody = "nobody",
     }
 }
 

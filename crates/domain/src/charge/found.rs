@@ -1,7 +1,7 @@
 //! Decides what the outcome of an authorization makes of its charge, whenever it comes and however often: the reconcile job
 //! asked for it, the provider sent a notification, or the call's answer came after another node had moved the charge.
 
-use super::attempt::{Asks, Outcome, TransactionRequest, expired};
+use super::attempt::{Asks, Outcome, ToldBy, TransactionRequest, expired};
 use super::explanation::Stopped;
 use super::step::{Misstep, Step};
 use super::{Charge, ChargeState, Finish, Means, Next, PaymentSource};
@@ -107,6 +107,7 @@ impl Charge {
         let finish = Finish::Failed { by: awaited.provider_type, stopped };
         let gone = TransactionRequest {
             outcome: Outcome::Declined(expired(awaited)),
+            told_by: Some(ToldBy::Nobody),
             authenticated: awaited.authenticated.as_deref().map(|known| Box::new(known.not_completed())),
             ..awaited.clone()
         };
@@ -206,8 +207,9 @@ impl Charge {
         let told = charge.begin_request(new_id(), asks, now);
         let awaited = requests.iter().find(|request| request.id == found.id).unwrap_or(found);
         let outcome = with_reference(found.outcome.clone(), awaited);
-        let (authenticated, occurred_at) = (found.authenticated.clone(), found.occurred_at);
-        requests.push(TransactionRequest { outcome, authenticated, occurred_at, ..told });
+        let (authenticated, occurred_at, told_by) =
+            (found.authenticated.clone(), found.occurred_at, found.told_by);
+        requests.push(TransactionRequest { outcome, authenticated, occurred_at, told_by, ..told });
         let (next, at) = (next(&charge, &requests), requests.len() - 1);
         charge.taken(requests, Some(at), next, new_id, now)
     }

@@ -10,7 +10,7 @@ use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
-use super::attempt::{Approval, Asks, Outcome, RequestGroup, RequestType, TransactionRequest};
+use super::attempt::{Approval, Asks, Outcome, RequestGroup, RequestType, ToldBy, TransactionRequest};
 use super::revoked::is_taken_back;
 use super::words::words;
 use super::{Charge, ChargeEvent, ChargeState, StateName, Transition, approved_authorization};
@@ -129,7 +129,8 @@ impl Reversed {
     pub fn request(&self, id: TransactionRequestId) -> TransactionRequest {
         let charge = &self.transition.charge;
         let begun = charge.begin_request(id, self.asks, charge.updated_at);
-        TransactionRequest { outcome: self.outcome.clone(), occurred_at: self.occurred_at, ..begun }
+        let (outcome, occurred_at) = (self.outcome.clone(), self.occurred_at);
+        TransactionRequest { outcome, occurred_at, told_by: Some(ToldBy::Elsewhere), ..begun }
     }
 }
 

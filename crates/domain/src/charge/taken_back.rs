@@ -5,7 +5,7 @@ use crate::id::TransactionRequestId;
 use crate::money::Amount;
 use crate::time::Timestamp;
 
-use super::attempt::{Approval, Asks, Outcome, RequestType, TransactionRequest};
+use super::attempt::{Approval, Asks, Outcome, RequestType, ToldBy, TransactionRequest};
 use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, Transition};
 
 /// A payment that was taken back.
@@ -65,6 +65,7 @@ impl Charge {
         let asks = Asks::about(payment, RequestType::Void, payment.amount);
         let told = TransactionRequest {
             outcome: Outcome::Approved(taken_back.reference.clone()),
+            told_by: Some(ToldBy::Elsewhere),
             ..charge.begin_request(id, asks, now)
         };
         AfterTakingBack::Gone(Box::new((Transition { charge, announces: reversed.announces }, told)))

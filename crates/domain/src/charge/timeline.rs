@@ -13,8 +13,8 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
 use super::Charge;
-use super::analysis::Verdict;
-use super::attempt::{OpenReason, Outcome, RequestType, TransactionRequest};
+use super::analysis::{Failure, Verdict};
+use super::attempt::{OpenReason, Outcome, RequestType, ToldBy, TransactionRequest};
 use super::explanation::{CircuitNote, Considered, Skipped, Stopped};
 use super::revoked::takes_back;
 use super::words::words;
@@ -37,8 +37,6 @@ pub struct Attempt {
     pub probes: i64,
     /// When the next probe is due.
     pub next_probe_at: Option<Timestamp>,
-    /// Why its outcome was unknown at first.
-    pub open_reason: Option<OpenReason>,
     /// When probing was given up.
     pub given_up_at: Option<Timestamp>,
 }
@@ -130,12 +128,16 @@ pub struct TimelineStep {
     pub next_probe_at: Option<Timestamp>,
     /// Why its outcome was unknown at first.
     pub open_reason: Option<OpenReason>,
+    /// What told its outcome, if it was not the answer to the call.
+    pub told_by: Option<ToldBy>,
     /// When probing was given up.
     pub given_up_at: Option<Timestamp>,
     /// Whether a tester set it without asking a provider.
     pub set_by_hand: bool,
     /// Whether it records the payer's action on an earlier request's instructions.
     pub of_payer: bool,
+    /// Whether it records the result of a capture or void that the provider had accepted.
+    pub of_accepted: bool,
     /// Whether the provider refused what it had approved.
     pub takes_back: bool,
     /// Whether it records the later verdict of an analysis.
@@ -235,14 +237,22 @@ impl Teller<'_> {
             next_probe_at: self
                 .for_the_merchant(asked.next_probe_at)
                 .filter(|_| matches!(ended, Ended::Unknown | Ended::VerdictPending)),
-            open_reason: self.for_the_merchant(asked.open_reason),
+            open_reason: self.for_the_merchant(request.open_reason.or_else(|| unanswered_analysis(request))),
+            told_by: self.for_the_merchant(request.told_by),
             given_up_at: self.for_the_merchant(asked.given_up_at),
             set_by_hand: asked.is_set_by_hand(),
             of_payer: request.request_type.is_authorization() && request.awaited().is_some(),
+            of_accepted: self.is_result_of_accepted(request),
             takes_back: takes_back(request, self.asked.iter().map(|asked| &asked.request)),
             of_analysis: request.is_later_verdict(),
             then: then(asked, ended, next, self.charge.explanation.stopped),
         }
+    }
+
+    fn is_result_of_accepted(&self, request: &TransactionRequest) -> bool {
+        let is_accepted = |asked: &&Attempt| matches!(asked.request.outcome, Outcome::Accepted(_));
+        let mut accepted = self.asked.iter().filter(is_accepted);
+        request.follows.is_some_and(|id| accepted.any(|asked| asked.request.id == id))
     }
 
     fn named(&self, id: ProviderId, provider_type: ProviderType) -> Named {
@@ -270,10 +280,22 @@ impl Attempt {
     fn is_set_by_hand(&self) -> bool {
         !matches!(self.request.outcome, Outcome::Open)
             && self.request.duration.is_none()
-            && self.open_reason.is_none()
+            && self.request.open_reason.is_none()
+            && self.request.told_by.is_none()
             && self.probes == 0
             && self.request.follows.is_none()
             && !self.request.request_type.is_authentication()
+    }
+}
+
+/// Why an analysis has no verdict, if its provider did not answer: nobody asks again, so that is its end.
+fn unanswered_analysis(request: &TransactionRequest) -> Option<OpenReason> {
+    match request.verdict()? {
+        Verdict::Failed { failure: Failure::Unanswered, .. } => Some(OpenReason::TimedOut),
+        Verdict::Failed { failure: Failure::Reported, .. }
+        | Verdict::Pending
+        | Verdict::Approved { .. }
+        | Verdict::Reproved { .. } => None,
     }
 }
 

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use regente_domain::charge::attempt::{
-    Approval, OpenReason, Outcome, RequestType, TransactionRequest, never_arrived, unanswered,
+    Approval, OpenReason, Outcome, RequestType, ToldBy, TransactionRequest, never_arrived, unanswered,
 };
 use regente_domain::charge::explanation::{CircuitNote, Considered, Explanation, Skipped, Stopped};
 use regente_domain::charge::timeline::{Attempt, Audience, Ended, Then, Timeline, tell};
@@ -10,7 +10,7 @@ use regente_domain::charge::{
     CaptureMode, CardSource, Charge, ChargeState, Credit, Held, OpenOperation, PaymentMethod, References,
 };
 use regente_domain::currency::Currency;
-use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::id::{Id, ProviderId};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
@@ -96,10 +96,12 @@ fn asked(n: u128, outcome: Outcome, duration_ms: Option<u64>) -> Attempt {
         outcome,
         duration: duration_ms.map(Duration::from_millis),
         occurred_at: None,
+        open_reason: None,
+        told_by: None,
         sent_at: at(MADE_AT),
         updated_at: at("2026-03-23T15:12:40.400Z"),
     };
-    Attempt { request, probes: 0, next_probe_at: None, open_reason: None, given_up_at: None }
+    Attempt { request, probes: 0, next_probe_at: None, given_up_at: None }
 }
 
 fn told(charge: &Charge, asked: &[Attempt], audience: Audience) -> Timeline {
@@ -193,13 +195,13 @@ fn an_unknown_outcome_says_who_asks_and_that_nobody_else_is() {
     };
     let mut waiting = asked(1, Outcome::Open, None);
     assert_eq!(line(&waiting), "it has not answered yet");
-    waiting.open_reason = Some(OpenReason::TimedOut);
+    waiting.request.open_reason = Some(OpenReason::TimedOut);
     assert_eq!(
         line(&waiting),
         "it did not answer in time, and what became of it is not known: it was not asked again yet"
     );
     (waiting.probes, waiting.next_probe_at) = (1, Some(at("2026-03-23T16:00:00Z")));
-    waiting.open_reason = Some(OpenReason::ConnectionLost);
+    waiting.request.open_reason = Some(OpenReason::ConnectionLost);
     assert_eq!(
         line(&waiting),
         "the connection to it broke, and what became of it is not known: it was asked again once, and is at \
@@ -229,12 +231,164 @@ fn an_outcome_that_was_found_out_later_says_so() {
     let charge = charge(ChargeState::Processing, 1, vec![considered(1, None, None)]);
     for (outcome, end) in ends {
         let mut late = asked(1, outcome, None);
-        (late.probes, late.open_reason) = (1, Some(OpenReason::Interrupted));
+        (late.probes, late.request.open_reason) = (1, Some(OpenReason::Interrupted));
         let timeline = told(&charge, &[late], Audience::Merchant);
         let expected = format!("the service stopped before the answer was written down{end}");
         assert!(timeline.lines[6].contains(&expected), "{}", timeline.lines[6]);
         assert!(!timeline.steps[0].set_by_hand);
     }
+}
+
+/// Every way in which a step can end: its outcome, why the answer to the call told none, what told it, and the sentence.
+#[test]
+fn every_way_a_step_can_end_has_a_sentence_of_its_own() {
+    use OpenReason::{ConnectionLost, Interrupted, ProviderFailed, TimedOut, Unreadable};
+    use ToldBy::{NotSent, Notification, Probe, Repetition};
+    let approved = || Outcome::Approved(Approval::default());
+    let refused = || Outcome::Declined(Decline::of(DeclinedCode::TryAgain));
+    let accepted = || Outcome::Accepted(Approval::default());
+    let unreached = || Outcome::Declined(Decline::from_reason(Reason::RequestNotSent));
+    let none = || Outcome::NoEffect(unanswered("timeout"));
+    let with = "with try_again (\"";
+    let rows = [
+        (approved(), None, None, "it approved after 35 ms.", ""),
+        (
+            approved(),
+            Some(TimedOut),
+            Some(Probe),
+            "it did not answer in time; asked again, it said that it was done.",
+            "",
+        ),
+        (
+            approved(),
+            Some(ConnectionLost),
+            Some(Probe),
+            "the connection to it broke; asked again, it said that it was done.",
+            "",
+        ),
+        (
+            approved(),
+            Some(ProviderFailed),
+            Some(Probe),
+            "it failed; asked again, it said that it was done.",
+            "",
+        ),
+        (
+            approved(),
+            Some(Unreadable),
+            Some(Probe),
+            "its answer could not be read; asked again, it said that it was done.",
+            "",
+        ),
+        (
+            approved(),
+            Some(Interrupted),
+            Some(Probe),
+            "the service stopped before the answer was written down; asked again, it said that it was done.",
+            "",
+        ),
+        (
+            approved(),
+            Some(TimedOut),
+            Some(Repetition),
+            "it did not answer in time; sent to it again under the same key, it was approved.",
+            "",
+        ),
+        (
+            approved(),
+            Some(TimedOut),
+            Some(Notification),
+            "it did not answer in time; it reported by itself that it was done.",
+            "",
+        ),
+        (approved(), None, Some(Notification), "it reported by itself that it was done.", ""),
+        (refused(), None, None, "it refused after 35 ms ", with),
+        (refused(), Some(TimedOut), Some(Probe), "it did not answer in time; asked again, it refused ", with),
+        (
+            refused(),
+            Some(ConnectionLost),
+            Some(Repetition),
+            "the connection to it broke; sent to it again under the same key, it was refused ",
+            with,
+        ),
+        (
+            refused(),
+            Some(TimedOut),
+            Some(Notification),
+            "it did not answer in time; it reported by itself that it refused ",
+            with,
+        ),
+        (unreached(), None, Some(NotSent), "it could not be reached, so nothing was sent to it.", ""),
+        (
+            none(),
+            Some(TimedOut),
+            Some(Probe),
+            "it did not answer in time; its books say that nothing happened.",
+            "",
+        ),
+        (
+            none(),
+            Some(Unreadable),
+            Some(Probe),
+            "its answer could not be read; its books say that nothing happened.",
+            "",
+        ),
+        (
+            none(),
+            Some(ConnectionLost),
+            Some(Probe),
+            "the connection to it broke; its books say that nothing happened.",
+            "",
+        ),
+        (accepted(), None, None, "it accepted after 35 ms, and reports the result later.", ""),
+        (
+            accepted(),
+            Some(TimedOut),
+            Some(Repetition),
+            "it did not answer in time; sent to it again under the same key, it accepted and reports the result later.",
+            "",
+        ),
+    ];
+    let charge = charge(ChargeState::Processing, 1, vec![considered(1, None, None)]);
+    for (outcome, why, who, sentence, then) in rows {
+        let mut ended = asked(1, outcome, Some(35));
+        (ended.request.open_reason, ended.request.told_by) = (why, who);
+        let timeline = told(&charge, &[ended], Audience::Merchant);
+        let expected = format!("1. Main (SANDBOX, priority 1) was asked for BRL 1.50; {sentence}{then}");
+        assert!(timeline.lines[6].starts_with(&expected), "{expected}\n{}", timeline.lines[6]);
+        assert!(!timeline.steps[0].set_by_hand);
+        assert_eq!((timeline.steps[0].open_reason, timeline.steps[0].told_by), (why, who));
+    }
+}
+
+#[test]
+fn what_was_reported_without_a_call_is_neither_asked_for_nor_set_by_hand() {
+    let charge = charge(ChargeState::Authorized { responsible: SANDBOX }, 3, vec![considered(1, None, None)]);
+    let mut notified = asked(1, Outcome::Approved(Approval::default()), None);
+    notified.request.told_by = Some(ToldBy::Notification);
+    let mut accepted = asked(1, Outcome::Accepted(Approval::default()), Some(9));
+    (accepted.request.id, accepted.request.request_type) = (id(300), RequestType::Void);
+    accepted.request.follows = Some(notified.request.id);
+    let mut result = asked(1, Outcome::Approved(Approval::default()), None);
+    (result.request.request_type, result.request.follows) = (RequestType::Void, Some(id(300)));
+    result.request.told_by = Some(ToldBy::Notification);
+    let timeline = told(&charge, &[notified.clone(), accepted, result.clone()], Audience::Merchant);
+    let lines = &timeline.lines[6..];
+    assert_eq!(
+        lines[0],
+        "1. Main (SANDBOX, priority 1) was asked for BRL 1.50; it reported by itself that it was done."
+    );
+    assert_eq!(
+        lines[2],
+        "3. Main (SANDBOX, priority 1) has done what it had accepted, as it reported by itself."
+    );
+    (result.request.told_by, result.request.follows) = (Some(ToldBy::Elsewhere), Some(notified.request.id));
+    let timeline = told(&charge, &[notified, result], Audience::Merchant);
+    assert_eq!(
+        timeline.lines[7],
+        "2. Main (SANDBOX, priority 1) reported that BRL 1.50 went back to the payer, or were released, there; nobody \
+         had asked it."
+    );
 }
 
 #[test]
@@ -250,7 +404,7 @@ fn captures_refunds_and_what_a_tester_sets_are_told() {
     };
     let approved = || Outcome::Approved(Approval::default());
     let mut lost = of_type(RequestType::Void, Outcome::Open, None);
-    lost.open_reason = Some(OpenReason::ProviderFailed);
+    lost.request.open_reason = Some(OpenReason::ProviderFailed);
     let requests = [
         of_type(RequestType::PreAuthorization, approved(), Some(9)),
         of_type(RequestType::Capture, Outcome::Declined(Decline::of(DeclinedCode::Generic)), Some(8)),
@@ -373,7 +527,7 @@ fn a_payer_is_told_of_whom_was_asked_and_no_more() {
     charge.explanation.stopped = Some(Stopped::BudgetUsedUp);
     let mut only = asked(2, Outcome::Declined(Decline::of(DeclinedCode::TryAgain)), Some(20));
     (only.probes, only.next_probe_at) = (3, Some(at(MADE_AT)));
-    (only.open_reason, only.given_up_at) = (Some(OpenReason::TimedOut), Some(at(MADE_AT)));
+    (only.request.open_reason, only.given_up_at) = (Some(OpenReason::TimedOut), Some(at(MADE_AT)));
     let timeline = told(&charge, &[only], Audience::Payer);
     assert_eq!(timeline.providers.len(), 1);
     let provider = &timeline.providers[0].provider;

@@ -50,7 +50,7 @@ pub(super) async fn analyse(
     let outcome = Outcome::Analysed(Box::new(Analysed { reference, verdict }));
     let duration = app.clock.machine().since(started);
     let sent_at = request.sent_at;
-    Ok(CallResult { outcome, authenticated: None, open_reason: None, duration, sent_at })
+    Ok(CallResult { outcome, authenticated: None, open_reason: None, told_by: None, duration, sent_at })
 }
 
 /// Finds out an analysis whose answer is not stored, or the verdict of a pending one. A provider that does not tell the

@@ -285,13 +285,12 @@ impl Asking {
     /// Writes the outcome together with the next step.
     async fn conclude(mut self: Box<Self>, app: &App, asked: CallResult) -> Result<Concluded, Error> {
         let Self { charge, request, actor, .. } = &*self;
-        if let Some(reason) = asked.open_reason {
+        if let Some(reason) = asked.still_open() {
             outcome::leave_open(app, charge, request, reason, actor).await;
             return Ok(self.still_open());
         }
         let now = app.clock.of(self.charge.client_id);
-        let ended = request.end(asked.outcome, Some(asked.duration), now);
-        let ended = TransactionRequest { authenticated: asked.authenticated, ..ended };
+        let ended = asked.end(request, now);
         self.ended.push(ended);
         let Self { charge, ended, actor, .. } = &*self;
         let elapsed = app.clock.machine().since(self.started);

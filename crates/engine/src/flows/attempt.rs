@@ -8,7 +8,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use regente_domain::charge::attempt::{
-    Approval, OpenReason, Outcome, Reported, RequestGroup, TransactionRequest, unanswered,
+    Approval, OpenReason, Outcome, Reported, RequestGroup, ToldBy, TransactionRequest, unanswered,
 };
 use regente_domain::charge::authentication::Authenticated;
 use regente_domain::charge::{CaptureMode, Charge, FollowUpKind, TakenBack};
@@ -62,12 +62,28 @@ pub struct CallResult {
     pub outcome: Outcome,
     /// What a 3DS server has answered.
     pub authenticated: Option<Box<Authenticated>>,
-    /// Why the outcome is open, if it is.
+    /// Why the answer told no outcome.
     pub open_reason: Option<OpenReason>,
+    /// What told the outcome, if it was not the answer.
+    pub told_by: Option<ToldBy>,
     /// The time from the call until its outcome was known.
     pub duration: Duration,
     /// When the request was last sent.
     pub sent_at: Timestamp,
+}
+
+impl CallResult {
+    /// Why the outcome is open, if it is.
+    pub fn still_open(&self) -> Option<OpenReason> {
+        self.open_reason.filter(|_| self.outcome == Outcome::Open)
+    }
+
+    /// The request with its outcome.
+    pub fn end(self, request: &TransactionRequest, now: Timestamp) -> TransactionRequest {
+        let Self { outcome, authenticated, open_reason, told_by, duration, sent_at: _ } = self;
+        let ended = request.end(outcome, Some(duration), now);
+        TransactionRequest { authenticated, open_reason, told_by, ..ended }
+    }
 }
 
 /// Calls the provider. If no answer comes, it probes or repeats once; if that does not answer either, the outcome stays
@@ -85,12 +101,12 @@ pub async fn ask(
     let mut sent_at = request.sent_at;
     // Boxed: the code before the call is larger than the call.
     let answering = Box::pin(call(app, provider, request, overrides, operation)).await?;
-    let (outcome, open_reason) = match answering.await {
-        Answer::Approved(approval) => (Outcome::Approved(approval), None),
-        Answer::Declined(decline) => (Outcome::Declined(decline), None),
+    let (outcome, open_reason, told_by) = match answering.await {
+        Answer::Approved(approval) => (Outcome::Approved(approval), None, None),
+        Answer::Declined(decline) => (Outcome::Declined(decline), None, None),
         Answer::Pending(pending) => failed_if_open(pending_outcome(request, pending)),
         Answer::Accepted(approval) => failed_if_open(accepted_outcome(request, approval)),
-        Answer::NotSent => (not_sent(request), None),
+        Answer::NotSent => (not_sent(request), None, Some(ToldBy::NotSent)),
         Answer::Unknown(reason) => {
             tracing::warn!(
                 transaction_request = %request.id, provider = %request.provider_type.code(), %reason,
@@ -103,13 +119,12 @@ pub async fn ask(
             // Boxed: it is rare and would enlarge every call in flight.
             let look_up = LookUp::of(again);
             let finding_out = Box::pin(find_out(app, provider, request, overrides, look_up, absent));
-            let outcome = finding_out.await?.outcome;
-            let open_reason = (outcome == Outcome::Open).then(|| why_open(reason));
-            (outcome, open_reason)
+            let Found { outcome, told_by, .. } = finding_out.await?;
+            (outcome, Some(why_open(reason)), told_by)
         }
     };
     let duration = app.clock.machine().since(started);
-    Ok(CallResult { outcome, authenticated: None, open_reason, duration, sent_at })
+    Ok(CallResult { outcome, authenticated: None, open_reason, told_by, duration, sent_at })
 }
 
 /// What a provider says of a request.
@@ -128,6 +143,8 @@ pub struct Found {
     pub authenticated: Option<Box<Authenticated>>,
     /// When it happened, by the provider's clock, if a notification told it.
     pub occurred_at: Option<Timestamp>,
+    /// What has told it.
+    pub told_by: Option<ToldBy>,
 }
 
 impl From<Outcome> for Found {
@@ -140,6 +157,7 @@ impl From<Outcome> for Found {
             taken_back: Vec::new(),
             authenticated: None,
             occurred_at: None,
+            told_by: None,
         }
     }
 }
@@ -167,12 +185,12 @@ impl Found {
 
     /// The request with its outcome, once for each payment.
     pub fn ended(self, request: &TransactionRequest, now: Timestamp) -> Vec<TransactionRequest> {
-        let Self { outcome, amount, paid_again, reversals: _, taken_back: _, authenticated, occurred_at } =
-            self;
+        let Self { outcome, amount, paid_again, authenticated, occurred_at, told_by, .. } = self;
         let authenticated = authenticated.or_else(|| request.authenticated.clone());
         let with = |outcome, amount| {
             let authenticated = authenticated.clone();
-            TransactionRequest { amount, authenticated, occurred_at, ..request.end(outcome, None, now) }
+            let ended = request.end(outcome, None, now);
+            TransactionRequest { amount, authenticated, occurred_at, told_by, ..ended }
         };
         let first = with(outcome, amount.unwrap_or(request.amount));
         let again = paid_again.into_iter();
@@ -232,15 +250,15 @@ pub async fn find_out(
             return probed(app, provider, request, overrides, returned, absent).await;
         }
     };
-    Ok(match call(app, provider, request, overrides, operation).await?.await {
+    let outcome = match call(app, provider, request, overrides, operation).await?.await {
         Answer::Approved(approval) => Outcome::Approved(approval),
         Answer::Declined(decline) => Outcome::Declined(decline),
         Answer::Pending(pending) => pending_outcome(request, pending),
         Answer::Accepted(approval) => accepted_outcome(request, approval),
         // An earlier repetition may have had an effect.
         Answer::NotSent | Answer::Unknown(_) => Outcome::Open,
-    }
-    .into())
+    };
+    Ok(Found { told_by: Some(ToldBy::Repetition), ..outcome.into() })
 }
 
 async fn probed(
@@ -251,7 +269,7 @@ async fn probed(
     returned: BTreeMap<String, String>,
     absent: Decline,
 ) -> Result<Found, VaultError> {
-    Ok(match probe(app, provider, request, overrides, returned).await? {
+    let found = match probe(app, provider, request, overrides, returned).await? {
         Probe::Found(finding) => Found::of(request, finding),
         Probe::Absent if request.outcome != Outcome::Open && !is_denied(request) => {
             tracing::error!(
@@ -262,7 +280,8 @@ async fn probed(
         }
         Probe::Absent => Outcome::NoEffect(absent).into(),
         Probe::Unknown => Outcome::Open.into(),
-    })
+    };
+    Ok(Found { told_by: Some(ToldBy::Probe), ..found })
 }
 
 /// The provider was not reached, so the next one can be asked at once, and there is nothing to look up later.
@@ -289,9 +308,9 @@ fn accepted_outcome(request: &TransactionRequest, approval: Approval) -> Outcome
 }
 
 /// An answer that does not fit its request tells nothing.
-fn failed_if_open(outcome: Outcome) -> (Outcome, Option<OpenReason>) {
+fn failed_if_open(outcome: Outcome) -> (Outcome, Option<OpenReason>, Option<ToldBy>) {
     let open_reason = (outcome == Outcome::Open).then_some(OpenReason::ProviderFailed);
-    (outcome, open_reason)
+    (outcome, open_reason, None)
 }
 
 /// Begins a call. The returned future holds only what it needs to wait for the answer.
@@ -433,6 +452,7 @@ const fn why_open(reason: UnknownReason) -> OpenReason {
         UnknownReason::TimedOut => OpenReason::TimedOut,
         UnknownReason::ConnectionLost => OpenReason::ConnectionLost,
         UnknownReason::ProviderFailed => OpenReason::ProviderFailed,
+        UnknownReason::Unreadable => OpenReason::Unreadable,
     }
 }
 

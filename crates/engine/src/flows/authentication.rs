@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use regente_domain::charge::Charge;
-use regente_domain::charge::attempt::{Approval, Outcome, TransactionRequest, never_arrived};
+use regente_domain::charge::attempt::{Approval, Outcome, ToldBy, TransactionRequest, never_arrived};
 use regente_domain::charge::authentication::{
     Authentication, Authenticator, Purpose as Asked, newest_answer,
 };
@@ -128,6 +128,7 @@ pub(super) async fn enroll(
         outcome,
         authenticated: Some(Box::new(authenticated)),
         open_reason: None,
+        told_by: None,
         duration: app.clock.machine().since(started),
         sent_at: request.sent_at,
     })
@@ -142,7 +143,9 @@ fn shown_name(merchant: &MerchantWithProviders) -> String {
 /// What became of a step of an authentication. One that was not
 /// answered before the service stopped is not asked for again, because the cardholder is gone.
 pub(super) async fn look(app: &App, charge: &Charge, request: &TransactionRequest) -> Found {
-    let Outcome::Pending(_) = request.outcome else { return Outcome::Declined(never_arrived()).into() };
+    let Outcome::Pending(_) = request.outcome else {
+        return Found { told_by: Some(ToldBy::Nobody), ..Outcome::Declined(never_arrived()).into() };
+    };
     let validation = Validation {
         key: request.provider_key(),
         at: app.clock.of(request.client_id),
@@ -151,7 +154,8 @@ pub(super) async fn look(app: &App, charge: &Charge, request: &TransactionReques
     match observed::validation(app, request, app.authentication.validate(validation)).await {
         Some(authenticated) => {
             let outcome = charge.judge(&authenticated);
-            Found { authenticated: Some(Box::new(authenticated)), ..outcome.into() }
+            let authenticated = Some(Box::new(authenticated));
+            Found { authenticated, told_by: Some(ToldBy::Probe), ..outcome.into() }
         }
         None => request.outcome.clone().into(),
     }

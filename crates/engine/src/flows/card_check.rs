@@ -104,7 +104,7 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     if asked.outcome == Outcome::Open {
         return Err(give_up(&app, &new.card, &request, asked.open_reason).await);
     }
-    let ended = request.end(asked.outcome, Some(asked.duration), app.clock.of(request.client_id));
+    let ended = asked.end(&request, app.clock.of(request.client_id));
     let card = settle(&app, &new.card, &new.sealed.holder, &ended, &new.actor).await?;
     Ok(Checked::Card(Box::new(card), Box::new(ended)))
 }

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, SecurityCodeSent};
-use regente_domain::charge::attempt::{RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{RequestType, ToldBy, TransactionRequest};
 use regente_domain::charge::{self, BUYER_IS_GONE, Charge, ChargeState, GoesBack, Means, Taken};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_store::cards;
@@ -50,7 +50,7 @@ pub fn take<'a>(
 /// # Errors
 /// [`Error::Unavailable`] while this process still waits for the answer to the request itself.
 pub async fn notified(app: &App, request: &TransactionRequest, found: impl Into<Found>) -> Result<(), Error> {
-    let found = found.into();
+    let found = Found { told_by: Some(ToldBy::Notification), ..found.into() };
     if app.in_flight.contains(request.id) {
         return Err(Error::busy());
     }
@@ -228,7 +228,7 @@ impl Planned {
             if request.request_type == RequestType::AntiFraud {
                 let asked = anti_fraud::analyse(app, &step.charge, &request, &overrides).await?;
                 let now = app.clock.of(request.client_id);
-                take(app, &request.end(asked.outcome, Some(asked.duration), now), actor).await?;
+                take(app, &asked.end(&request, now), actor).await?;
             }
             return Ok(CarriedOut::Yes);
         };

@@ -3,18 +3,17 @@
 //! request again under the same key.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::{Asks, Outcome, RequestGroup, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{Asks, RequestGroup, RequestType, TransactionRequest};
 use regente_domain::charge::{self, Charge, Ended, FollowUpKind, FollowUpRefusal, PaymentType};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
 use regente_domain::split::SellerReturn;
-use regente_domain::time::Timestamp;
 use regente_providers::request::{FollowUp, Held, Operation};
 use regente_store::purchases::{self, PurchaseVersion};
 use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Batch, Commit, charges};
 
-use super::attempt::{self, SimulatorOverrides};
+use super::attempt::{self, Found, SimulatorOverrides};
 use super::outcome::{self, Written};
 use super::step::{Step, ids, misstep};
 use super::stored::{self, Created, Ran, charge_of, provider_of, reread};
@@ -140,12 +139,12 @@ pub(super) async fn send(
     let operation = operation_of(app, &opened, &requests, &request).await?;
     let asked = attempt::ask(app, &provider, &request, overrides, operation).await?;
     let request = TransactionRequest { sent_at: asked.sent_at, ..request };
-    if let Some(reason) = asked.open_reason {
+    if let Some(reason) = asked.still_open() {
         outcome::leave_open(app, &opened, &request, reason, actor).await;
         requests.push(request);
         return Ok(Ran { charge: opened, requests });
     }
-    let mut ended = request.end(asked.outcome, Some(asked.duration), app.clock.of(request.client_id));
+    let mut ended = asked.end(&request, app.clock.of(request.client_id));
     requests.push(request);
     let mut ran = Ran { charge: opened, requests };
     for _ in 0..RACES_MAX {
@@ -211,10 +210,10 @@ fn report_contradiction(known: &TransactionRequest) {
 pub async fn report(
     app: &App,
     accepted: &TransactionRequest,
-    outcome: Outcome,
-    occurred_at: Option<Timestamp>,
+    found: Found,
     actor: &Actor,
 ) -> Result<(), Error> {
+    let Found { outcome, occurred_at, told_by, .. } = found;
     for _ in 0..RACES_MAX {
         let Ran { charge: before, requests } = stored::whole_of(app, accepted).await?;
         let now = app.clock.of(accepted.client_id);
@@ -222,11 +221,15 @@ pub async fn report(
         let Some((told, ended)) = ended.map_err(misstep)? else { return Ok(()) };
         let step = match ended {
             Ended::Operation(step) => *step,
-            Ended::Orphan(end) => return orphaned::report(app, &before, accepted, *end, actor).await,
+            Ended::Orphan(end) => {
+                let (told, follows) = *end;
+                let end = (TransactionRequest { told_by, ..told }, follows);
+                return orphaned::report(app, &before, accepted, end, actor).await;
+            }
             Ended::Known | Ended::Contradicted(_) => return Ok(()),
         };
         let step = Step::from(step);
-        let told = TransactionRequest { occurred_at, ..step.ends(told) };
+        let told = TransactionRequest { occurred_at, told_by, ..step.ends(told) };
         match outcome::write(app, &before, Some(&told), &step, None, actor).await? {
             Written::ByUs => return Ok(()),
             Written::Elsewhere => {}

@@ -60,7 +60,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
     };
     transaction_requests::claim(&mut batch, stored, claim, due_again_at);
     match stored.request.outcome {
-        Outcome::Open if stored.open_reason.is_none() => {
+        Outcome::Open if stored.request.open_reason.is_none() => {
             let claimed = TransactionRequest { sent_at, ..stored.request.clone() };
             transaction_requests::note_open(&mut batch, &claimed, OpenReason::Interrupted, due_again_at);
         }

@@ -47,9 +47,10 @@ pub(super) async fn apply(
             Revoked::LeftToOperator(status) => return Ok(Applied::LeftToOperator(status)),
         }
     }
-    let occurred_at = found.occurred_at;
+    let (occurred_at, told_by) = (found.occurred_at, found.told_by);
     let ended = |outcome| TransactionRequest {
         occurred_at,
+        told_by,
         ..request.end(outcome, None, app.clock.of(request.client_id))
     };
     let reversals = std::mem::take(&mut found.reversals);
@@ -65,9 +66,7 @@ pub(super) async fn apply(
             | Outcome::Analysed(_) => Ok(()),
         },
         (ObjectKind::Charge, Says::Authorization) => finding::take_all(app, request, found, actor).await,
-        (ObjectKind::Charge, Says::ResultOfAccepted) => {
-            follow_up::report(app, request, found.outcome, occurred_at, actor).await
-        }
+        (ObjectKind::Charge, Says::ResultOfAccepted) => follow_up::report(app, request, found, actor).await,
         (ObjectKind::Charge, Says::EndOfOperation) => {
             follow_up::recover(app, ended(found.outcome), actor).await
         }

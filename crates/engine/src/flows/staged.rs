@@ -117,9 +117,7 @@ async fn accepted(
     };
     let found = happens(app, charge, request, what).await?;
     match found.outcome {
-        outcome @ (Outcome::Approved(_) | Outcome::Declined(_)) => {
-            follow_up::report(app, request, outcome, None, actor).await
-        }
+        Outcome::Approved(_) | Outcome::Declined(_) => follow_up::report(app, request, found, actor).await,
         Outcome::Open
         | Outcome::Pending(_)
         | Outcome::Accepted(_)

@@ -38,7 +38,7 @@ pub fn answer(expects: &Expects, incoming: &Incoming) -> Answer {
     match expects {
         Expects::Receipt => receipt(incoming),
         Expects::Card { .. } | Expects::Pix { .. } | Expects::Boleto(_) => {
-            incoming.json().map_or(FAILED, |answer| payment(expects, &answer))
+            incoming.json().map_or(UNREADABLE, |answer| payment(expects, &answer))
         }
     }
 }
@@ -82,6 +82,7 @@ pub fn credentials(incoming: &Incoming) -> Result<(), CredentialsRefusal> {
 }
 
 const FAILED: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
+const UNREADABLE: Answer = Answer::Unknown(UnknownReason::Unreadable);
 
 /// An answer that is not a success. What can be sent again under its key, or may have been taken up, is not refused; nor
 /// is what somebody in between has answered, such as a proxy or a firewall.
@@ -128,7 +129,8 @@ fn receipt(incoming: &Incoming) -> Answer {
                 ..Approval::default()
             })
         }
-        Some(_) | None => FAILED,
+        Some(_) => FAILED,
+        None => UNREADABLE,
     }
 }
 

@@ -27,6 +27,7 @@ pub use follow_up::{Extent, Void, capture, captured_before, unmarked, void, void
 
 /// The provider has not said what it did.
 pub(super) const UNCERTAIN: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
+const UNREADABLE: Answer = Answer::Unknown(UnknownReason::Unreadable);
 
 /// The answer to an order. The members of a request are checked before anything is made of it; what the provider
 /// cannot do afterwards (412) may have begun.
@@ -36,9 +37,8 @@ pub fn ordered(answered: &Incoming, capture: CaptureMode) -> Answer {
         let refusal = refusal(answered).filter(|_| !may_have_begun);
         return refusal.map_or(UNCERTAIN, Answer::Declined);
     }
-    let order: Option<Order> = answered.json();
-    let charges = order.and_then(|order| order.charges).unwrap_or_default();
-    match charges.as_slice() {
+    let Some(order) = answered.json::<Order>() else { return UNREADABLE };
+    match order.charges.unwrap_or_default().as_slice() {
         [charge] => finding(charge, Some(capture)).map_or(UNCERTAIN, Answer::from),
         _ => UNCERTAIN,
     }
@@ -74,6 +74,11 @@ pub(super) fn found(answered: &Incoming, code: &str) -> Option<Vec<Charge>> {
         ours.map(|order| order.charges.filter(|charges| !charges.is_empty())).collect();
     let charges: Vec<Charge> = charges?.into_iter().flatten().collect();
     (is_whole || !charges.is_empty()).then_some(charges)
+}
+
+/// What an answer without a charge tells.
+fn without_charge(answered: &Incoming) -> Answer {
+    if answered.status.is_success() { UNREADABLE } else { UNCERTAIN }
 }
 
 /// The charge in an answer.

@@ -82,6 +82,7 @@ pub(super) async fn received<T: Lost>(delivery: Delivery<T>) -> T {
         }
         Delivery::Never => std::future::pending().await,
         Delivery::Reset => T::lost(UnknownReason::ConnectionLost),
-        Delivery::ServerError | Delivery::Garbage => T::lost(UnknownReason::ProviderFailed),
+        Delivery::ServerError => T::lost(UnknownReason::ProviderFailed),
+        Delivery::Garbage => T::lost(UnknownReason::Unreadable),
     }
 }

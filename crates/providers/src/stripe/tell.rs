@@ -79,7 +79,7 @@ pub(super) fn object<T: DeserializeOwned>(answer: &Incoming) -> Result<T, Failur
     let unknown = Failure::Unknown(UnknownReason::ProviderFailed);
     let status = answer.status;
     if status.is_success() {
-        return answer.json().ok_or(unknown);
+        return answer.json().ok_or(Failure::Unknown(UnknownReason::Unreadable));
     }
     // What the provider has not written comes from somebody in between, such as a proxy or a firewall.
     let Some(error) = answer.declared_json().map(|body: ErrorBody| body.error) else { return Err(unknown) };

@@ -46,7 +46,7 @@ const HIDING: [(&str, Answer); 4] = [
     ("timeout", TIMED_OUT_ANSWER),
     ("reset", Answer::Unknown(UnknownReason::ConnectionLost)),
     ("server_error", Answer::Unknown(UnknownReason::ProviderFailed)),
-    ("garbage", Answer::Unknown(UnknownReason::ProviderFailed)),
+    ("garbage", Answer::Unknown(UnknownReason::Unreadable)),
 ];
 
 #[tokio::test(start_paused = true)]

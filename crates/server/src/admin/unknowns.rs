@@ -97,7 +97,7 @@ async fn row(app: &App, stored: StoredRequest) -> Result<UnknownRow, StoreError>
         amount_shown: currency.map_or_else(String::new, |currency| request.amount.shown_in(currency)),
         asked_at,
         age_seconds: now.since(asked_at).as_secs(),
-        reason: stored.open_reason.map(|reason| reason.word().to_owned()),
+        reason: request.open_reason.map(|reason| reason.word().to_owned()),
         probes: stored.probes,
         next_probe_at: stored.due_at,
         given_up_at: stored.given_up_at,

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::charges::pix::pix_body;
 use crate::charges::{charged, text};
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, sandbox, stories};
 use crate::reconcile::unknown::FileBooks;
@@ -14,6 +15,8 @@ stories! {
     a_failed_charge_says_why_nobody_else_was_asked,
     captures_refunds_and_what_a_tester_sets_are_told,
     an_unknown_outcome_is_told_with_its_reason,
+    an_answer_that_was_lost_is_told_with_how_it_was_found_out,
+    a_payer_who_paid_and_one_who_did_not_come_are_told_by_whom_it_is_known,
     a_deleted_merchant_still_has_its_stories,
     a_public_key_is_told_of_whom_was_asked_and_no_more,
     there_is_no_story_without_a_charge,
@@ -60,12 +63,12 @@ async fn the_story_of_a_charge_that_the_second_provider_took(app: TestApp) {
             { "transactionRequestId": requests[1]["id"], "provider": declines, "requestType": "authorization",
               "amount": 150, "outcome": "declined", "declinedCode": "try_again", "retryable": true,
               "durationMs": millis(&requests[1]), "beganAt": requests[1]["createdAt"],
-              "endedAt": requests[1]["updatedAt"], "openReason": null, "probes": 0,
+              "endedAt": requests[1]["updatedAt"], "openReason": null, "toldBy": null, "probes": 0,
               "nextProbeAt": null, "givenUpAt": null, "setByHand": false, "then": "next_asked" },
             { "transactionRequestId": requests[0]["id"], "provider": approves, "requestType": "authorization",
               "amount": 150, "outcome": "approved", "declinedCode": null, "retryable": null,
               "durationMs": millis(&requests[0]), "beganAt": requests[0]["createdAt"],
-              "endedAt": requests[0]["updatedAt"], "openReason": null, "probes": 0,
+              "endedAt": requests[0]["updatedAt"], "openReason": null, "toldBy": null, "probes": 0,
               "nextProbeAt": null, "givenUpAt": null, "setByHand": false, "then": "done" },
         ])
     );
@@ -181,6 +184,65 @@ async fn an_unknown_outcome_is_told_with_its_reason(app: TestApp) {
         text(&told["text"])
             .contains("it failed; its books say that nothing happened. It became known only when")
     );
+}
+
+async fn an_answer_that_was_lost_is_told_with_how_it_was_found_out(app: TestApp) {
+    let merchant = app.merchant().await;
+    let lost = [
+        (json!({ "timeout": "after_effect" }), "timed_out", "it did not answer in time"),
+        (json!({ "reset": "after_effect" }), "connection_lost", "the connection to it broke"),
+        (json!({ "server_error": "after_effect" }), "provider_failed", "it failed"),
+        (json!({ "garbage": "after_effect" }), "unreadable", "its answer could not be read"),
+    ];
+    for (fault, reason, sentence) in lost {
+        let mut body = charge_body(&merchant, APPROVED);
+        let faults = json!([{ "when": { "operation": "authorization" }, "then": fault }]);
+        body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": faults } });
+        let charge = charged(&app, &body).await;
+        assert_eq!(charge["status"], "authorized", "{charge:#}");
+        let told = explained(&app, &charge).await;
+        let step = &told["steps"][0];
+        assert_eq!((&step["openReason"], &step["toldBy"]), (&json!(reason), &json!("probe")), "{told:#}");
+        let expected = format!("{sentence}; asked again, it said that it was done.");
+        assert!(text(&told["text"]).contains(&expected), "{told:#}");
+    }
+    let mut body = charge_body(&merchant, APPROVED);
+    let lost =
+        json!([{ "when": { "operation": "void" }, "then": { "timeout": "after_effect" }, "sequence": [1] }]);
+    body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": lost } });
+    let charge = charged(&app, &body).await;
+    app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &json!({})).await.expect(201);
+    let told = explained(&app, &charge).await;
+    assert_eq!(told["steps"][1]["openReason"], "timed_out", "{told:#}");
+    if told["steps"][1]["outcome"] == "unknown" {
+        app.later(Duration::from_secs(60)).await;
+    }
+    let told = explained(&app, &charge).await;
+    assert_eq!(told["steps"][1]["toldBy"], "repetition", "{told:#}");
+    let expected = "it did not answer in time; sent to it again under the same key, it was approved.";
+    assert!(text(&told["text"]).contains(expected), "{told:#}");
+}
+
+async fn a_payer_who_paid_and_one_who_did_not_come_are_told_by_whom_it_is_known(app: TestApp) {
+    let merchant = app.merchant().await;
+    let source = json!({ "sourceType": "customer", "customer": {
+        "name": "Maria", "phoneNumber": "21988899909", "email": "maria@example.com",
+        "document": { "type": "cpf", "number": "36243319067" } } });
+    let mut body = pix_body(&merchant, source);
+    body["amount"] = json!(150);
+    body["paymentMethod"]["expiresIn"] = json!(60);
+    let (paid, expired) = (charged(&app, &body).await, charged(&app, &body).await);
+    let path = format!("/v1/charges/{}", text(&paid["id"]));
+    app.post(&path, &json!({ "status": "authorized" })).await.expect(200);
+    let told = explained(&app, &paid).await;
+    let expected = "2. The payer paid Main (SANDBOX, priority 1) BRL 1.50, as it said when it was asked.";
+    assert!(text(&told["text"]).contains(expected), "{told:#}");
+    app.later(Duration::from_secs(3600)).await;
+    let told = explained(&app, &expired).await;
+    let step = &told["steps"][1];
+    assert!(text(&told["text"]).contains("2. The payer "), "{told:#}");
+    assert!(!text(&told["text"]).contains("it refused"), "nobody refused: {told:#}");
+    assert!(step["toldBy"].is_string(), "{told:#}");
 }
 
 async fn a_deleted_merchant_still_has_its_stories(app: TestApp) {

@@ -252,6 +252,10 @@ async fn a_provider_that_cannot_be_reached_is_passed_over(app: TestApp) {
     assert_eq!(requests(&charge), [("authorization", "success"), ("authorization", "failed")]);
     let refused = &charge["transactionRequests"][1]["providerError"];
     assert_eq!(refused["networkDeniedReason"], "request_not_sent", "{charge:#}");
+    let told = app.get(&format!("/v1/charges/{}/explanation", text(&charge["id"]))).await.expect(200);
+    assert_eq!(told["steps"][0]["toldBy"], "not_sent", "{told:#}");
+    let sentence = "it could not be reached, so nothing was sent to it. The next provider was asked.";
+    assert!(text(&told["text"]).contains(sentence), "{told:#}");
     // There is nothing to look up.
     for _ in 0..48 {
         app.later(std::time::Duration::from_secs(3600)).await;

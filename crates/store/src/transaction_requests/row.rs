@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use regente_domain::charge::analysis::Analysed;
-use regente_domain::charge::attempt::{Approval, OpenReason, Outcome, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{
+    Approval, OpenReason, Outcome, RequestType, ToldBy, TransactionRequest,
+};
 use regente_domain::charge::instructions::Pending;
 use regente_domain::decline::Decline;
 use regente_domain::id::TransactionRequestId;
@@ -40,6 +42,8 @@ pub(super) fn has_rare_facts(ended: &TransactionRequest) -> bool {
     let of_reference =
         |reference: &Approval| reference.network_transaction_id.is_some() || reference.paid_as.is_some();
     ended.occurred_at.is_some()
+        || ended.open_reason.is_some()
+        || ended.told_by.is_some()
         || ended.authenticated.is_some()
         || ended.reference().is_some_and(of_reference)
 }
@@ -53,7 +57,9 @@ pub(super) fn with_rare_facts(args: Args, ended: &TransactionRequest) -> Result<
     Ok(args
         .with("network_transaction_id", network_transaction_id)
         .with("paid_as", paid_as)
-        .with("authentication", authentication))
+        .with("authentication", authentication)
+        .with("open_reason", ended.open_reason.map(OpenReason::word))
+        .with("told_by", ended.told_by.map(ToldBy::word)))
 }
 
 /// How long the call took.
@@ -96,6 +102,14 @@ pub(super) fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
                 .and_then(|millis| u64::try_from(millis).ok())
                 .map(Duration::from_millis),
             occurred_at: row.get("occurred_at")?,
+            open_reason: row
+                .get::<Option<String>>("open_reason")?
+                .map(|word| OpenReason::parse(&word).ok_or_else(|| corrupt("open_reason")))
+                .transpose()?,
+            told_by: row
+                .get::<Option<String>>("told_by")?
+                .map(|word| ToldBy::parse(&word).ok_or_else(|| corrupt("told_by")))
+                .transpose()?,
             sent_at: row.get::<Option<Timestamp>>("sent_at")?.unwrap_or_else(|| id.created_at()),
             updated_at: row.get("updated_at")?,
         },
@@ -103,10 +117,6 @@ pub(super) fn from_row(row: &Row) -> Result<StoredRequest, StoreError> {
         card_id: row.get("card_id")?,
         due_at: row.get("due_at")?,
         probes: row.get("probes")?,
-        open_reason: row
-            .get::<Option<String>>("open_reason")?
-            .map(|word| OpenReason::parse(&word).ok_or_else(|| corrupt("open_reason")))
-            .transpose()?,
         given_up_at: row.get("given_up_at")?,
     })
 }

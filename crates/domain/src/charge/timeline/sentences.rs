@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::charge::attempt::{AuthenticationStep, OpenReason, Reported, RequestGroup, RequestType, RiskStep};
+use crate::charge::attempt::{
+    AuthenticationStep, OpenReason, Reported, RequestGroup, RequestType, RiskStep, ToldBy,
+};
 use crate::charge::explanation::{CircuitNote, Skipped, Stopped};
 use crate::charge::{CaptureMode, Charge, ChargeState, FollowUpKind, Held, PaidOtherwise};
 use crate::decline::Decline;
@@ -83,22 +85,65 @@ fn step_line(charge: &Charge, timeline: &Timeline, place: usize) -> String {
     if let Some(what) = what_was_reported(charge, step) {
         return format!("{provider} reported {what}.");
     }
-    let mut line = match (step.of_payer, step.ended) {
-        _ if step.takes_back => format!("{provider} took back what it had approved: {}.", how_it_ended(step)),
-        (true, Ended::Approved) => {
-            format!("The payer paid {provider} {}.", step.amount.shown_in(charge.currency))
-        }
-        (true, _) => format!("The payer did not pay {provider}; {}.", how_it_ended(step)),
-        (false, _) if step.of_analysis => format!("{provider} decided later: {}.", how_it_ended(step)),
-        (false, _) => {
-            format!("{provider} was asked {}; {}.", what_was_asked(charge, earlier, step), how_it_ended(step))
-        }
-    };
+    let mut line = told(charge, earlier, step, &provider);
     if let Some(then) = what_came_then(timeline, step) {
         line.push(' ');
         line.push_str(then);
     }
     line
+}
+
+/// What a step was, and how it ended.
+fn told(charge: &Charge, earlier: &[TimelineStep], step: &TimelineStep, provider: &str) -> String {
+    let amount = step.amount.shown_in(charge.currency);
+    let ended = how_it_ended(step);
+    if step.takes_back {
+        return format!("{provider} took back what it had approved: {ended}.");
+    }
+    if step.of_analysis {
+        return format!("{provider} decided later: {ended}.");
+    }
+    if step.of_accepted {
+        return match step.ended {
+            Ended::Approved => format!("{provider} has done what it had accepted{}.", how_it_was_heard(step)),
+            Ended::Declined
+            | Ended::NoEffect
+            | Ended::Instructed
+            | Ended::VerdictPending
+            | Ended::NoVerdict
+            | Ended::Accepted
+            | Ended::Unknown => format!("{provider} did not do what it had accepted; {ended}."),
+        };
+    }
+    if !step.of_payer {
+        return format!("{provider} was asked {}; {ended}.", what_was_asked(charge, earlier, step));
+    }
+    let is_cardholder = charge.method.card_id().is_some();
+    match (step.ended, step.told_by) {
+        (_, Some(ToldBy::Nobody)) if is_cardholder => {
+            format!(
+                "The cardholder had not answered the challenge of {provider} when the time for it was over."
+            )
+        }
+        (_, Some(ToldBy::Nobody)) => {
+            format!("The payer had not paid {provider} when nobody waited for him any longer.")
+        }
+        (Ended::Approved, _) if is_cardholder => {
+            format!("{provider} approved {amount} after the challenge{}.", how_it_was_heard(step))
+        }
+        (Ended::Approved, _) => format!("The payer paid {provider} {amount}{}.", how_it_was_heard(step)),
+        (_, _) if is_cardholder => format!("{provider} did not approve it after the challenge; {ended}."),
+        (_, _) => format!("The payer did not pay {provider}; {ended}."),
+    }
+}
+
+/// From whom it is known that something has happened after the call.
+const fn how_it_was_heard(step: &TimelineStep) -> &'static str {
+    match step.told_by {
+        Some(ToldBy::Probe | ToldBy::Repetition) => ", as it said when it was asked",
+        Some(ToldBy::Notification | ToldBy::Elsewhere) => ", as it reported by itself",
+        Some(ToldBy::NotSent | ToldBy::Nobody) | None => "",
+    }
 }
 
 /// What happened at the provider without a call of ours.
@@ -110,6 +155,12 @@ fn what_was_reported(charge: &Charge, step: &TimelineStep) -> Option<String> {
             Reported::DisputeClosed => "that the dispute was decided for the merchant".to_owned(),
             Reported::ChargeBack => format!("a chargeback of {amount}"),
             Reported::RevertVoid => format!("that {amount} which were given back have come back"),
+        }),
+        RequestGroup::FollowUp(kind) if step.told_by == Some(ToldBy::Elsewhere) => Some(match kind {
+            FollowUpKind::Capture => format!("that {amount} were captured there; nobody had asked it"),
+            FollowUpKind::Void => {
+                format!("that {amount} went back to the payer, or were released, there; nobody had asked it")
+            }
         }),
         RequestGroup::Authorization(_)
         | RequestGroup::CardCheck
@@ -142,39 +193,96 @@ fn what_was_asked(charge: &Charge, earlier: &[TimelineStep], step: &TimelineStep
     }
 }
 
+/// How a step ended, and who told it: the answer to the call with the time that it took, or, when there was none that told
+/// anything, why not and how it was found out.
 fn how_it_ended(step: &TimelineStep) -> String {
     let with =
         step.decline.as_ref().map_or_else(String::new, |decline| format!(" with {}", refusal(decline)));
     let took = step.duration.map(shown);
-    match (step.ended, step.open_reason) {
-        (Ended::Approved, None) => format!("it approved{}", after(took)),
-        (Ended::Approved, Some(reason)) => {
-            format!("{}; asked again, it said that it was done", silence(reason))
-        }
-        (Ended::Declined, _) if step.request_type == RequestType::AntiFraud => {
-            format!("it found the risk too high{}", after(took))
-        }
-        (Ended::Declined, None) => format!("it refused{}{with}", after(took)),
-        (Ended::Declined, Some(reason)) => format!("{}; asked again, it refused{with}", silence(reason)),
-        (Ended::NoEffect, None) => {
-            let within = took.map_or_else(String::new, |took| format!(" within {took}"));
-            format!("it did not answer{within}; its books say that nothing happened")
-        }
-        (Ended::NoEffect, Some(reason)) => {
-            format!("{}; its books say that nothing happened", silence(reason))
-        }
-        (Ended::VerdictPending, _) => format!("it decides later{}", after(took)),
-        (Ended::NoVerdict, _) => format!("it came to no verdict{}", after(took)),
-        (Ended::Instructed, _) => format!("it gave the payer something to do{}", after(took)),
-        (Ended::Accepted, None) => format!("it accepted{}, and reports the result later", after(took)),
-        (Ended::Accepted, Some(reason)) => {
-            format!("{}; asked again, it accepted and reports the result later", silence(reason))
-        }
-        (Ended::Unknown, None) => "it has not answered yet".to_owned(),
-        (Ended::Unknown, Some(reason)) => {
-            format!("{}, and what became of it is not known: {}", silence(reason), who_asks(step))
-        }
+    if let (Ended::NoEffect, None) = (step.ended, step.open_reason) {
+        // An older release has kept neither why nor by whom.
+        let within = took.map_or_else(String::new, |took| format!(" within {took}"));
+        return format!("it did not answer{within}; its books say that nothing happened");
     }
+    let is_answer = step.open_reason.is_none() && step.told_by.is_none();
+    let after = if is_answer { after(took) } else { String::new() };
+    let why = step.open_reason.map_or_else(String::new, |reason| format!("{}; ", silence(reason)));
+    let who = match (step.told_by, step.open_reason) {
+        (Some(ToldBy::Notification | ToldBy::Elsewhere), _) => Heard::Reported,
+        (Some(ToldBy::Repetition), _) => Heard::SentAgain,
+        (Some(ToldBy::Probe), _) | (None, Some(_)) => Heard::Asked,
+        (Some(ToldBy::NotSent | ToldBy::Nobody) | None, _) => Heard::Answered,
+    };
+    match (step.ended, step.told_by) {
+        (Ended::Declined, Some(ToldBy::NotSent)) => {
+            "it could not be reached, so nothing was sent to it".to_owned()
+        }
+        (Ended::Declined, Some(ToldBy::Nobody)) => format!("{why}nobody was left to ask, so it was given up"),
+        (Ended::Declined, _) if step.request_type == RequestType::AntiFraud => {
+            format!("it found the risk too high{after}")
+        }
+        (Ended::NoVerdict, _) => match step.open_reason {
+            Some(reason) => format!("{}, so there is no verdict", silence(reason)),
+            None => format!("it came to no verdict{after}"),
+        },
+        (Ended::VerdictPending, _) => format!("it decides later{after}"),
+        (Ended::NoEffect, _) => format!("{why}its books say that nothing happened"),
+        (Ended::Unknown, _) => match step.open_reason {
+            None => "it has not answered yet".to_owned(),
+            Some(reason) => {
+                format!("{}, and what became of it is not known: {}", silence(reason), who_asks(step))
+            }
+        },
+        (Ended::Approved, _) => format!(
+            "{why}{}{after}",
+            match who {
+                Heard::Answered => "it approved",
+                Heard::Asked => "asked again, it said that it was done",
+                Heard::SentAgain => "sent to it again under the same key, it was approved",
+                Heard::Reported => "it reported by itself that it was done",
+            }
+        ),
+        (Ended::Declined, _) => format!(
+            "{why}{}{after}{with}",
+            match who {
+                Heard::Answered => "it refused",
+                Heard::Asked => "asked again, it refused",
+                Heard::SentAgain => "sent to it again under the same key, it was refused",
+                Heard::Reported => "it reported by itself that it refused",
+            }
+        ),
+        (Ended::Instructed, _) => format!(
+            "{why}{}{after}",
+            match who {
+                Heard::Answered => "it gave the payer something to do",
+                Heard::Asked => "asked again, it said what the payer has to do",
+                Heard::SentAgain => "sent to it again under the same key, it gave the payer something to do",
+                Heard::Reported => "it reported by itself what the payer has to do",
+            }
+        ),
+        (Ended::Accepted, _) => match who {
+            Heard::Answered => format!("it accepted{after}, and reports the result later"),
+            Heard::Asked => format!("{why}asked again, it accepted and reports the result later"),
+            Heard::SentAgain => {
+                format!("{why}sent to it again under the same key, it accepted and reports the result later")
+            }
+            Heard::Reported => {
+                format!("{why}it reported by itself that it accepted, and the result comes later")
+            }
+        },
+    }
+}
+
+/// How an outcome was heard.
+enum Heard {
+    /// In the answer to the call.
+    Answered,
+    /// The provider was asked about it.
+    Asked,
+    /// The same request was sent again.
+    SentAgain,
+    /// The provider reported it.
+    Reported,
 }
 
 const fn silence(reason: OpenReason) -> &'static str {
@@ -182,6 +290,7 @@ const fn silence(reason: OpenReason) -> &'static str {
         OpenReason::TimedOut => "it did not answer in time",
         OpenReason::ConnectionLost => "the connection to it broke",
         OpenReason::ProviderFailed => "it failed",
+        OpenReason::Unreadable => "its answer could not be read",
         OpenReason::Interrupted => "the service stopped before the answer was written down",
     }
 }

@@ -2,7 +2,7 @@
 //! [`reported`].
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::attempt::Outcome;
+use regente_domain::charge::attempt::{Outcome, ToldBy};
 use regente_domain::charge::elsewhere::Deed;
 use regente_domain::charge::reversal::ReversalReason;
 use regente_domain::id::Id;
@@ -112,7 +112,11 @@ async fn seller(
 }
 
 fn told(stored: &StoredRequest, finding: Finding, event: &ProviderEvent) -> Found {
-    Found { occurred_at: Some(event.occurred_at), ..Found::of(&stored.request, finding) }
+    Found {
+        occurred_at: Some(event.occurred_at),
+        told_by: Some(ToldBy::Notification),
+        ..Found::of(&stored.request, finding)
+    }
 }
 
 async fn outcome(

@@ -13,7 +13,7 @@ use crate::pagarme_v5::declines;
 use crate::pagarme_v5::reference::{Mark, Metadata};
 use crate::pagarme_v5::wire::told::{Charge, ChargeStatus, TransactionStatus};
 
-use super::{UNCERTAIN, approval, charge, codes, refusal};
+use super::{UNCERTAIN, approval, charge, codes, refusal, without_charge};
 
 /// The answer to a capture; `None` when the charge has to be read: it was not taken, perhaps since an earlier repetition
 /// was.
@@ -21,7 +21,7 @@ pub fn capture(answered: &Incoming, amount: Amount) -> Option<Answer> {
     if says_no(answered) {
         return None;
     }
-    let Some(charge) = charge(answered) else { return Some(UNCERTAIN) };
+    let Some(charge) = charge(answered) else { return Some(without_charge(answered)) };
     Some(not_done(&charge).or_else(|| captured(&charge, amount)).unwrap_or(UNCERTAIN))
 }
 
@@ -145,7 +145,7 @@ pub fn voided(answered: &Incoming) -> Option<Answer> {
     if says_no(answered) {
         return None;
     }
-    let Some(charge) = charge(answered) else { return Some(UNCERTAIN) };
+    let Some(charge) = charge(answered) else { return Some(without_charge(answered)) };
     if is_on_its_way(&charge) {
         return Some(Answer::Accepted(approval(&charge)));
     }

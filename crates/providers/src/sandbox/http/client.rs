@@ -244,7 +244,8 @@ impl RemoteError {
     fn reason(&self) -> UnknownReason {
         match self {
             Self::Connection(_) => UnknownReason::ConnectionLost,
-            Self::Address | Self::Key | Self::Refused { .. } | Self::Answer => UnknownReason::ProviderFailed,
+            Self::Address | Self::Key | Self::Refused { .. } => UnknownReason::ProviderFailed,
+            Self::Answer => UnknownReason::Unreadable,
         }
     }
 }

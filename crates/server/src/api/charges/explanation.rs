@@ -102,6 +102,9 @@ pub struct StepView {
     /// Why the outcome was not known at once.
     #[schema(value_type = Option<words::OpenReason>, example = "timed_out", required = true)]
     open_reason: Option<String>,
+    /// What told the outcome. Null when it was the answer to the call.
+    #[schema(value_type = Option<words::OutcomeSource>, example = "probe", required = true)]
+    told_by: Option<String>,
     /// How often the provider was asked since what became of it.
     #[schema(example = 0)]
     probes: i64,
@@ -181,7 +184,6 @@ fn as_asked(stored: StoredRequest) -> Attempt {
         request: stored.request,
         probes: stored.probes,
         next_probe_at: stored.due_at,
-        open_reason: stored.open_reason,
         given_up_at: stored.given_up_at,
     }
 }
@@ -236,6 +238,7 @@ impl StepView {
             began_at: step.began_at.to_string(),
             ended_at: step.ended_at.map(|at| at.to_string()),
             open_reason: step.open_reason.map(|reason| reason.word().to_owned()),
+            told_by: step.told_by.map(|source| source.word().to_owned()),
             probes: step.probes,
             next_probe_at: step.next_probe_at.map(|at| at.to_string()),
             given_up_at: step.given_up_at.map(|at| at.to_string()),

@@ -47,6 +47,8 @@ closed_lists! {
     SettableVerdict = listed(analysis::SimulatedVerdict::WORDS);
     /// Why the outcome of a request was not known at once.
     OpenReason = listed(attempt::OpenReason::WORDS);
+    /// What told the outcome of a request, if it was not the answer to the call.
+    OutcomeSource = listed(attempt::ToldBy::WORDS);
     /// Why a provider was left out.
     SkipReason = listed(explanation::Skipped::WORDS);
     /// Why a provider might be asked although it had stopped answering.

@@ -103,7 +103,7 @@ async fn what_stays_unknown_is_given_up_after_the_whole_schedule(app: TestApp) {
     let given_up = transaction_requests::given_up(&app.app.store, 10).await.unwrap();
     assert_eq!(given_up.len(), 1);
     assert_eq!(given_up[0].probes, 4, "three waits have four looks around them");
-    assert!(given_up[0].open_reason.is_some());
+    assert!(given_up[0].request.open_reason.is_some());
 }
 
 /// Another node sends the request again while the first call is only slow, and both get an answer.

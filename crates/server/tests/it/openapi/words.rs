@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use regente_domain::card::Brand;
 use regente_domain::card::record::CardStatus;
 use regente_domain::charge::analysis::{AnalysisStatus, SimulatedVerdict};
-use regente_domain::charge::attempt::{OpenReason, RequestStatus, RequestType};
+use regente_domain::charge::attempt::{OpenReason, RequestStatus, RequestType, ToldBy};
 use regente_domain::charge::explanation::{CircuitNote, Skipped, Stopped};
 use regente_domain::charge::timeline::{Ended, Then};
 use regente_domain::charge::{ChargeStatus, PaymentType, Recurrence, SimulatedStatus};
@@ -56,6 +56,7 @@ fn lists() -> BTreeMap<&'static str, Words> {
         ("EventVersion", Version::ALL.map(Version::word).to_vec()),
         ("MerchantStatus", of(MerchantStatus::WORDS)),
         ("OpenReason", of(OpenReason::WORDS)),
+        ("OutcomeSource", of(ToldBy::WORDS)),
         ("PaymentType", of(PaymentType::WORDS)),
         ("ProviderType", ProviderType::all().map(ProviderType::code).collect()),
         ("PurchaseAction", of(Action::WORDS)),

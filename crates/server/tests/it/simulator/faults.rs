@@ -29,7 +29,7 @@ const HIDING: [(&str, UnknownReason); 4] = [
     ("timeout", UnknownReason::TimedOut),
     ("reset", UnknownReason::ConnectionLost),
     ("server_error", UnknownReason::ProviderFailed),
-    ("garbage", UnknownReason::ProviderFailed),
+    ("garbage", UnknownReason::Unreadable),
 ];
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn what_a_duplicate_leaves_on_a_connection_never_makes_a_probe_deny_what_w
         asking.spawn(async move {
             for number in asker * 100..asker * 100 + 50 {
                 let answer = providers.call(with(json!({ "duplicate": true }), charge(number))).await;
-                if answer == Answer::Unknown(UnknownReason::ProviderFailed)
+                if answer == Answer::Unknown(UnknownReason::Unreadable)
                     && providers.probe(inquiry(number)).await == Probe::Absent
                 {
                     let entry = listening.books.find(key(number)).await.unwrap().unwrap();
@@ -281,7 +281,7 @@ async fn the_same_seed_brings_the_same_faults_over_the_wire() {
     let first = run(SEED).await;
     assert_eq!(first, run(SEED).await);
     assert_ne!(first, run(SEED + 1).await);
-    for seen in ["approved", "declined", "connection_lost", "provider_failed"] {
+    for seen in ["approved", "declined", "connection_lost", "unreadable"] {
         assert!(first.contains(&seen), "{seen} in {first:?}");
     }
 }
