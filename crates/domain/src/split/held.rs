@@ -126,8 +126,8 @@ pub enum ReturnRefusal {
     MoreThanRefunded,
     /// The merchant has less than what the sellers would leave to him.
     LessThanRefunded {
-        /// What is left to the merchant, with the platform's part of this refund.
-        others: Amount,
+        /// What the sellers have to give back together.
+        least: Amount,
     },
 }
 
@@ -158,7 +158,7 @@ pub(super) fn as_given(
     let merchants = rest.minus(returns.fee).unwrap_or(Amount::ZERO);
     if merchants > left.merchant {
         let others = left.merchant.plus(returns.fee).unwrap_or(left.merchant);
-        return Err(ReturnRefusal::LessThanRefunded { others });
+        return Err(ReturnRefusal::LessThanRefunded { least: back.minus(others).unwrap_or(Amount::ZERO) });
     }
     returns.merchant = merchants;
     Ok(returns)

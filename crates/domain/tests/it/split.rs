@@ -168,8 +168,8 @@ fn a_refund_is_given_back_in_proportion_or_as_the_caller_says() {
     let more = ReturnRefusal::MoreThanLeft { index: 1, left: amount(200) };
     assert_eq!(refusal(900, &[gives(0, 1), gives(1, 201)]), wrong(more));
     assert_eq!(refusal(110, &[gives(0, 111)]), wrong(ReturnRefusal::MoreThanRefunded));
-    let others = ReturnRefusal::LessThanRefunded { others: amount(600) };
-    assert_eq!(refusal(1100, &[gives(0, 300), gives(1, 199)]), wrong(others));
+    let less = ReturnRefusal::LessThanRefunded { least: amount(500) };
+    assert_eq!(refusal(1100, &[gives(0, 300), gives(1, 199)]), wrong(less));
     let whole = [gives(0, 300), gives(1, 200)];
     assert_eq!(held(&refunded(&charge, 1100, &whole)), (vec![0, 0], 0, 0));
     let unsplit = Charge { split: None, ..charge };

@@ -180,9 +180,12 @@ pub(super) fn return_refused(refusal: ReturnRefusal) -> Error {
         ReturnRefusal::MoreThanRefunded => {
             Error::invalid("splitRules", "must not give back more than is voided")
         }
-        ReturnRefusal::LessThanRefunded { others } => Error::invalid(
+        ReturnRefusal::LessThanRefunded { least } => Error::invalid(
             "splitRules",
-            format!("must give back all but {}, what is left to the merchant", others.minor_units()),
+            format!(
+                "must give back at least {} together: the merchant has only the rest",
+                least.minor_units()
+            ),
         ),
     }
 }

@@ -4,6 +4,7 @@ use axum::http::Method;
 use regente::http::rates::Rate;
 use serde_json::{Value, json};
 
+use crate::charges::pix::{described, jose, pix_body};
 use crate::harness::{APPROVED, Client, TestApp, stories};
 
 stories! {
@@ -69,8 +70,11 @@ async fn a_public_key_does_not_describe_a_payer(app: TestApp) {
     let refused = app.call(&page, Method::POST, "/v1/charges", &[], Some(&body)).await;
     assert_eq!(
         refused.details(400),
-        ["paymentSource.customer must be given as customerId with a public key"]
+        ["paymentSource.customer must be given as customerId with a public key, when his card is charged"]
     );
+    // Nobody's card is charged by a Pix.
+    let pix = pix_body(&merchant, described(jose()));
+    assert_eq!(app.call(&page, Method::POST, "/v1/charges", &[], Some(&pix)).await.status, 201);
 }
 
 async fn a_card_linked_by_an_alias_does_not_lead_to_the_person(app: TestApp) {

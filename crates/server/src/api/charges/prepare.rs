@@ -438,7 +438,7 @@ async fn default_card(app: &App, caller: &Caller, owner: CardOwner, cvv: CvvSour
         CardOwner::Described { .. } if caller.is_public_key() => {
             return Err(Error::invalid(
                 "paymentSource.customer",
-                "must be given as customerId with a public key",
+                "must be given as customerId with a public key, when his card is charged",
             ));
         }
         CardOwner::Described { email, document } => {
