@@ -190,6 +190,13 @@ pub(crate) fn pending<'a>(
     Ok(&migrations[applied.len()..])
 }
 
+/// Tells the log in one line that a database was migrated. Each migration has a line of its own at level `debug`.
+pub(crate) fn tell_of(applied: usize) {
+    if applied > 0 {
+        tracing::info!(migrations = applied, "the database was migrated");
+    }
+}
+
 fn render(text: &str, database: DatabaseKind) -> String {
     WORDS.iter().fold(text.to_owned(), |text, (word, sqlite, postgres)| {
         text.replace(

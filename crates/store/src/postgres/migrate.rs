@@ -6,7 +6,7 @@ use tokio_postgres::{Client, Error};
 
 use super::failure;
 use crate::error::StoreError;
-use crate::migrate::{Applied, Migration, memory, pending};
+use crate::migrate::{Applied, Migration, memory, pending, tell_of};
 use crate::sql::DatabaseKind;
 use crate::value::Value;
 
@@ -62,15 +62,20 @@ async fn apply_pending(
 ) -> Result<(), StoreError> {
     remember_migrations(client).await?;
     // The slower node finds the other's row and checks again.
+    let mut done = 0;
     while let Some(migration) = pending(&applied(client).await?, migrations)?.first() {
         match apply(client, migration, now).await {
-            Ok(()) => tracing::info!(migration = migration.name, "migration applied"),
+            Ok(()) => {
+                done += 1;
+                tracing::debug!(migration = migration.name, "migration applied");
+            }
             Err(Refused::ByAnotherNode) => {
-                tracing::info!(migration = migration.name, "migration applied by another node");
+                tracing::debug!(migration = migration.name, "migration applied by another node");
             }
             Err(Refused::ByDatabase(error)) => return Err(failure::store_error(migration.name, error)),
         }
     }
+    tell_of(done);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use rusqlite::{Connection, Error, params};
 
 use super::failure;
 use crate::error::StoreError;
-use crate::migrate::{Applied, Migration, memory, pending};
+use crate::migrate::{Applied, Migration, memory, pending, tell_of};
 use crate::sql::DatabaseKind;
 
 /// Applied migrations, oldest first; none in a new file.
@@ -43,10 +43,12 @@ pub(super) fn migrate(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     connection.execute_batch(&memory(DatabaseKind::Sqlite)).map_err(schema)?;
-    for migration in pending(&applied(connection)?, migrations)? {
+    let missing = pending(&applied(connection)?, migrations)?;
+    for migration in missing {
         apply(connection, migration, now).map_err(|error| failure::store_error(migration.name, error))?;
-        tracing::info!(migration = migration.name, "migration applied");
+        tracing::debug!(migration = migration.name, "migration applied");
     }
+    tell_of(missing.len());
     Ok(())
 }
 
