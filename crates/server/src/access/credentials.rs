@@ -10,6 +10,8 @@ use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::error::Error;
 use regente_engine::vault::sha256;
+use regente_providers::request::Mode;
+use regente_store::StoreError;
 use regente_store::clients::ClientStatus;
 use regente_store::credentials::{self, Credential, CredentialDigest, CredentialKind};
 use regente_store::{Batch, Commit};
@@ -17,7 +19,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::http::headers::{API_KEY, CLIENT_ID, single};
+use crate::http::headers::{API_KEY, CLIENT_ID, HeaderFault, single};
 use crate::http::peer::PeerAddress;
 use crate::http::rates::RateKey;
 
@@ -25,17 +27,55 @@ use crate::http::rates::RateKey;
 const UUID_CHARS: usize = 36;
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
+/// Why nobody is authenticated.
+enum Stranger {
+    /// `X-Client-Id` names no account; the text says what is wrong with it.
+    Account(&'static str),
+    /// `X-Api-Key` is no key of the account; the text says what is wrong with it.
+    Key(&'static str),
+    /// Something else failed.
+    Unclear(ApiError),
+}
+
+impl From<StoreError> for Stranger {
+    fn from(error: StoreError) -> Self {
+        Self::Unclear(error.into())
+    }
+}
+
+impl Stranger {
+    /// Tells the log of a sandbox which header is wrong: the answer does not. Whoever tries keys in production is not
+    /// written down one by one.
+    fn tell(&self, mode: Mode) {
+        let (header, fault) = match (mode, self) {
+            (Mode::Sandbox, Self::Account(fault)) => ("X-Client-Id", fault),
+            (Mode::Sandbox, Self::Key(fault)) => ("X-Api-Key", fault),
+            (Mode::Sandbox, Self::Unclear(_)) | (Mode::Production, _) => return,
+        };
+        tracing::warn!("a caller is refused: {header} {fault}");
+    }
+
+    fn into_error(self) -> ApiError {
+        match self {
+            Self::Account(_) => ApiError::Unauthorized,
+            Self::Key(_) => ApiError::Forbidden,
+            Self::Unclear(error) => error,
+        }
+    }
+}
+
 /// Reads a credential from the database. `None` when the client has no such credential.
 async fn ask(
     app: &App,
     client_id: ClientId,
     digest: &CredentialDigest,
-) -> Result<Option<Arc<Credential>>, ApiError> {
+) -> Result<Option<Arc<Credential>>, Stranger> {
     let asked = app.credentials.ask();
-    let found = credentials::look_up(&app.store, client_id, digest).await?.ok_or(ApiError::Unauthorized)?;
+    let found = credentials::look_up(&app.store, client_id, digest).await?;
+    let found = found.ok_or(Stranger::Account("names no account of this deployment"))?;
     match found.client_status {
         ClientStatus::Active => {}
-        ClientStatus::Suspended => return Err(ApiError::Unauthorized),
+        ClientStatus::Suspended => return Err(Stranger::Account("names an account that is suspended")),
     }
     let Some(credential) = found.credential.map(Arc::new) else { return Ok(None) };
     if is_good(&credential, digest, app.clock.of(client_id)) {
@@ -63,32 +103,40 @@ pub(super) async fn authenticate(
 ) -> Result<Caller, ApiError> {
     let stranger = RateKey::Authentication(address.into());
     let (client_id, digest) = (client_id(headers), api_key(headers).map(digest));
-    if !client_id.zip(digest).is_some_and(|named| app.credentials.has_known(&named)) {
+    let named = client_id.ok().zip(digest.ok());
+    if !named.is_some_and(|named| app.credentials.has_known(&named)) {
         app.limiters.strangers.check(&stranger)?;
     }
-    let found = find(app, client_id, digest).await;
-    if matches!(found, Err(ApiError::Unauthorized | ApiError::Forbidden)) {
-        app.limiters.strangers.fail(&stranger);
-    }
-    found
+    find(app, client_id, digest).await.map_err(|refused| {
+        match refused {
+            Stranger::Account(_) | Stranger::Key(_) => app.limiters.strangers.fail(&stranger),
+            Stranger::Unclear(_) => {}
+        }
+        refused.tell(app.settings.mode);
+        refused.into_error()
+    })
 }
 
 async fn find(
     app: &App,
-    client_id: Option<ClientId>,
-    digest: Option<CredentialDigest>,
-) -> Result<Caller, ApiError> {
-    let client_id = client_id.ok_or(ApiError::Unauthorized)?;
-    let Some(digest) = digest else {
-        // No key has this digest: the lookup only tells an unknown client (401) from a missing key (403).
-        ask(app, client_id, &[0; 32]).await?;
-        return Err(ApiError::Forbidden);
+    client_id: Result<ClientId, &'static str>,
+    digest: Result<CredentialDigest, &'static str>,
+) -> Result<Caller, Stranger> {
+    let client_id = client_id.map_err(Stranger::Account)?;
+    let digest = match digest {
+        Ok(digest) => digest,
+        Err(fault) => {
+            // No key has this digest: the lookup only tells an unknown client (401) from a missing key (403).
+            ask(app, client_id, &[0; 32]).await?;
+            return Err(Stranger::Key(fault));
+        }
     };
     let known = app.credentials.get(&(client_id, digest));
     let credential = match known {
         Some(credential) => credential,
         None => {
-            let found = ask(app, client_id, &digest).await?.ok_or(ApiError::Forbidden)?;
+            let found = ask(app, client_id, &digest).await?;
+            let found = found.ok_or(Stranger::Key("is no key of the account that X-Client-Id names"))?;
             note_use(app, client_id, &found);
             found
         }
@@ -96,20 +144,26 @@ async fn find(
     // Also for a cached credential: a key ends at its time, not a few seconds later.
     if !is_good(&credential, &digest, app.clock.of(client_id)) {
         app.credentials.remove(&(client_id, digest));
-        return Err(ApiError::Forbidden);
+        return Err(Stranger::Key("is a key that has expired or was revoked"));
     }
-    caller(client_id, &credential)
+    caller(client_id, &credential).map_err(Stranger::Unclear)
 }
 
-fn client_id(headers: &HeaderMap) -> Option<ClientId> {
-    let text = single(headers, CLIENT_ID).ok()??;
-    let uuid = if text.len() == UUID_CHARS { Uuid::try_parse(text).ok()? } else { return None };
+fn client_id(headers: &HeaderMap) -> Result<ClientId, &'static str> {
+    let text = given(headers, CLIENT_ID)?;
     // The nil id stands for the deployment, which is no account.
-    (!uuid.is_nil()).then(|| ClientId::new(uuid))
+    let uuid = Uuid::try_parse(text).ok().filter(|uuid| text.len() == UUID_CHARS && !uuid.is_nil());
+    uuid.map(ClientId::new).ok_or("must be a UUID")
 }
 
-fn api_key(headers: &HeaderMap) -> Option<&str> {
-    single(headers, API_KEY).ok()?.filter(|key| !key.is_empty())
+fn api_key(headers: &HeaderMap) -> Result<&str, &'static str> {
+    given(headers, API_KEY)
+}
+
+/// The value of a header that must be there once, and not be empty.
+fn given<'h>(headers: &'h HeaderMap, name: &str) -> Result<&'h str, &'static str> {
+    let value = single(headers, name).map_err(HeaderFault::rule)?.ok_or("is missing")?;
+    if value.is_empty() { Err("must not be empty") } else { Ok(value) }
 }
 
 fn is_good(credential: &Credential, digest: &CredentialDigest, now: Timestamp) -> bool {

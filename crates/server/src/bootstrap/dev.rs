@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, MerchantId};
@@ -171,16 +171,25 @@ pub async fn account(app: &App, config: &Config) -> Result<Account, DevError> {
 /// [`DevError::File`].
 pub fn write_env_file(config: &Config, url: &str, account: &Account) -> Result<PathBuf, DevError> {
     let path = config.data_dir.join(ENV_FILE_NAME);
+    let folder = path::absolute(&config.data_dir).map_err(|error| DevError::File(path.clone(), error))?;
     let values = [
+        // The command line finds the sandbox from any folder.
+        ("REGENTE_DATA_DIR", shell_quoted(&folder.display().to_string())),
         ("REGENTE_URL", url.to_owned()),
         ("REGENTE_CLIENT_ID", account.client_id.to_string()),
         ("REGENTE_API_KEY", account.api_key.to_string()),
         ("REGENTE_MERCHANT_ID", account.merchant_id.to_string()),
         ("REGENTE_FALLBACK_MERCHANT_ID", account.fallback_merchant_id.to_string()),
     ];
-    let text: String = values.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    let text: String = values.iter().map(|(name, value)| format!("export {name}={value}\n")).collect();
     replace_privately(&path, &text).map_err(|error| DevError::File(path.clone(), error))?;
     Ok(path)
+}
+
+/// A text as one word of a shell, quoted where necessary.
+pub fn shell_quoted(text: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@%".contains(character);
+    if text.chars().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Replaces a file atomically: a reader sees the old text or the new one.

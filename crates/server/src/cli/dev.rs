@@ -129,7 +129,5 @@ List what was authorized (docs/quickstart.md goes on from here):
 /// necessary.
 fn shell_path(path: &Path) -> String {
     let path = if path.components().count() == 1 { PathBuf::from(".").join(path) } else { path.to_owned() };
-    let text = path.display().to_string();
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "/._-+@%".contains(character);
-    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    dev::shell_quoted(&path.display().to_string())
 }

@@ -36,12 +36,19 @@ pub enum HeaderFault {
     NotPrintable,
 }
 
-impl fmt::Display for HeaderFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+impl HeaderFault {
+    /// The rule that the header breaks, after its name.
+    pub const fn rule(self) -> &'static str {
+        match self {
             Self::Twice => "must be given once",
             Self::NotPrintable => "must contain only printable ASCII characters",
-        })
+        }
+    }
+}
+
+impl fmt::Display for HeaderFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.rule())
     }
 }
 

@@ -38,7 +38,8 @@ export const service = {
 fs.mkdirSync(PICTURES, { recursive: true });
 await service.start();
 const account = Object.fromEntries(
-  fs.readFileSync(`${DATA}/dev.env`, "utf8").trim().split("\n").map((line) => line.split(/=(.*)/s).slice(0, 2)),
+  fs.readFileSync(`${DATA}/dev.env`, "utf8").trim().split("\n")
+    .map((line) => line.replace(/^export /, "").split(/=(.*)/s).slice(0, 2)),
 );
 
 /** Calls the API with the secret key. */

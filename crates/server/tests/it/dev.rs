@@ -26,6 +26,7 @@ async fn everything_is_made_private_and_printed() {
     let expected = [
         "REGENTE_API_KEY",
         "REGENTE_CLIENT_ID",
+        "REGENTE_DATA_DIR",
         "REGENTE_FALLBACK_MERCHANT_ID",
         "REGENTE_MERCHANT_ID",
         "REGENTE_URL",
@@ -34,6 +35,7 @@ async fn everything_is_made_private_and_printed() {
     for value in server.values.values() {
         assert!(server.introduction.contains(value), "{value} is not printed");
     }
+    assert_eq!(server.value("REGENTE_DATA_DIR"), folder.to_str().unwrap());
     let database = std::fs::read(folder.join("regente.db")).unwrap();
     let key = server.value("REGENTE_API_KEY").as_bytes();
     assert!(!database.windows(key.len()).any(|window| window == key), "the key rests in the database");
@@ -63,6 +65,59 @@ async fn started_again_it_has_the_same_account() {
     let read: Value = second.get(&path).send().await.unwrap().json().await.unwrap();
     assert_eq!(read, made);
     second.stop().await;
+}
+
+/// Whoever has taken the values may call the command line from any folder.
+#[tokio::test]
+async fn its_file_leads_the_command_line_to_it() {
+    let folder = tempfile::Builder::new().prefix("a sandbox").tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let mut shell = tokio::process::Command::new("sh");
+    shell.current_dir(elsewhere.path()).args(["-euc", r#". "$1/dev.env" && exec "$2" clients list"#, "sh"]);
+    let ran = run(shell.arg(folder.path()).arg(env!("CARGO_BIN_EXE_regente"))).await;
+    assert!(ran.text().contains(server.value("REGENTE_CLIENT_ID")), "{}", ran.stdout);
+    server.stop().await;
+}
+
+/// The answer to a wrong key says nothing; in a sandbox the log does. The first start migrates, and says it in one line.
+#[tokio::test]
+async fn the_log_says_which_header_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let (account, key) = (server.value("REGENTE_CLIENT_ID"), server.value("REGENTE_API_KEY"));
+    let stranger = "0198f0c0-0000-7000-8000-000000000001";
+    for (headers, status, told) in [
+        (vec![("x-api-key", key)], 401, "X-Client-Id is missing"),
+        (vec![("x-client-id", "me"), ("x-api-key", key)], 401, "X-Client-Id must be a UUID"),
+        (
+            vec![("x-client-id", stranger), ("x-api-key", key)],
+            401,
+            "X-Client-Id names no account of this deployment",
+        ),
+        (vec![("x-client-id", account)], 403, "X-Api-Key is missing"),
+        (vec![("x-client-id", account), ("x-api-key", "")], 403, "X-Api-Key must not be empty"),
+        (
+            vec![("x-client-id", account), ("x-api-key", key), ("x-api-key", key)],
+            403,
+            "X-Api-Key must be given once",
+        ),
+        (
+            vec![("x-client-id", account), ("x-api-key", "another-key")],
+            403,
+            "X-Api-Key is no key of the account that X-Client-Id names",
+        ),
+    ] {
+        let mut request = server.http.get(server.url("/v1/merchants"));
+        for (name, value) in headers {
+            request = request.header(name, value);
+        }
+        assert_eq!(request.send().await.unwrap().status(), status, "{told}");
+        server.until_logged(&format!("a caller is refused: {told}")).await;
+    }
+    let log = server.stop().await;
+    assert!(!log.contains("another-key"), "{log}");
+    assert_eq!(log.lines().filter(|line| line.contains("migrat")).count(), 1, "{log}");
 }
 
 #[tokio::test]

@@ -107,7 +107,8 @@ impl Server {
         };
         timeout(PATIENCE, reading).await.unwrap();
         let values = std::fs::read_to_string(folder.join("dev.env")).unwrap();
-        let values = values.lines().map(|line| line.split_once('=').unwrap());
+        let values =
+            values.lines().map(|line| line.strip_prefix("export ").unwrap().split_once('=').unwrap());
         let values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Self { child, log, reading_log, introduction, values, http }
