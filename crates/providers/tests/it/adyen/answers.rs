@@ -27,6 +27,7 @@ pub(super) const TOO_MANY: &str =
     r#"{"status":429,"errorCode":"029","message":"Too many requests","errorType":"validation"}"#;
 
 const FAILED: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
+const UNREADABLE: Answer = Answer::Unknown(UnknownReason::Unreadable);
 
 fn at_home() -> Expects {
     Expects::Card { return_url: None }
@@ -198,16 +199,16 @@ fn what_changes_a_payment_is_accepted_first() {
 
 #[test]
 fn what_does_not_tell_an_outcome_is_unknown() {
-    for body in [
-        "",
-        "not JSON",
-        "[]",
-        "{}",
-        r#"{"resultCode":"PartiallyAuthorised"}"#,
-        r#"{"resultCode":"Received"}"#,
+    for (body, of_payment) in [
+        ("", UNREADABLE),
+        ("not JSON", UNREADABLE),
+        ("[]", FAILED),
+        ("{}", FAILED),
+        (r#"{"resultCode":"PartiallyAuthorised"}"#, FAILED),
+        (r#"{"resultCode":"Received"}"#, FAILED),
     ] {
-        assert_eq!(answer(&at_home(), &incoming(200, body)), FAILED, "{body}");
-        assert_eq!(answer(&Expects::Receipt, &incoming(201, body)), FAILED, "{body}");
+        assert_eq!(answer(&at_home(), &incoming(200, body)), of_payment, "{body}");
+        assert_eq!(answer(&Expects::Receipt, &incoming(201, body)), UNREADABLE, "{body}");
     }
     let http = with(REDIRECT, json!({ "action": { "type": "redirect", "url": "http://example.com" } }));
     let expects = Expects::Card { return_url: Some("https://pay.example/back".to_owned()) };

@@ -41,7 +41,7 @@ async fn an_authorization_that_was_done_and_not_answered_is_found() {
         (Fault::PageAfter(400), FAILED),
         (Fault::PageAfter(403), FAILED),
         (Fault::PageAfter(429), FAILED),
-        (Fault::Garbage, FAILED),
+        (Fault::Garbage, Answer::Unknown(UnknownReason::Unreadable)),
     ] {
         judge.does("reset").await;
         front.next(&[fault]);

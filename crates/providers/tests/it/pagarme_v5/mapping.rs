@@ -92,7 +92,8 @@ fn what_is_not_decided_is_unknown() {
     let two = json!({ "charges": [order_card()["charges"][0], order_card()["charges"][0]] });
     assert_eq!(ordered(&answered(200, &two)), UNCERTAIN);
     for unreadable in ["", "<html>", "{\"charges\": [", "null"] {
-        assert_eq!(ordered(&raw(200, unreadable)), UNCERTAIN, "{unreadable}");
+        let answer = ordered(&raw(200, unreadable));
+        assert_eq!(answer, Answer::Unknown(UnknownReason::Unreadable), "{unreadable}");
         assert_eq!(
             tell::searched(&raw(200, unreadable), CODE, CAPTURED, Probe::Absent),
             Probe::Unknown,

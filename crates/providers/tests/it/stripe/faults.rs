@@ -14,6 +14,7 @@ use super::{
 use crate::support::{approved, card, declined, key, object};
 
 pub(super) const PROVIDER_FAILED: Answer = Answer::Unknown(UnknownReason::ProviderFailed);
+const UNREADABLE: Answer = Answer::Unknown(UnknownReason::Unreadable);
 const LOST: Answer = Answer::Unknown(UnknownReason::ConnectionLost);
 const TIMED_OUT: Answer = Answer::Unknown(UnknownReason::TimedOut);
 
@@ -118,7 +119,7 @@ async fn an_authorization_that_is_not_answered_is_unknown() {
         (Reply::Cut, LOST),
         (fault(), PROVIDER_FAILED),
         (Reply::Text(502, "<html>bad gateway"), PROVIDER_FAILED),
-        (Reply::Text(200, "not json"), PROVIDER_FAILED),
+        (Reply::Text(200, "not json"), UNREADABLE),
         (in_use(), PROVIDER_FAILED),
         (Reply::Json(400, error(json!({ "type": "idempotency_error" }))), PROVIDER_FAILED),
         (Reply::Page(400), PROVIDER_FAILED),
@@ -201,16 +202,18 @@ async fn a_capture_that_is_not_answered_is_unknown() {
 
 #[tokio::test]
 async fn a_capture_that_failed_over_there_is_looked_up() {
-    for failed in [fault(), in_use(), Reply::Page(403), Reply::Text(200, "not json")] {
+    for (failed, unknown) in [
+        (fault(), PROVIDER_FAILED),
+        (in_use(), PROVIDER_FAILED),
+        (Reply::Page(403), PROVIDER_FAILED),
+        (Reply::Text(200, "not json"), UNREADABLE),
+    ] {
         let looked: Vec<String> = [CAPTURE, READ].map(str::to_owned).to_vec();
         let (answer, lines) = answered(capture(400), [failed.clone(), captured(VOID)]).await;
         approved(answer);
         assert_eq!(lines, looked);
         // Nothing is known while the reservation is as it was, or cannot be read.
-        assert_eq!(
-            answered(capture(400), [failed.clone(), reserved()]).await,
-            (PROVIDER_FAILED, looked.clone())
-        );
+        assert_eq!(answered(capture(400), [failed.clone(), reserved()]).await, (unknown, looked.clone()));
         assert_eq!(answered(capture(400), [failed, Reply::Cut]).await, (PROVIDER_FAILED, looked));
     }
 }
@@ -296,9 +299,14 @@ async fn a_refund_that_was_made_is_not_made_again() {
 #[tokio::test]
 async fn a_refund_is_not_asked_for_while_the_earlier_ones_are_not_known() {
     let many = Reply::Json(200, json!({ "object": "list", "data": [], "has_more": true }));
-    for unreadable in [many, fault(), limited(), Reply::Text(200, "not json")] {
-        let (answer, lines) = answered(void(400), [taken(), unreadable]).await;
-        assert_eq!((answer, lines), (PROVIDER_FAILED, vec![READ.to_owned(), REFUNDS.to_owned()]));
+    for (refunds, unknown) in [
+        (many, PROVIDER_FAILED),
+        (fault(), PROVIDER_FAILED),
+        (limited(), PROVIDER_FAILED),
+        (Reply::Text(200, "not json"), UNREADABLE),
+    ] {
+        let (answer, lines) = answered(void(400), [taken(), refunds]).await;
+        assert_eq!((answer, lines), (unknown, vec![READ.to_owned(), REFUNDS.to_owned()]));
     }
 }
 

@@ -160,7 +160,6 @@ fn too_many_requests_have_no_effect() {
 #[test]
 fn what_may_have_been_done_is_unknown() {
     for (status, body) in [
-        (200, json!("no payment")),
         (200, json!({ "id": "pi_3SQ", "status": "a_state_of_tomorrow", "amount": 1, "currency": "brl" })),
         (302, json!({})),
         (400, error(json!({ "type": "idempotency_error" }))),
@@ -175,6 +174,9 @@ fn what_may_have_been_done_is_unknown() {
         assert_eq!(authorization(status, &body), PROVIDER_FAILED, "{status} {body}");
         assert_eq!(tell::refund(&answer(status, &body)), PROVIDER_FAILED, "{status} {body}");
     }
+    let unreadable = Answer::Unknown(UnknownReason::Unreadable);
+    assert_eq!(authorization(200, &json!("no payment")), unreadable);
+    assert_eq!(tell::refund(&answer(200, &json!("no refund"))), unreadable);
 }
 
 #[test]
