@@ -3,13 +3,19 @@
 //! that may hold pages are inflated, within a bound.
 
 use imagesize::{Compression, ImageType, blob_size, image_type};
-use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
+use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::inflate_flags::{
+    TINFL_FLAG_PARSE_ZLIB_HEADER, TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
+};
+use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 use regente_domain::seller::document::{FILE_BYTES_MAX, FileFormat, PAGES_MAX, PIXELS_MAX, SIDE_PIXELS_MAX};
 
 /// The general brands of pictures in that container, whatever their compression.
 const HEIF_BRANDS: [&[u8]; 4] = [b"mif1", b"msf1", b"mif2", b"miaf"];
 /// Bytes that the streams of a PDF may have together, once inflated.
 const INFLATED_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// Streams of objects that a PDF may have: programs put a hundred objects into each.
+const OBJECT_STREAMS_MAX: usize = 500;
 /// How far from the end of a PDF its last line may be.
 const END_WITHIN_BYTES: usize = 1024;
 /// How far a dictionary reaches back from its stream: what is longer is none of a page tree.
@@ -30,6 +36,8 @@ pub enum UploadError {
     TooManyPixels,
     /// It has too many pages.
     TooManyPages,
+    /// Its objects are in more than [`OBJECT_STREAMS_MAX`] streams.
+    TooManyStreams,
 }
 
 impl std::fmt::Display for UploadError {
@@ -44,6 +52,9 @@ impl std::fmt::Display for UploadError {
                 "must not have more than {PIXELS_MAX} pixels, nor more than {SIDE_PIXELS_MAX} on a side"
             ),
             Self::TooManyPages => write!(f, "must not have more than {PAGES_MAX} pages"),
+            Self::TooManyStreams => {
+                write!(f, "must not have more than {OBJECT_STREAMS_MAX} streams of objects")
+            }
         }
     }
 }
@@ -102,26 +113,30 @@ fn brand(file: &[u8]) -> &[u8] {
     file.get(8..12).unwrap_or_default()
 }
 
-/// Checks that a PDF is whole and counts its pages, also those in streams of objects (ISO 32000-1, 7.5.7).
+/// Checks that a PDF is whole and counts its pages, also those in streams of objects (ISO 32000-1, 7.5.7). No byte is inflated
+/// twice: what is looked at next begins where a stream has ended.
 fn pdf(file: &[u8]) -> Result<(), UploadError> {
     let end = file.len().saturating_sub(END_WITHIN_BYTES);
     if find(&file[end..], b"%%EOF").is_none() {
         return Err(UploadError::Broken);
     }
     let mut pages = pages_in(file);
-    let mut left = INFLATED_BYTES_MAX;
+    let mut streams = 0;
+    let mut inflater = Inflater::default();
     let mut rest = file;
     while let Some(at) = find(rest, b"stream") {
         let (before, from) = rest.split_at(at);
-        let content = stream_content(&from[b"stream".len()..]);
-        // What follows is looked at from the end of this word, so that nothing is looked at twice for ever.
         rest = &from[b"stream".len()..];
         if before.ends_with(b"end") || !is_of_objects(before) {
             continue;
         }
-        let objects = decompress_to_vec_zlib_with_limit(content, left).map_err(|_| UploadError::Broken)?;
-        left -= objects.len();
-        pages += pages_in(&objects);
+        streams += 1;
+        if streams > OBJECT_STREAMS_MAX {
+            return Err(UploadError::TooManyStreams);
+        }
+        let (objects, after) = inflater.next(stream_content(rest)).ok_or(UploadError::Broken)?;
+        pages += pages_in(objects);
+        rest = after;
         if pages > PAGES_MAX {
             break;
         }
@@ -130,6 +145,35 @@ fn pdf(file: &[u8]) -> Result<(), UploadError> {
         0 => Err(UploadError::Broken),
         1..=PAGES_MAX => Ok(()),
         _ => Err(UploadError::TooManyPages),
+    }
+}
+
+/// Inflates the streams of one file, in one memory.
+struct Inflater {
+    state: Box<DecompressorOxide>,
+    /// As large as the streams that are left may be together; there since the first one.
+    memory: Vec<u8>,
+    left: usize,
+}
+
+impl Default for Inflater {
+    fn default() -> Self {
+        Self { state: Box::default(), memory: Vec::new(), left: INFLATED_BYTES_MAX }
+    }
+}
+
+impl Inflater {
+    /// What the stream that begins here holds, and what stands behind it; `None` when it is broken or too large.
+    fn next<'a>(&mut self, content: &'a [u8]) -> Option<(&[u8], &'a [u8])> {
+        if self.memory.is_empty() {
+            self.memory = vec![0; self.left];
+        }
+        let memory = &mut self.memory[..self.left];
+        self.state.init();
+        let flags = TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
+        let (status, read, written) = decompress(&mut self.state, content, memory, 0, flags);
+        self.left -= written;
+        (status == TINFLStatus::Done).then(|| (&self.memory[..written], &content[read..]))
     }
 }
 

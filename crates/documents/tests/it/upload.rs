@@ -62,6 +62,13 @@ fn compressed(content: &[u8]) -> Vec<u8> {
     [&head[..], &content, b"\nendstream\nendobj\n"].concat()
 }
 
+/// A stream of objects that are not compressed, so that its bytes look like what is in it.
+fn stored(content: &[u8]) -> Vec<u8> {
+    let content = compress_to_vec_zlib(content, 0);
+    let head = b"4 0 obj\n<< /Type /ObjStm /Filter /FlateDecode /N 3 >>\nstream\r\n";
+    [&head[..], &content, b"\nendstream\nendobj\n"].concat()
+}
+
 #[test]
 fn a_file_is_what_its_content_says() {
     let bomb = compressed(&vec![b' '; 64 * 1024 * 1024]);
@@ -103,6 +110,22 @@ fn a_file_is_what_its_content_says() {
         ("too many pages", pdf(&pages(PAGES_MAX + 1)), Err(UploadError::TooManyPages)),
         ("too many in a stream", pdf(&compressed(&pages(PAGES_MAX + 1))), Err(UploadError::TooManyPages)),
         ("a bomb in a stream", pdf(&[bomb, pages(1)].concat()), Err(UploadError::Broken)),
+        (
+            "as many streams as may be",
+            pdf(&[compressed(b" ").repeat(499), compressed(&pages(1))].concat()),
+            Ok(FileFormat::Pdf),
+        ),
+        (
+            "too many streams",
+            pdf(&[pages(1), compressed(b" ").repeat(501)].concat()),
+            Err(UploadError::TooManyStreams),
+        ),
+        // What stands in the bytes of a stream is not inflated again.
+        (
+            "a stream in a stream",
+            pdf(&stored(&[pages(1), b"4 0 obj /ObjStm /FlateDecode stream\nxx".to_vec()].concat())),
+            Ok(FileFormat::Pdf),
+        ),
         (
             "a broken stream",
             pdf(b"<< /Type /Page >> 4 0 obj << /Type /ObjStm /Filter /FlateDecode >> stream\nxx endstream"),
