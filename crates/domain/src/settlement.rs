@@ -59,10 +59,12 @@ words! {
         DifferingParts = "differing_parts",
         /// The provider has settled the same twice.
         Doubled = "doubled",
+        /// The provider has settled a further sale of a payment, and not the same amount again.
+        SoldAgain = "sold_again",
         /// The currencies differ.
         ForeignCurrency = "foreign_currency",
         /// Nothing tells whose it is: the line names no payment, and the file is not of one registered provider; or it names
-        /// a recipient who has no part of the payment.
+        /// a recipient who has no part of the payment, or a seller whom the merchant does not have.
         Unassigned = "unassigned",
         /// Not in the file, but so near to the end of its days that it may be in the next one.
         OnTheEdge = "on_the_edge",
@@ -160,11 +162,16 @@ impl Kind {
         }
     }
 
+    /// Whether the provider owes more by it.
+    pub const fn is_owed(self) -> bool {
+        match self {
+            Self::Sale | Self::RefundReverted | Self::ChargeBackReversal => true,
+            Self::Refund | Self::ChargeBack | Self::Fee | Self::Payout | Self::Anticipation => false,
+        }
+    }
+
     /// What an amount of it adds to what the provider owes.
     const fn owed(self, amount: i64) -> i64 {
-        match self {
-            Self::Sale | Self::RefundReverted | Self::ChargeBackReversal => amount,
-            Self::Refund | Self::ChargeBack | Self::Fee | Self::Payout | Self::Anticipation => -amount,
-        }
+        if self.is_owed() { amount } else { -amount }
     }
 }

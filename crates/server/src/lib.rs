@@ -17,3 +17,4 @@ pub mod sandbox_provider;
 pub mod serve;
 pub mod settlement;
 pub mod telemetry;
+mod terminal;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Borne, Kind, Line, Moved, Verdict};
+use super::{Borne, Kind, Line, LinePart, Moved, Verdict};
 use crate::id::SellerId;
 use crate::time::Timestamp;
 
@@ -101,18 +101,27 @@ pub fn judge(Payment { lines, doubled, ours }: Payment, covered: Option<&Covered
             };
             settled.push((line.kind, line.amount, line.currency.clone()));
             let ours = left.remove(place);
-            let borne = match fit {
-                Fit::Parts | Fit::Kind => Borne::new(),
-                Fit::Amount | Fit::Currency => differences(&line, &ours, &recipients),
+            let (verdict, borne) = match fit {
+                Fit::Parts | Fit::Kind => (fit.verdict(), Borne::new()),
+                Fit::Amount | Fit::Currency if names_a_stranger(&line, &ours, &recipients) => {
+                    (Verdict::Unassigned, Borne::new())
+                }
+                Fit::Amount | Fit::Currency => (fit.verdict(), differences(&line, &ours, &recipients)),
             };
-            judged.push(Judged { verdict: fit.verdict(), line: Some(line), ours: Some(ours), borne });
+            judged.push(Judged { verdict, line: Some(line), ours: Some(ours), borne });
         }
     }
+    let mut is_sold = settled.iter().any(|(kind, ..)| *kind == Kind::Sale);
     for line in open {
         let is_again = settled.iter().any(|(kind, amount, currency)| {
             (*kind, *amount, currency) == (line.kind, line.amount, &line.currency)
         });
-        let verdict = if is_again { Verdict::Doubled } else { Verdict::MissingHere };
+        let verdict = match is_again {
+            true => Verdict::Doubled,
+            false if line.kind == Kind::Sale && is_sold => Verdict::SoldAgain,
+            false => Verdict::MissingHere,
+        };
+        is_sold |= line.kind == Kind::Sale;
         judged.push(Judged::alone(verdict, line, books.as_ref()));
     }
     // Of a charge back that found nothing left, no line needs to be.
@@ -158,8 +167,14 @@ fn of_the_provider(line: Line, books: Option<&Moved>, recipients: &Recipients) -
     Judged { verdict: Verdict::Matched, line: Some(line), ours: books.cloned(), borne }
 }
 
-/// By how much less the provider has settled than the records say, for each who has a part of it; negative for more. Of a
-/// recipient whom the records do not know, the merchant bears it.
+/// Whether a line names a recipient who has no part of the payment, although the books divide it: nothing tells whose that
+/// part is.
+fn names_a_stranger(line: &Line, ours: &Moved, recipients: &Recipients) -> bool {
+    let is_known = |part: &LinePart| part.amount == 0 || recipients.contains_key(&part.recipient);
+    !ours.parts.is_empty() && !line.parts.iter().all(is_known)
+}
+
+/// By how much less the provider has settled than the records say, for each who has a part of it; negative for more.
 fn differences(line: &Line, ours: &Moved, recipients: &Recipients) -> Borne {
     let total = ours.kind.owed(ours.amount - line.amount);
     let mut sellers: BTreeMap<SellerId, i64> = BTreeMap::new();

@@ -84,7 +84,9 @@ fn found(lines: &[Line], ours: &[Moved]) -> Vec<(Option<u64>, Option<i64>, Verdi
 #[test]
 fn lines_and_requests_find_each_other() {
     use Kind::{Payout, Refund, Sale};
-    use Verdict::{DifferingAmount, Doubled, ForeignCurrency, Matched, MissingHere, MissingThere, OnTheEdge};
+    use Verdict::{
+        DifferingAmount, Doubled, ForeignCurrency, Matched, MissingHere, MissingThere, OnTheEdge, SoldAgain,
+    };
     let (sale, refund) = (line(1, Sale, 100), line(2, Refund, 30));
     let (sold, refunded) = (ours(1, Sale, 100), ours(2, Refund, 30));
     let both = [sold.clone(), refunded.clone()];
@@ -104,6 +106,15 @@ fn lines_and_requests_find_each_other() {
     assert_eq!(
         found(&[sale.clone(), line(3, Sale, 100)], std::slice::from_ref(&sold)),
         [(Some(1), Some(100), Matched), (Some(3), Some(100), Doubled)]
+    );
+    // A further sale, of another amount, and of a payment that the records do not have.
+    assert_eq!(
+        found(&[sale.clone(), line(3, Sale, 60)], std::slice::from_ref(&sold)),
+        [(Some(1), Some(100), Matched), (Some(3), Some(100), SoldAgain)]
+    );
+    assert_eq!(
+        found(&[sale.clone(), line(3, Sale, 60)], &[]),
+        [(Some(1), None, MissingHere), (Some(3), None, SoldAgain)]
     );
     let in_dollars = Line { currency: "USD".to_owned(), ..sale.clone() };
     assert_eq!(found(&[in_dollars], std::slice::from_ref(&sold)), [(Some(1), Some(100), ForeignCurrency)]);
@@ -236,7 +247,7 @@ fn parts_of_sellers_are_compared() {
         // The file says nothing of parts, or the records do not.
         (line(1, Sale, 100), &sold, Verdict::Matched, vec![]),
         (divided(line(1, Sale, 100), &alike), &unknown, Verdict::Matched, vec![]),
-        // One has more than the records say and another less; one has nothing; somebody else has something.
+        // One has more than the records say and another less; one has nothing; a stranger has something.
         (
             divided(line(1, Sale, 100), &[("re_5", 55), ("re_6", 25)]),
             &sold,
@@ -252,9 +263,12 @@ fn parts_of_sellers_are_compared() {
         (
             divided(line(1, Sale, 100), &[("re_5", 50), ("re_6", 30), ("re_7", 1)]),
             &sold,
-            Verdict::DifferingParts,
+            Verdict::Unassigned,
             vec![],
         ),
+        // Nor does anybody know whose it is that it has less.
+        (divided(line(1, Sale, 100), &[("re_5", 50), ("re_7", 30)]), &sold, Verdict::Unassigned, vec![]),
+        (divided(line(1, Sale, 90), &[("re_5", 50), ("re_7", 20)]), &sold, Verdict::Unassigned, vec![]),
         (divided(line(1, Sale, 100), &alike), &ours(1, Sale, 100), Verdict::DifferingParts, vec![]),
         (
             divided(line(1, Sale, 90), &[("re_5", 40), ("re_6", 30)]),

@@ -76,6 +76,7 @@ const ENGINE: &[&str] = &[
 /// The server, from the top down.
 const SERVER: &[&str] = &[
     "chain",
+    "terminal",
     "http",
     "config",
     "telemetry",

@@ -6,7 +6,7 @@ mod records;
 
 use std::collections::BTreeMap;
 
-use regente_domain::id::{ChargeId, ClientId, MerchantId, ProviderId, TransactionRequestId};
+use regente_domain::id::{ChargeId, ClientId, MerchantId, ProviderId, SellerId, TransactionRequestId};
 use regente_domain::ledger::Purpose;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::settlement::{Borne, Line, Moved};
@@ -14,7 +14,7 @@ use regente_domain::time::Timestamp;
 use regente_engine::accounts;
 use regente_providers::sandbox::SettlementPage;
 use regente_store::ledger::AccountFilter;
-use regente_store::{ledger, providers};
+use regente_store::{ledger, providers, sellers};
 use serde::{Deserialize, Serialize};
 
 use super::error::CommandError;
@@ -51,6 +51,13 @@ pub enum SettlementCommand {
         scope: Scope,
         /// The ids.
         transaction_ids: Vec<String>,
+    },
+    /// Find out which of these sellers an account has, also deleted ones.
+    Sellers {
+        /// The account.
+        client_id: ClientId,
+        /// The ids.
+        seller_ids: Vec<SellerId>,
     },
     /// Post lines to the ledger.
     Post {
@@ -164,6 +171,11 @@ pub enum SettlementAnswer {
         /// Where the next page begins; `None` at the end.
         next: Option<Cursor>,
     },
+    /// Which sellers an account has.
+    Sellers {
+        /// Their ids, with their merchants.
+        sellers: Vec<(SellerId, MerchantId)>,
+    },
     /// What became of postings.
     Posted(Posted),
     /// What the provider owes by the ledger.
@@ -184,6 +196,11 @@ pub(super) async fn run(app: &App, command: SettlementCommand) -> Result<Settlem
         SettlementCommand::Find { scope, transaction_ids } => {
             let moved = records::find(app, &scope, &transaction_ids).await?;
             Ok(SettlementAnswer::Moved { moved, next: None })
+        }
+        SettlementCommand::Sellers { client_id, seller_ids } => {
+            let found = sellers::find_many_ever(&app.store, client_id, &seller_ids).await?;
+            let sellers = found.into_iter().map(|seller| (seller.id, seller.merchant_id)).collect();
+            Ok(SettlementAnswer::Sellers { sellers })
         }
         SettlementCommand::Post { postings } => {
             posting::post(app, postings).await.map(SettlementAnswer::Posted)

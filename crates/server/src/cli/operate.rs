@@ -19,6 +19,7 @@ use crate::api::router::document;
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::config::{Config, DatabaseAddress, Loaded};
 use crate::telemetry;
+use crate::terminal::printable_json;
 
 pub(super) fn show_config(loaded: &Loaded, output: OutputArg) -> Result<ExitCode, Failure> {
     if output.json {
@@ -199,6 +200,6 @@ pub(super) fn server_folder(config: &Config) -> Result<Option<PathBuf>, Failure>
 
 pub(super) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value)?;
-    writeln!(io::stdout(), "{text}")?;
+    writeln!(io::stdout(), "{}", printable_json(&text))?;
     Ok(())
 }

@@ -234,6 +234,7 @@ async fn sandbox_file(config: &Config, day: Timestamp) -> Result<ExitCode, Failu
                     SettlementAnswer::Scope(_)
                     | SettlementAnswer::Moved { .. }
                     | SettlementAnswer::Owed { .. }
+                    | SettlementAnswer::Sellers { .. }
                     | SettlementAnswer::Posted(_) => Err("the running server is of another release".into()),
                 }
             };

@@ -1,14 +1,14 @@
 //! Brings a file together with the records. Both are divided by payment into parts, and the parts are compared one after
 //! the other, so that no more than one of them is in the memory.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::{self, BufReader};
 use std::path::Path;
 use std::time::Duration;
 
 use jiff::civil::Date;
 use regente_domain::currency::Currency;
-use regente_domain::id::{ClientId, ProviderId, TransactionRequestId};
+use regente_domain::id::{ClientId, ProviderId, SellerId, TransactionRequestId};
 use regente_domain::settlement::{Covered, Judged, Kind, Line, Moved, Payment, Verdict, judge};
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -110,7 +110,9 @@ pub async fn reconcile(
         lines.sort_by_key(|read| read.line.row);
         let read = lines.len() as u64;
         find_others(&ask, file, &lines, &mut ours).await?;
-        for judged in judge_part(file, lines, ours, covered.as_ref()) {
+        let mut judged = judge_part(file, lines, ours, covered.as_ref());
+        leave_sellers_of_others(&ask, file, &mut judged).await?;
+        for judged in judged {
             report.add(&judged);
             if !file.is_dry_run {
                 waiting.extend(posting(file.scope, judged));
@@ -126,6 +128,7 @@ pub async fn reconcile(
         SettlementAnswer::Owed { owed } => report.finish(owed),
         SettlementAnswer::Scope(_)
         | SettlementAnswer::Moved { .. }
+        | SettlementAnswer::Sellers { .. }
         | SettlementAnswer::Posted(_)
         | SettlementAnswer::SandboxFile(_) => return Err(other_release()),
     }
@@ -319,6 +322,7 @@ fn moved(answer: SettlementAnswer) -> Result<(Vec<Moved>, Option<crate::admin::C
     match answer {
         SettlementAnswer::Moved { moved, next } => Ok((moved, next)),
         SettlementAnswer::Scope(_)
+        | SettlementAnswer::Sellers { .. }
         | SettlementAnswer::Posted(_)
         | SettlementAnswer::Owed { .. }
         | SettlementAnswer::SandboxFile(_) => Err(other_release()),
@@ -383,11 +387,13 @@ fn judge_named(Payment { lines, doubled, ours }: Payment, covered: Option<&Cover
 
 /// Judges a line about all payments together.
 fn without_payment(scope: &Scope, line: Line) -> Judged {
-    let verdict = if line.kind.moves_a_charge() {
+    let verdict = if scope.registered.is_none() {
+        Verdict::Unassigned
+    } else if line.kind.moves_a_charge() {
         Verdict::MissingHere
     } else if Currency::parse(&line.currency).is_none() {
         Verdict::ForeignCurrency
-    } else if scope.registered.is_none() || !line.parts.is_empty() {
+    } else if !line.parts.is_empty() {
         Verdict::Unassigned
     } else {
         let borne = vec![(line.seller_id, line.amount)];
@@ -396,29 +402,76 @@ fn without_payment(scope: &Scope, line: Line) -> Judged {
     Judged::alone(verdict, line, None)
 }
 
-/// What is posted of it: what the provider alone knows, and by how much it differs from the records. What is missing on one
-/// side is left to the operator: it may come with the next file, or with the next answer of the provider.
-fn posting(scope: &Scope, judged: Judged) -> Option<Posting> {
-    match judged.verdict {
-        Verdict::Matched | Verdict::DifferingAmount | Verdict::DifferingParts => {}
-        Verdict::MissingHere
-        | Verdict::MissingThere
-        | Verdict::Doubled
-        | Verdict::ForeignCurrency
-        | Verdict::Unassigned
-        | Verdict::OnTheEdge => return None,
+/// Takes a line for nobody's that names a seller whom its merchant does not have.
+async fn leave_sellers_of_others(
+    ask: &impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
+    file: File<'_>,
+    judged: &mut [Judged],
+) -> Result<(), Failure> {
+    let of_merchant = |judged: &Judged| {
+        let seller_id = judged.line.as_ref()?.seller_id?;
+        let Registered { client_id, merchant_id, .. } = books_of(file.scope, judged)?;
+        is_posted(judged.verdict).then_some((client_id, merchant_id, seller_id))
+    };
+    let mut named: BTreeMap<ClientId, BTreeSet<SellerId>> = BTreeMap::new();
+    for (client_id, _, seller_id) in judged.iter().filter_map(of_merchant) {
+        named.entry(client_id).or_default().insert(seller_id);
     }
-    let Judged { line, ours, borne, .. } = judged;
-    // Also where there is nothing to post: something else may have been posted of the line before.
-    let line = line?;
-    let registered = match &ours {
-        Some(ours) => Registered {
+    let mut known = HashSet::new();
+    for (client_id, seller_ids) in named {
+        let seller_ids: Vec<SellerId> = seller_ids.into_iter().collect();
+        for seller_ids in seller_ids.chunks(FOUND_AT_ONCE) {
+            let command = SettlementCommand::Sellers { client_id, seller_ids: seller_ids.to_vec() };
+            let SettlementAnswer::Sellers { sellers } = ask(command).await? else {
+                return Err(other_release());
+            };
+            known.extend(sellers.into_iter().map(|(id, merchant_id)| (client_id, merchant_id, id)));
+        }
+    }
+    for judged in judged {
+        if of_merchant(judged).is_some_and(|named| !known.contains(&named)) {
+            judged.verdict = Verdict::Unassigned;
+            judged.borne.clear();
+        }
+    }
+    Ok(())
+}
+
+/// In whose books a line stands.
+fn books_of(scope: &Scope, judged: &Judged) -> Option<Registered> {
+    match &judged.ours {
+        Some(ours) => Some(Registered {
             client_id: ours.client_id,
             merchant_id: ours.merchant_id,
             provider_id: ours.provider_id,
-        },
-        None => scope.registered?,
-    };
+        }),
+        None => scope.registered,
+    }
+}
+
+/// Whether something of a line is posted: what the provider alone knows, and by how much it differs from the records. What is
+/// missing on one side is left to the operator: it may come with the next file, or with the next answer of the provider.
+const fn is_posted(verdict: Verdict) -> bool {
+    match verdict {
+        Verdict::Matched | Verdict::DifferingAmount | Verdict::DifferingParts => true,
+        Verdict::MissingHere
+        | Verdict::MissingThere
+        | Verdict::Doubled
+        | Verdict::SoldAgain
+        | Verdict::ForeignCurrency
+        | Verdict::Unassigned
+        | Verdict::OnTheEdge => false,
+    }
+}
+
+fn posting(scope: &Scope, judged: Judged) -> Option<Posting> {
+    if !is_posted(judged.verdict) {
+        return None;
+    }
+    let registered = books_of(scope, &judged)?;
+    let Judged { line, ours, borne, .. } = judged;
+    // Also where there is nothing to post: something else may have been posted of the line before.
+    let line = line?;
     let split = ours.filter(|ours| ours.is_split).map(|ours| (ours.charge_id, ours.request_id));
     Some(Posting { line, registered, provider_type: scope.provider_type, split, borne })
 }
@@ -435,6 +488,7 @@ async fn post(
         SettlementAnswer::Posted(posted) => report.add_posted(&posted),
         SettlementAnswer::Scope(_)
         | SettlementAnswer::Moved { .. }
+        | SettlementAnswer::Sellers { .. }
         | SettlementAnswer::Owed { .. }
         | SettlementAnswer::SandboxFile(_) => return Err(other_release()),
     }

@@ -1,9 +1,9 @@
 //! Reads the lines of a settlement file, one after the other.
 
 use std::collections::HashSet;
-use std::io::Read;
+use std::io::{self, Read};
 
-use csv::{ReaderBuilder, StringRecord, StringRecordsIntoIter, Trim};
+use csv::{Reader, ReaderBuilder, StringRecord, Trim};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -13,6 +13,7 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use super::mapping::{Amounts, FEE_COLUMN, Mapping, MappingError, PaymentIs};
+use crate::terminal::printable;
 
 /// The time that a mapping calls by its standard.
 pub(super) const RFC_3339: &str = "rfc3339";
@@ -20,6 +21,9 @@ pub(super) const RFC_3339: &str = "rfc3339";
 const PART_SIGN: char = '=';
 /// Decimals of currencies that the list does not have: such lines are reported whatever their amount.
 const USUAL_DECIMALS: u8 = 2;
+
+/// Bytes that a row may have, and a little more: one that never ends would fill the memory.
+const ROW_BYTES_MAX: usize = 64 * 1024;
 
 /// Lines happen in this time: balances begin with it, and a later year is a mistake.
 const FIRST: Timestamp = Timestamp::EPOCH;
@@ -48,11 +52,36 @@ pub struct WrongRow {
 
 /// The lines of a file.
 pub struct Lines<'a, R> {
-    records: StringRecordsIntoIter<R>,
+    reader: Reader<Rows<R>>,
+    record: StringRecord,
     mapping: &'a Mapping,
     zone: TimeZone,
     places: Places,
     names: StringRecord,
+}
+
+/// A file that cannot be read further when a row of it is too long.
+struct Rows<R> {
+    file: R,
+    /// The line in which the row begins, from 1.
+    line: u64,
+    /// Bytes that were read since the row before ended.
+    bytes: usize,
+}
+
+impl<R: Read> Read for Rows<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.bytes > ROW_BYTES_MAX {
+            return Err(io::Error::other(format!(
+                "the row that begins in line {} has more than {} KiB: is a quotation mark in it not closed?",
+                self.line,
+                ROW_BYTES_MAX / 1024
+            )));
+        }
+        let read = self.file.read(buffer)?;
+        self.bytes += read;
+        Ok(read)
+    }
 }
 
 /// Where the columns are.
@@ -68,8 +97,8 @@ struct Places {
     parts: Option<usize>,
 }
 
-/// What is wrong with a field, and where it is.
-struct WrongField(usize, String);
+/// What is wrong with a row, and in which of its fields, if in one.
+struct WrongField(Option<usize>, String);
 
 impl<'a, R: Read> Lines<'a, R> {
     /// Begins to read: the first line names the columns.
@@ -78,14 +107,16 @@ impl<'a, R: Read> Lines<'a, R> {
     /// A column is missing, or the file cannot be read.
     pub fn new(file: R, mapping: &'a Mapping) -> Result<Self, super::Failure> {
         let separator = u8::try_from(mapping.separator)?;
+        let rows = Rows { file, line: 1, bytes: 0 };
         let mut reader =
-            ReaderBuilder::new().delimiter(separator).flexible(true).trim(Trim::All).from_reader(file);
+            ReaderBuilder::new().delimiter(separator).flexible(true).trim(Trim::All).from_reader(rows);
         let header = reader.headers()?.clone();
         let place = |name: &String| {
             // Some files begin with a byte order mark.
             let is_it = |column: &str| column.trim_start_matches('\u{feff}') == name;
             header.iter().position(is_it).ok_or_else(|| {
-                let columns: Vec<String> = header.iter().map(|column| format!("`{column}`")).collect();
+                let columns = header.iter().map(|column| format!("`{}`", printable(column)));
+                let columns: Vec<String> = columns.collect();
                 let others = match columns.is_empty() {
                     true => ": the file is empty".to_owned(),
                     false => format!(", but {}", columns.join(", ")),
@@ -106,60 +137,82 @@ impl<'a, R: Read> Lines<'a, R> {
             parts: columns.parts.as_ref().map(place).transpose()?,
         };
         let (zone, names) = (mapping.time_zone()?, header.clone());
-        Ok(Self { records: reader.into_records(), mapping, zone, places, names })
+        Ok(Self { reader, record: StringRecord::new(), mapping, zone, places, names })
+    }
+
+    /// Reads the next row into the record; `false` at the end of the file.
+    fn read_row(&mut self) -> Result<bool, csv::Error> {
+        let line = self.reader.position().line();
+        let rows = self.reader.get_mut();
+        (rows.line, rows.bytes) = (line, 0);
+        self.reader.read_record(&mut self.record)
     }
 
     /// `None` for a row that is left out.
-    fn line(&self, record: &StringRecord, row: u64) -> Result<Option<Line>, WrongField> {
+    fn line(&self, row: u64) -> Result<Option<Line>, WrongField> {
+        let record = &self.record;
+        // Of a decimal comma that is the separator too, nobody knows where the fields after it belong.
+        if record.len() > self.names.len() {
+            let why = format!("it has {} fields, and line 1 names {}", record.len(), self.names.len());
+            return Err(WrongField(None, why));
+        }
         let places = &self.places;
         let field = |place: usize| record.get(place).unwrap_or_default();
         let optional = |place: Option<usize>| {
             place.map(|place| (place, field(place))).filter(|(_, text)| !text.is_empty())
         };
+        let wrong = |place: usize, why: String| WrongField(Some(place), why);
         let word = field(places.kind);
         let kind = match self.mapping.kind(word) {
             Some(Some(kind)) => kind,
             Some(None) => return Ok(None),
             None => {
                 let why = format!("`{word}` is no kind of line that the mapping names");
-                return Err(WrongField(places.kind, why));
+                return Err(wrong(places.kind, why));
             }
         };
         let id: Vec<&str> = places.line.iter().map(|place| field(*place)).collect();
         if id.iter().all(|part| part.is_empty()) {
-            let place = places.line.first().copied().unwrap_or_default();
-            return Err(WrongField(place, "the line has no name".to_owned()));
+            return Err(WrongField(places.line.first().copied(), "the line has no name".to_owned()));
         }
         let code = field(places.currency);
         let decimals = Currency::parse(code).map_or(USUAL_DECIMALS, Currency::exponent);
         let sign = self.mapping.sign(kind.word());
-        // The kind says which way the money of a charge goes.
-        let signed = |amount: i64| if kind.moves_a_charge() { amount.abs() } else { amount * sign };
-        let amount =
-            |place: usize, text: &str| self.amount(text, decimals).map_err(|why| WrongField(place, why));
+        let amount = |place: usize, text: &str| self.amount(text, decimals).map_err(|why| wrong(place, why));
+        // Files write what a provider has given back, or a bank has taken, with either sign.
+        let moved = |place: usize, text: &str| {
+            let amount = amount(place, text)? * sign;
+            match kind.moves_a_charge() {
+                true if kind.is_owed() && amount < 0 => {
+                    let kind = kind.word();
+                    let why =
+                        format!("`{text}` is the wrong sign for a `{kind}`: see `negated` of the mapping");
+                    Err(wrong(place, why))
+                }
+                true => Ok(amount.abs()),
+                false => Ok(amount),
+            }
+        };
         let parts = |(place, text): (usize, &str)| {
             let part = |part: &str| {
                 let (recipient, text) = part.split_once(PART_SIGN).ok_or_else(|| {
-                    WrongField(place, format!("`{part}` is no part such as `recipient{PART_SIGN}amount`"))
+                    wrong(place, format!("`{part}` is no part such as `recipient{PART_SIGN}amount`"))
                 })?;
-                Ok(LinePart { recipient: recipient.to_owned(), amount: signed(amount(place, text)?) })
+                Ok(LinePart { recipient: recipient.to_owned(), amount: moved(place, text)? })
             };
             let parts = text.split_whitespace().map(part).collect::<Result<Vec<LinePart>, WrongField>>()?;
             let mut named = HashSet::new();
             match parts.iter().find(|part| !named.insert(&part.recipient)) {
                 None => Ok(parts),
-                Some(LinePart { recipient, .. }) => {
-                    Err(WrongField(place, format!("`{recipient}` has two parts")))
-                }
+                Some(LinePart { recipient, .. }) => Err(wrong(place, format!("`{recipient}` has two parts"))),
             }
         };
         let fee = match optional(places.fee) {
             None => 0,
             Some((place, fee)) => amount(place, fee)? * self.mapping.sign(FEE_COLUMN),
         };
-        let seller_id = optional(places.seller).map(|(place, id)| {
-            id.parse().map_err(|_| WrongField(place, format!("`{id}` is no id of a seller")))
-        });
+        let seller_id = optional(places.seller)
+            .map(|(place, id)| id.parse().map_err(|_| wrong(place, format!("`{id}` is no id of a seller"))));
         let payment = match (field(places.payment), self.mapping.payment_is) {
             ("", _) => None,
             (text, PaymentIs::TransactionId) => Some(text.to_owned()),
@@ -172,10 +225,10 @@ impl<'a, R: Read> Lines<'a, R> {
             row,
             id: id.join("|"),
             kind,
-            at: self.time(field(places.at)).map_err(|why| WrongField(places.at, why))?,
+            at: self.time(field(places.at)).map_err(|why| wrong(places.at, why))?,
             payment,
             currency: code.to_owned(),
-            amount: signed(amount(places.amount, field(places.amount))?),
+            amount: moved(places.amount, field(places.amount))?,
             fee,
             seller_id: seller_id.transpose()?,
             parts: optional(places.parts).map(parts).transpose()?.unwrap_or_default(),
@@ -183,7 +236,8 @@ impl<'a, R: Read> Lines<'a, R> {
     }
 
     fn wrong(&self, row: u64, WrongField(place, why): WrongField) -> LineError {
-        LineError::Row(WrongRow { row, column: self.names.get(place).map(str::to_owned), why })
+        let column = place.and_then(|place| self.names.get(place));
+        LineError::Row(WrongRow { row, column: column.map(str::to_owned), why })
     }
 
     fn time(&self, text: &str) -> Result<Timestamp, String> {
@@ -217,7 +271,8 @@ impl<'a, R: Read> Lines<'a, R> {
     }
 }
 
-/// A decimal number in minor units, whose whole part may be written in groups of three digits.
+/// A decimal number in minor units, whose whole part may be written in groups of three digits. It has no more decimals than
+/// the currency, zeros neither: `1,000` may be a thousand.
 fn decimal(text: &str, separator: char, decimals: u8) -> Option<i64> {
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => (-1, digits),
@@ -225,7 +280,6 @@ fn decimal(text: &str, separator: char, decimals: u8) -> Option<i64> {
     };
     let (whole, fraction) = digits.split_once(separator).unwrap_or((digits, ""));
     let whole = ungrouped(whole)?;
-    let fraction = fraction.trim_end_matches('0');
     let decimals = usize::from(decimals);
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || fraction.len() > decimals || !is_number(&whole) || !is_number(fraction) {
@@ -287,10 +341,11 @@ impl<R: Read> Iterator for Lines<'_, R> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            match self.records.next()? {
-                Ok(record) => {
-                    let row = record.position().map_or(0, csv::Position::line);
-                    match self.line(&record, row) {
+            match self.read_row() {
+                Ok(false) => return None,
+                Ok(true) => {
+                    let row = self.record.position().map_or(0, csv::Position::line);
+                    match self.line(row) {
                         Ok(Some(line)) => return Some(Ok(line)),
                         Ok(None) => {}
                         Err(wrong) => return Some(Err(self.wrong(row, wrong))),
@@ -301,7 +356,7 @@ impl<R: Read> Iterator for Lines<'_, R> {
                     let row = error.position().map_or(0, csv::Position::line);
                     let wrong = if let csv::ErrorKind::Utf8 { err, .. } = error.kind() {
                         let why = format!("it is not UTF-8 after byte {}", err.valid_up_to());
-                        self.wrong(row, WrongField(err.field(), why))
+                        self.wrong(row, WrongField(Some(err.field()), why))
                     } else {
                         LineError::Row(WrongRow { row, column: None, why: error.to_string() })
                     };

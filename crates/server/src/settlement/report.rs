@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::file::WrongRow;
 use crate::admin::{Otherwise, Posted};
+use crate::terminal::printable;
 
 /// What was found.
 #[derive(Clone, Debug, Serialize)]
@@ -230,7 +231,7 @@ impl Report {
 
     /// As a table.
     pub fn text(&self) -> String {
-        let mut text = format!("{} of {}: {} lines", self.file, self.provider, self.lines);
+        let mut text = format!("{} of {}: {} lines", printable(&self.file), self.provider, self.lines);
         if let (Some(from), Some(to)) = (self.from, self.to) {
             // Writing to a string cannot fail.
             let _ = write!(text, ", from {from} until before {to}");
@@ -255,7 +256,7 @@ impl Report {
             let row = found.row.map_or_else(String::new, |row| format!("row {row}"));
             let _ = writeln!(text, "\n{:<17} {row} {}", found.finding, found.kind.unwrap_or_default());
             for (name, value) in found.facts() {
-                let _ = writeln!(text, "  {name:<9} {value}");
+                let _ = writeln!(text, "  {name:<9} {}", printable(&value));
             }
         }
         if self.is_clean() {
@@ -340,7 +341,8 @@ fn shown_entries(entries: &[String]) -> String {
 
 fn shown_line(line: &Line) -> String {
     let parts = line.parts.iter().map(|part| (part.recipient.as_str(), part.amount));
-    shown_parts(&line.currency, line.amount, parts)
+    let seller = line.seller_id.map_or_else(String::new, |id| format!(", of seller {id}"));
+    format!("{}{seller}", shown_parts(&line.currency, line.amount, parts))
 }
 
 const fn is_right(verdict: Verdict) -> bool {
@@ -351,6 +353,7 @@ const fn is_right(verdict: Verdict) -> bool {
         | Verdict::DifferingAmount
         | Verdict::DifferingParts
         | Verdict::Doubled
+        | Verdict::SoldAgain
         | Verdict::ForeignCurrency
         | Verdict::Unassigned => false,
     }
@@ -376,6 +379,6 @@ pub(super) fn money(currency: &str, minor_units: i128) -> String {
     let amount = i64::try_from(minor_units.abs()).ok().and_then(Amount::new);
     match (Currency::parse(currency), amount) {
         (Some(currency), Some(amount)) => format!("{sign}{}", amount.shown_in(currency)),
-        (None, _) | (_, None) => format!("{currency} {minor_units} minor units"),
+        (None, _) | (_, None) => format!("{} {minor_units} minor units", printable(currency)),
     }
 }

@@ -1,10 +1,13 @@
 //! Settlement files (`docs/settlement.md`): the simulator's file and the records say the same to the cent; errors that are
 //! planted are all found; a file that is read twice, or in two goes, changes nothing.
 
+mod lines;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use axum::http::Method;
 use jiff::civil::Date;
 use regente::admin::{Answer, Command, SettlementAnswer, SettlementCommand, run};
 use regente::config::Config;
@@ -30,7 +33,7 @@ use crate::charges::text;
 use crate::cli::process::Server;
 use crate::disputes::{REVERTED, happens, hear, told_of};
 use crate::follow_ups::{capture, captured, reserved, void};
-use crate::harness::{TIMED_OUT, TestApp, charge_body, stories};
+use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, stories};
 use crate::splits::{divided, shop};
 
 stories! {
@@ -48,6 +51,8 @@ stories! {
     fees_of_what_was_taken_unknown_to_a_charge_are_the_merchants,
     what_comes_back_is_settled_with_those_who_gave_it,
     what_cannot_be_read_is_named_by_line_and_column,
+    what_nothing_assigns_is_not_posted,
+    a_line_names_a_seller_of_its_merchant,
     the_simulator_writes_a_file_when_a_day_is_over,
     what_comes_back_and_is_heard_after_the_charge_back_shows_in_the_file,
 }
@@ -399,6 +404,90 @@ async fn what_was_posted_wrongly_is_shown_beside_the_right_line(app: TestApp) {
     let (there, here) = (fee.there.as_deref().unwrap(), fee.here.as_deref().unwrap());
     assert!(there.contains("provider_fee") && here.contains("provider_fee"), "{there} {here}");
     assert!(!there.ends_with(here), "{there} {here}");
+}
+
+/// A line of the simulator's file with this name and one member changed.
+fn changed(line: &str, name: &str, place: usize, value: &str) -> String {
+    let mut members: Vec<&str> = line.split(',').collect();
+    (members[0], members[place]) = (name, value);
+    members.join(",")
+}
+
+async fn what_nothing_assigns_is_not_posted(app: TestApp) {
+    let app = app.reachable().await;
+    let (merchant, sellers) = shop(&app).await;
+    let rules = json!([
+        { "sellerId": sellers[0]["id"], "percentage": 33 },
+        { "sellerId": sellers[1]["id"], "percentage": 33 },
+    ]);
+    let charge = app.post("/v1/charges", &divided(&merchant, 1001, &rules)).await.expect(201);
+    let provider_id = text(&charge["transactionRequests"][0]["providerId"]);
+    let file = sandbox_file(&app).await;
+    let (head, sale) = (file.lines().next().unwrap(), lines_with(&file, ",sale,")[0]);
+    // A line of no payment: of a type nobody knows whose it is, of a registered provider it is nothing that we have.
+    for (kind, of_type, of_provider) in
+        [("sale", "unassigned", "missing_here"), ("refund", "unassigned", "missing_here")]
+    {
+        let line = changed(&changed(sale, "nobody", 3, ""), "nobody", 1, kind);
+        for (provider, finding) in [("SANDBOX", of_type), (provider_id, of_provider)] {
+            let report = import(&app, &format!("{file}{line}\n"), provider).await;
+            assert_eq!(findings(&report), [finding], "{kind} {provider} {}", report.text());
+        }
+    }
+    // A recipient who has no part of it, in place of one who has.
+    let posted = all_entries(&app).await;
+    let recipient = sale.rsplit(',').next().unwrap().split('=').next().unwrap();
+    let line = sale.replace(recipient, "re_stranger").replacen(".sale", ".sale-of-a-stranger", 1);
+    let report = import(&app, &format!("{head}\n{line}\n"), "SANDBOX").await;
+    assert_eq!(findings(&report), ["unassigned"], "{}", report.text());
+    assert!(report.text().contains("re_stranger"), "{}", report.text());
+    assert_eq!(all_entries(&app).await, posted);
+    // One sale more of the payment, of another amount.
+    let line = changed(sale, "again", 5, "400");
+    let report = import(&app, &format!("{file}{line}\n"), "SANDBOX").await;
+    assert_eq!(findings(&report), ["sold_again"], "{}", report.text());
+    assert_eq!(all_entries(&app).await, posted);
+}
+
+async fn a_line_names_a_seller_of_its_merchant(app: TestApp) {
+    let (merchant, sellers) = shop(&app).await;
+    let (_, others) = shop(&app).await;
+    let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+    let provider_id = text(&charge["transactionRequests"][0]["providerId"]);
+    let seller = text(&sellers[0]["id"]);
+    let leaving = json!({ "merchantId": merchant });
+    app.call(&app.client, Method::DELETE, &format!("/v1/sellers/{seller}"), &[], Some(&leaving))
+        .await
+        .expect(204);
+    let written = regente::settlement::OF_THE_SIMULATOR
+        .replace("parts = \"parts\"", "parts = \"parts\"\nseller = \"seller\"");
+    let mapping = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(mapping.path(), written).unwrap();
+    let mapping = Mapping::read(mapping.path()).unwrap();
+    let sale = sandbox_file(&app).await;
+    let sale = lines_with(&sale, ",sale,")[0].split(',').nth(3).unwrap().to_owned();
+    let fee = |n: usize, payment: &str, seller: &str| {
+        format!("fee-{n},fee,2026-03-23T10:00:00Z,{payment},BRL,7,0,,{seller}\n")
+    };
+    let file = [
+        "line,type,at,payment,currency,amount,fee,parts,seller\n".to_owned(),
+        // Also one who has left.
+        fee(1, "", seller),
+        fee(2, &sale, seller),
+        // Of another merchant, and of nobody.
+        fee(3, "", text(&others[0]["id"])),
+        fee(4, &sale, text(&others[0]["id"])),
+        fee(5, &sale, "0f0f0f0f-0000-7000-8000-000000000001"),
+    ];
+    let ask = async |command| ask(&app, command).await;
+    let report = import_by(ask, &file.concat(), provider_id, &mapping).await.unwrap();
+    let found: Vec<_> = report.findings.iter().map(|found| (found.finding, found.row)).collect();
+    let unassigned = |row| ("unassigned", Some(row));
+    assert_eq!(found, [unassigned(4), unassigned(5), unassigned(6)], "{}", report.text());
+    assert!(report.text().contains(&format!("of seller {}", text(&others[0]["id"]))), "{}", report.text());
+    let fees = all_entries(&app).await.into_iter().filter(|entry| entry.movement == Movement::ProviderFee);
+    let borne: Vec<_> = fees.map(|entry| entry.seller_id.map(|id| id.to_string())).collect();
+    assert_eq!(borne, [Some(seller.to_owned()), Some(seller.to_owned())]);
 }
 
 /// Counts the parts that are compared.
@@ -760,6 +849,10 @@ async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
         ("a,sale,2026-03-23T10:00:00Z,p,BRL,1,0,re_1", Some("parts"), "`re_1` is no part"),
         ("a,sale,2026-03-23T10:00:00Z,p,BRL,1,0,re_1=y", Some("parts"), "`y` is no amount"),
         ("a,sale,2026-03-23T10:00:00Z,p,BRL,3,0,re_1=1 re_1=2", Some("parts"), "`re_1` has two parts"),
+        ("a,sale,2026-03-23T10:00:00Z,p,BRL,-1,0,", Some("amount"), "`-1` is the wrong sign for a `sale`"),
+        ("a,sale,2026-03-23T10:00:00Z,p,BRL,3,0,re_1=-1", Some("parts"), "`-1` is the wrong sign"),
+        // A decimal comma, say.
+        ("a,sale,2026-03-23T10:00:00Z,p,BRL,1,00,3,", None, "it has 9 fields, and line 1 names 8"),
         ("a,sale", Some("at"), "`` is no time"),
     ];
     // A field with a line break in it: lines are those of the file.
@@ -772,7 +865,7 @@ async fn what_cannot_be_read_is_named_by_line_and_column(app: TestApp) {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &bytes).unwrap();
     let report = import_file(&app, file.path(), "SANDBOX").await.unwrap();
-    assert_eq!(report.unreadable, 13, "{}", report.text());
+    assert_eq!(report.unreadable, 16, "{}", report.text());
     let unreadable = report.findings.iter().filter(|found| found.finding == "unreadable");
     let expected = rows.into_iter().map(|(_, column, why)| (column, why));
     let expected = (4..).step_by(2).zip(expected.chain([(Some("payment"), "not UTF-8")]));
