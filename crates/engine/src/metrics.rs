@@ -197,12 +197,14 @@ pub enum Limit {
     Bin,
     /// The same for one card.
     Card,
+    /// Of answers to one review of a seller's registration, from its page.
+    ReviewAnswer,
     /// Of refused notifications of providers from one address.
     Notification,
 }
 
 impl Limit {
-    pub(self) const ALL: [Self; 9] = [
+    pub(self) const ALL: [Self; 10] = [
         Self::SecretKey,
         Self::Tokens,
         Self::Authentication,
@@ -211,6 +213,7 @@ impl Limit {
         Self::Address,
         Self::Bin,
         Self::Card,
+        Self::ReviewAnswer,
         Self::Notification,
     ];
 
@@ -225,6 +228,7 @@ impl Limit {
             Self::Address => "address",
             Self::Bin => "bin",
             Self::Card => "card",
+            Self::ReviewAnswer => "review_answer",
             Self::Notification => "notification",
         }
     }

@@ -3,18 +3,22 @@
 
 mod slip;
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use regente_documents::upload::{UploadError, format_of};
 use regente_documents::{Mark, qr};
 use regente_domain::charge::instructions::Instructions;
+use regente_domain::seller::document::FileFormat;
 use regente_engine::document_links;
 use regente_engine::error::Error;
 use regente_providers::request::Mode;
 use regente_store::charges::{self, StoredCharge};
-use tokio::sync::Semaphore;
+use tokio::sync::{AcquireError, Semaphore};
 use tokio::time::timeout;
 use utoipa::ToSchema;
 
@@ -26,8 +30,8 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
 /// Documents that are drawn at once: drawing takes a processor for some milliseconds.
 const DRAWN_AT_ONCE_MAX: usize = 4;
-/// How long a caller waits until his document is drawn.
-const DRAW_WAIT_MAX: Duration = Duration::from_secs(5);
+/// How long a caller waits for a place.
+const PLACE_WAIT_MAX: Duration = Duration::from_secs(5);
 /// The `Retry-After` of a caller who waited in vain.
 const RETRY_AFTER_BUSY: Duration = Duration::from_secs(2);
 
@@ -187,12 +191,24 @@ async fn find(app: &App, link: &str) -> Result<Option<Instructed>, Error> {
 pub(super) async fn draw<T: Send + 'static>(
     drawing: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
+    at_a_place(DRAWING.acquire(), drawing).await
+}
+
+/// Judges a file that a caller has sent. Files have places of their own, so that no upload holds up a payer's document.
+pub(super) async fn judge(app: &App, file: Bytes) -> Result<Result<FileFormat, UploadError>, ApiError> {
+    at_a_place(Arc::clone(&app.limiters.judging).acquire_owned(), move || format_of(&file)).await
+}
+
+/// Works outside of the threads that serve requests, when there is a place.
+async fn at_a_place<P: Send + 'static, T: Send + 'static>(
+    place: impl Future<Output = Result<P, AcquireError>>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ApiError> {
     let busy = || Error::Unavailable { retry_after: RETRY_AFTER_BUSY, cause: None };
-    let place =
-        timeout(DRAW_WAIT_MAX, DRAWING.acquire()).await.map_err(|_| busy())?.map_err(Error::internal)?;
-    let drawn = tokio::task::spawn_blocking(move || {
+    let place = timeout(PLACE_WAIT_MAX, place).await.map_err(|_| busy())?.map_err(Error::internal)?;
+    let worked = tokio::task::spawn_blocking(move || {
         let _place = place;
-        drawing()
+        work()
     });
-    Ok(drawn.await.map_err(Error::internal)?)
+    Ok(worked.await.map_err(Error::internal)?)
 }

@@ -72,8 +72,10 @@ async fn answer(
     if !review_links::is_open(&app, &review) {
         return Ok(html::closed(language, &review).answer(StatusCode::GONE));
     }
+    // Whoever has the link may send files, which cost memory and a processor.
+    app.limiters.review_answers.check(&RateKey::ReviewAnswer(review.id.uuid()))?;
     let wrong = |faults: &[Fault]| html::asking(language, &review, faults).answer(StatusCode::BAD_REQUEST);
-    let sent = match Answer::read(request, &review).await {
+    let sent = match Answer::read(&app, request, &review).await {
         Ok(sent) => sent,
         Err(ApiError::TooLarge { .. }) => {
             let page = html::asking(language, &review, &[Fault::TooLarge]);

@@ -120,6 +120,7 @@ impl Config {
                 public_key_tokens: Rate::per_second(limits.public_key_tokens_per_second),
                 secret_key_requests: Rate::per_second(limits.secret_key_requests_per_second),
                 failed_authentications: Rate::per_minute(limits.failed_authentications_per_minute),
+                review_answers: RateLimits::default().review_answers,
             },
             card_testing: self.card_testing_limits(),
             proxies: Proxies::new(self.server.proxies().unwrap_or_default()),

@@ -110,6 +110,7 @@ impl CardTesting {
             | RateKey::Address(..)
             | RateKey::Bin(..)
             | RateKey::Card(..)
+            | RateKey::ReviewAnswer(_)
             | RateKey::Notification(_)
             | RateKey::UnsignedNotification(..) => &self.key,
         }

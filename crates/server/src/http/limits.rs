@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::future::Either;
 use regente_domain::seller::document::{DocumentKind, FILE_BYTES_MAX};
 use regente_engine::error::Error;
+use tokio::sync::Semaphore;
 use tower_http::catch_panic::{CatchPanicLayer, ResponseForPanic};
 
 use super::bodies::{self, BODY_BUDGET_BYTES, BodyBudget, NotRead};
@@ -154,8 +155,12 @@ pub struct RateLimits {
     pub secret_key_requests: Option<Rate>,
     /// Refused authentications from one address. One more blocks the address for [`AUTHENTICATION_BLOCK`].
     pub failed_authentications: Option<Rate>,
+    /// Answers to one review of a seller's registration, from its page.
+    pub review_answers: Option<Rate>,
 }
 
+/// Files of callers that are judged at once: a PDF takes a processor for some milliseconds.
+const FILES_JUDGED_AT_ONCE_MAX: usize = 4;
 /// How long an address that sent too many wrong keys waits.
 const AUTHENTICATION_BLOCK: Duration = Duration::from_secs(60);
 
@@ -165,6 +170,7 @@ impl Default for RateLimits {
             public_key_tokens: Rate::per_second(10),
             secret_key_requests: None,
             failed_authentications: None,
+            review_answers: Rate::per_minute(30),
         }
     }
 }
@@ -192,6 +198,10 @@ pub struct Limiters {
     pub secret_keys: RateLimiter,
     /// Addresses that send wrong keys.
     pub strangers: Blocks,
+    /// Answers from pages of reviews.
+    pub review_answers: RateLimiter,
+    /// Places for judging files.
+    pub judging: Arc<Semaphore>,
 }
 
 impl Limiters {
@@ -203,6 +213,8 @@ impl Limiters {
             tokens: RateLimiter::new(rates.public_key_tokens, clock.clone()),
             secret_keys: RateLimiter::new(rates.secret_key_requests, clock.clone()),
             strangers: Blocks::new(rates.failed_authentications, AUTHENTICATION_BLOCK, clock.clone()),
+            review_answers: RateLimiter::new(rates.review_answers, clock.clone()),
+            judging: Arc::new(Semaphore::new(FILES_JUDGED_AT_ONCE_MAX)),
         }
     }
 }

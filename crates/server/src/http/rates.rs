@@ -44,6 +44,8 @@ pub enum RateKey {
     Bin(ClientId, u32),
     /// Those with public keys of an account for one card, by its fingerprint.
     Card(ClientId, Uuid),
+    /// Answers to one review of a seller's registration, from its page.
+    ReviewAnswer(Uuid),
     /// Notifications from one network for providers that do not exist.
     Notification(Network),
     /// Notifications from one network for one provider that it had not signed. Merchants share the addresses of a provider, so
@@ -63,6 +65,7 @@ impl RateKey {
             Self::Address(..) => Limit::Address,
             Self::Bin(..) => Limit::Bin,
             Self::Card(..) => Limit::Card,
+            Self::ReviewAnswer(_) => Limit::ReviewAnswer,
             Self::Notification(_) | Self::UnsignedNotification(..) => Limit::Notification,
         }
     }

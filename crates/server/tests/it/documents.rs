@@ -31,7 +31,7 @@ pub(crate) async fn link(app: &TestApp, client: &Client, charge_id: &str) -> Str
 }
 
 /// A Pix: its link and its code.
-async fn pix(app: &TestApp, email: &str) -> (String, String) {
+pub(crate) async fn pix(app: &TestApp, email: &str) -> (String, String) {
     let body = pix_body(&app.merchant().await, described(payer(email, "72912053013")));
     let charge = app.post("/v1/charges", &body).await.expect(201);
     let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -39,7 +39,7 @@ async fn pix(app: &TestApp, email: &str) -> (String, String) {
 }
 
 /// Asks like a payer's browser: without an account and a key.
-async fn ask(app: &TestApp, file: &str) -> Reply {
+pub(crate) async fn ask(app: &TestApp, file: &str) -> Reply {
     open(app, &format!("/qr/{file}")).await
 }
 

@@ -8,7 +8,6 @@ use axum::extract::Request;
 use axum::http::header;
 use futures_util::stream::once;
 use multer::Multipart;
-use regente_documents::upload::format_of;
 use regente_domain::problems::Problems;
 use regente_domain::seller::Seller;
 use regente_domain::seller::document::{DocumentKind, FILE_BYTES_MAX, FileFormat, SellerDocument};
@@ -19,7 +18,7 @@ use regente_store::Batch;
 use serde_json::{Map, Number, Value};
 use uuid::Uuid;
 
-use super::super::documents::draw;
+use super::super::documents::judge;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::limits;
@@ -64,7 +63,7 @@ struct File {
 }
 
 impl Answer {
-    pub(super) async fn read(request: Request, review: &Review) -> Result<Self, ApiError> {
+    pub(super) async fn read(app: &App, request: Request, review: &Review) -> Result<Self, ApiError> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
         let boundary = kind.map(multer::parse_boundary);
         let bytes = limits::read_bytes_within(request, bytes_max(review)).await?;
@@ -77,13 +76,13 @@ impl Answer {
             if name == DECLARATION {
                 answer.is_declared = &*content == YES.as_bytes();
             } else if review.demand.fields.iter().any(|asked| asked.name == name) {
-                answer.take(&name, content).await?;
+                answer.take(app, &name, content).await?;
             }
         }
         Ok(answer)
     }
 
-    async fn take(&mut self, name: &str, content: Bytes) -> Result<(), ApiError> {
+    async fn take(&mut self, app: &App, name: &str, content: Bytes) -> Result<(), ApiError> {
         let Some(known) = Known::parse(name) else { return Ok(()) };
         // Browsers send a field without a choice as an empty file, and one that is not filled in as an empty text.
         if content.trim_ascii().is_empty() {
@@ -95,8 +94,7 @@ impl Answer {
         }
         let value = match known.document_kind() {
             Some(kind) => {
-                let bytes = content.clone();
-                match draw(move || format_of(&bytes)).await? {
+                match judge(app, content.clone()).await? {
                     Ok(format) if kind.takes(format) => {
                         self.files.push(File { known, kind, format, bytes: content });
                     }

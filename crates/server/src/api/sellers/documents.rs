@@ -87,7 +87,7 @@ pub async fn create(
     headers: HeaderMap,
     form: Form,
 ) -> Result<Response, ApiError> {
-    let (kind, format) = form.check().await?;
+    let (kind, format) = form.check(&app).await?;
     let upload = Upload { kind, format, bytes: &form.file };
     let plan = || async {
         let mut batch = Batch::new(caller.client_id);

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Method, Request};
+use regente::http::rates::Rate;
 use regente_store::audit;
 use serde_json::json;
 
-use super::documents::{DOCUMENTS, kept};
+use super::documents::{DOCUMENTS, kept, selfie};
 use super::reviews::{answered, now, opened};
 use super::{company_body, made, read};
 use crate::charges::{single_merchant, text};
+use crate::documents::{ask, pix};
 use crate::harness::{ADDRESS, Reply, TestApp, stories};
 use crate::settings::forms::{Form, png};
 
@@ -18,6 +20,8 @@ stories! {
     a_seller_answers_at_its_page,
     files_are_kept_with_an_answer_that_is_right,
     files_of_every_kind_come_in_one_form,
+    a_review_takes_so_many_answers_a_minute,
+    uploads_hold_up_no_document,
 }
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -206,4 +210,41 @@ async fn files_of_every_kind_come_in_one_form(app: TestApp) {
     assert_eq!(kept(&app).await, 0);
     assert_eq!(page(&app, &link, "en", Some(&form(&fields))).await.0, 200);
     assert_eq!(kept(&app).await, 3);
+}
+
+async fn a_review_takes_so_many_answers_a_minute(app: TestApp) {
+    let app = app.with_limits(|all| all.rates.review_answers = Rate::within(DAY, 2)).await.reachable().await;
+    let seller = made(&app, &company_body(&single_merchant(&app).await)).await;
+    let other = made(&app, &company_body(&single_merchant(&app).await)).await;
+    let review = opened(&app, &seller, &["documents.SELFIE"], 10).await;
+    let link = text(&review["answerLink"]).to_owned();
+    let form = Form::of(&[]).with_upload("documents.SELFIE", "me.png", &png().bytes);
+    for _ in 0..2 {
+        assert_eq!(page(&app, &link, "en", Some(&form)).await.0, 400);
+    }
+    let (status, _, reply) = page(&app, &link, "en", Some(&form)).await;
+    assert!(status == 429 && reply.header("retry-after").is_some(), "{status}");
+    // Whoever looks is not held up, nor is another seller.
+    assert_eq!(page(&app, &link, "en", None).await.0, 200);
+    let others = opened(&app, &other, &["documents.SELFIE"], 10).await;
+    assert_eq!(page(&app, text(&others["answerLink"]), "en", Some(&form)).await.0, 400);
+}
+
+async fn uploads_hold_up_no_document(app: TestApp) {
+    let app = app.reachable().await;
+    let seller = made(&app, &company_body(&single_merchant(&app).await)).await;
+    let review = opened(&app, &seller, &["documents.SELFIE"], 10).await;
+    let (file, _) = pix(&app, "jose@example.com").await;
+    let judging = &app.app.limiters.judging;
+    let taken = judging.acquire_many(u32::try_from(judging.available_permits()).unwrap()).await.unwrap();
+    let upload = app.send(selfie(&png().bytes).request_to(&app.client, Method::POST, DOCUMENTS));
+    let form = Form::of(&[("declaration", "true")]).with_upload("documents.SELFIE", "me.png", &png().bytes);
+    let answer = page(&app, text(&review["answerLink"]), "en", Some(&form));
+    let file = format!("{file}.png");
+    let (upload, answer, document) = tokio::join!(upload, answer, ask(&app, &file));
+    assert_eq!((upload.status.as_u16(), answer.0, document.status.as_u16()), (503, 503, 200));
+    drop(taken);
+    let upload = selfie(&png().bytes).request_to(&app.client, Method::POST, DOCUMENTS);
+    app.send(upload).await.expect(201);
+    assert_eq!(page(&app, text(&review["answerLink"]), "en", Some(&form)).await.0, 200);
 }

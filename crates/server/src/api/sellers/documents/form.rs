@@ -9,15 +9,16 @@ use axum::extract::{FromRequest, Request};
 use axum::http::header;
 use futures_util::stream::once;
 use multer::Multipart;
-use regente_documents::upload::{UploadError, format_of};
+use regente_documents::upload::UploadError;
 use regente_domain::problems::Problems;
 use regente_domain::seller::document::{DocumentKind, FILE_BYTES_MAX, FileFormat};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::super::super::documents::draw;
+use super::super::super::documents::judge;
 use super::super::super::fields::Body;
 use super::super::super::schema::words;
+use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::limits;
 
@@ -59,7 +60,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
 
 impl Form {
     /// What the file shows, and its format: the problems of both fields together.
-    pub(super) async fn check(&self) -> Result<(DocumentKind, FileFormat), ApiError> {
+    pub(super) async fn check(&self, app: &App) -> Result<(DocumentKind, FileFormat), ApiError> {
         let kind = self.body.read(|fields| {
             let kind = fields.required(TYPE).one_of(DocumentKind::WORDS);
             fields.required(FILE).value();
@@ -68,8 +69,7 @@ impl Form {
         if !self.body.members().contains_key(FILE) {
             return Err(kind.err().unwrap_or_default().into());
         }
-        let bytes = self.file.clone();
-        match (kind, draw(move || format_of(&bytes)).await?) {
+        match (kind, judge(app, self.file.clone()).await?) {
             (_, Err(UploadError::TooManyBytes)) => {
                 Err(ApiError::FileTooLarge { field: FILE, bytes_max: FILE_BYTES_MAX })
             }
