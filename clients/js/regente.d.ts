@@ -111,3 +111,6 @@ export declare class RegenteTokenization {
   /** Takes the fields out of the page. */
   destroy(): void;
 }
+
+/** The names that pages in use have. */
+export { RegenteTokenization as MalgaTokenization, RegenteTokenization as PlugTokenization };

@@ -1,6 +1,6 @@
 // Regente's browser library, version 2: card fields that live in frames of the payment service. What a buyer types there
-// never comes to this page; the page gets a `tokenId`. A plain script that defines `RegenteTokenization`; `regente.mjs` is
-// the same as a module. What page and frames say to each other is in docs/browser-library.md of Regente.
+// never comes to this page; the page gets a `tokenId`. A plain script that defines `RegenteTokenization`, also under the names
+// that pages in use have; `regente.mjs` is the same as a module. What page and frames say to each other is in docs/browser-library.md of Regente.
 (() => {
   "use strict";
 
@@ -20,7 +20,8 @@
 
   /** The service that this script came from; nothing when it was copied elsewhere or is a part of a bundle. */
   const script = typeof document === "object" ? document.currentScript : null;
-  const home = /^(https?:\/\/.+)\/js\/v\d+\.\d+\.\d+\/[^/]+$/.exec(script?.src ?? "")?.[1];
+  const homeOf = (address) => /^(https?:\/\/.+)\/js\/v\d+\.\d+\.\d+\/[^/]+$/.exec(address ?? "")?.[1];
+  let home = homeOf(script?.src);
 
   class RegenteTokenization {
     #apiKey;
@@ -36,6 +37,11 @@
     #handlers = new Map();
     #waiting = new Map();
     #ended = new AbortController();
+
+    /** Says where the module came from: a script inside of one does not know. */
+    static cameFrom(address) {
+      home ??= homeOf(address);
+    }
 
     constructor(configurations) {
       const { apiKey, clientId, options = {} } = configurations ?? {};
@@ -256,6 +262,10 @@
     return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
   }
 
-  globalThis.RegenteTokenization = RegenteTokenization;
-  if (typeof module === "object" && module.exports) module.exports = { RegenteTokenization };
+  /** Existing pages change nothing but the address of the script. */
+  const names = {
+    RegenteTokenization, MalgaTokenization: RegenteTokenization, PlugTokenization: RegenteTokenization,
+  };
+  Object.assign(globalThis, names);
+  if (typeof module === "object" && module.exports) module.exports = names;
 })();

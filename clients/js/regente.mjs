@@ -1,4 +1,5 @@
 // Version 2 as a module.
 import "./regente.js";
 
-export const RegenteTokenization = globalThis.RegenteTokenization;
+export const { RegenteTokenization, MalgaTokenization, PlugTokenization } = globalThis;
+RegenteTokenization.cameFrom(import.meta.url);

@@ -32,3 +32,6 @@ export declare class RegenteTokenization {
   tokenize(): Promise<{ tokenId: string }>;
   init(): Promise<void>;
 }
+
+/** The names that pages in use have. */
+export { RegenteTokenization as MalgaTokenization, RegenteTokenization as PlugTokenization };

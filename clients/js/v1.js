@@ -1,6 +1,6 @@
 // Regente's browser library, version 1: sends what stands in a form's plain inputs. Deprecated: the page sees the card, which
 // brings it into the scope of PCI DSS; version 2 (`regente.js`) keeps cards in frames. A plain script that defines
-// `RegenteTokenization`; `v1.mjs` is the same as a module.
+// `RegenteTokenization`, also under the names that pages in use have; `v1.mjs` is the same as a module.
 (() => {
   "use strict";
 
@@ -14,13 +14,19 @@
 
   /** The service that this script came from; nothing when it was copied elsewhere or is a part of a bundle. */
   const script = typeof document === "object" ? document.currentScript : null;
-  const home = /^(https?:\/\/.+)\/js\/v\d+\.\d+\.\d+\/[^/]+$/.exec(script?.src ?? "")?.[1];
+  const homeOf = (address) => /^(https?:\/\/.+)\/js\/v\d+\.\d+\.\d+\/[^/]+$/.exec(address ?? "")?.[1];
+  let home = homeOf(script?.src);
 
   class RegenteTokenization {
     #apiKey;
     #clientId;
     #url;
     #attributes;
+
+    /** Says where the module came from: a script inside of one does not know. */
+    static cameFrom(address) {
+      home ??= homeOf(address);
+    }
 
     constructor(configurations) {
       const { apiKey, clientId, options = {} } = configurations ?? {};
@@ -93,6 +99,10 @@
     }
   }
 
-  globalThis.RegenteTokenization = RegenteTokenization;
-  if (typeof module === "object" && module.exports) module.exports = { RegenteTokenization };
+  /** Existing pages change nothing but the address of the script. */
+  const names = {
+    RegenteTokenization, MalgaTokenization: RegenteTokenization, PlugTokenization: RegenteTokenization,
+  };
+  Object.assign(globalThis, names);
+  if (typeof module === "object" && module.exports) module.exports = names;
 })();

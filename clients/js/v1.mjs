@@ -1,4 +1,5 @@
 // Version 1 as a module.
 import "./v1.js";
 
-export const RegenteTokenization = globalThis.RegenteTokenization;
+export const { RegenteTokenization, MalgaTokenization, PlugTokenization } = globalThis;
+RegenteTokenization.cameFrom(import.meta.url);

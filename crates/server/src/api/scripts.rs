@@ -21,15 +21,24 @@ const REGENTE_MODULE: &str = include_str!("../../../../clients/js/regente.mjs");
 const V1: &str = include_str!("../../../../clients/js/v1.js");
 const V1_MODULE: &str = include_str!("../../../../clients/js/v1.mjs");
 
-/// The library's newest version, which pages of this service load.
-pub(super) static LIBRARY: LazyLock<Script> = LazyLock::new(|| Script::new("/js/v2.0.0/regente.js", REGENTE));
+/// What was released before, by its path. It is served as it is for good.
+const RELEASED: [(&str, &str); 4] = [
+    ("/js/v2.0.0/regente.js", include_str!("../../../../clients/js/released/v2.0.0/regente.js")),
+    ("/js/v2.0.0/regente.mjs", include_str!("../../../../clients/js/released/v2.0.0/regente.mjs")),
+    ("/js/v1.0.0/v1.js", include_str!("../../../../clients/js/released/v1.0.0/v1.js")),
+    ("/js/v1.0.0/v1.mjs", include_str!("../../../../clients/js/released/v1.0.0/v1.mjs")),
+];
 
-static OTHERS: LazyLock<[Script; 3]> = LazyLock::new(|| {
-    [
-        Script::new("/js/v2.0.0/regente.mjs", REGENTE_MODULE),
-        Script::new("/js/v1.0.0/v1.js", V1),
-        Script::new("/js/v1.0.0/v1.mjs", V1_MODULE),
-    ]
+/// The library's newest version, which pages of this service load.
+pub(super) static LIBRARY: LazyLock<Script> = LazyLock::new(|| Script::new("/js/v2.1.0/regente.js", REGENTE));
+
+static OTHERS: LazyLock<Vec<Script>> = LazyLock::new(|| {
+    let newest = [
+        ("/js/v2.1.0/regente.mjs", REGENTE_MODULE),
+        ("/js/v1.1.0/v1.js", V1),
+        ("/js/v1.1.0/v1.mjs", V1_MODULE),
+    ];
+    newest.into_iter().chain(RELEASED).map(|(path, text)| Script::new(path, text)).collect()
 });
 
 const LIST_HEADERS: [(HeaderName, HeaderValue); 3] = [
@@ -40,7 +49,7 @@ const LIST_HEADERS: [(HeaderName, HeaderValue); 3] = [
 
 /// The routes of the library and of the list, in which `of_pages` are, too: what other pages of this service load.
 pub(super) fn for_browsers(of_pages: &[&'static Script]) -> Router<App> {
-    let released = || std::iter::once(&*LIBRARY).chain(&*OTHERS);
+    let released = || std::iter::once(&*LIBRARY).chain(OTHERS.iter());
     let scripts: Vec<Value> = released().chain(of_pages.iter().copied()).map(entry).collect();
     let list = json!({ "scripts": scripts });
     let routes = Router::new().route(MANIFEST, get(async || (LIST_HEADERS, Json(list)).into_response()));

@@ -17,7 +17,7 @@ const scriptTag = (path) => {
   const { integrity } = scripts.find((script) => script.path === path);
   return `<script src="${REGENTE_URL}${path}" integrity="${integrity}" crossorigin></script>`;
 };
-const library = scriptTag("/js/v2.0.0/regente.js");
+const library = scriptTag("/js/v2.1.0/regente.js");
 const fields = {
   cardNumber: { container: "card-number", placeholder: "9999 9999 9999 9999" },
   cardHolderName: { container: "card-holder-name", placeholder: "As on the card" },
@@ -59,8 +59,8 @@ const shop = await openShop({
   "/v2-cvv": checkout(made({ only: { cardCvv: { container: "card-cvv" } }, apiUrl: REGENTE_URL })),
   "/v2-silent": checkout(made({ hostedFieldsUrl: `${REGENTE_URL}/nothing-here` })),
   "/v2-module": html("Shop", `${PLACES}<script type="module">
-    import { RegenteTokenization } from "${REGENTE_URL}/js/v2.0.0/regente.mjs";
-    ${made({ apiUrl: REGENTE_URL }).replace("const library", "window.library")}</script>`),
+    import { RegenteTokenization } from "${REGENTE_URL}/js/v2.1.0/regente.mjs";
+    ${made().replace("const library", "window.library")}</script>`),
   "/v1": v1Form(),
   "/v1-canary": v1Form(canary),
   "/v1-refused": v1Form({ number: "4916745120294125" }),

@@ -50,8 +50,8 @@ const pages = {
   "/": checkout(publicKey), "/secret": checkout(REGENTE_API_KEY), "/published.js": { type: "text/javascript", text },
 };
 const shop = await openShop(pages);
-const library = `<script src="https://${API_HOST}/js/v2.0.0/regente.js"></script>`;
-pages["/own"] = html("Shop", `${PLACES}${library}<script>const library = new RegenteTokenization(${JSON.stringify({
+const library = `<script src="https://${API_HOST}/js/v2.1.0/regente.js"></script>`;
+pages["/own"] = html("Shop", `${PLACES}${library}<script>const library = new MalgaTokenization(${JSON.stringify({
   apiKey: publicKey, clientId: REGENTE_CLIENT_ID, options: { config: { fields }, hostedFieldsUrl: `https://${FIELDS_HOST}/` },
 })})</script>`);
 const browser = await launch(`--host-resolver-rules=${[FIELDS_HOST, API_HOST].map((host) => `MAP ${host}:443 ${new URL(REGENTE_URL).host}`).join(",")}`);

@@ -1,5 +1,5 @@
 // Compiles against the package's types, as a module.
-import { RegenteTokenization, type TokenizationResult } from "@regente/browser";
+import { MalgaTokenization, PlugTokenization, RegenteTokenization, type TokenizationResult } from "@regente/browser";
 import { RegenteTokenization as Version1 } from "@regente/browser/v1";
 
 export async function pay(): Promise<TokenizationResult> {
@@ -27,4 +27,7 @@ export async function pay(): Promise<TokenizationResult> {
   return { tokenId };
 }
 
+export const named = (): RegenteTokenization[] => [MalgaTokenization, PlugTokenization].map(
+  (Named) => new Named({ apiKey: "k", clientId: "c", options: { config: { fields: {} } } }),
+);
 console.log(typeof RegenteTokenization);

@@ -20,7 +20,11 @@ use crate::openapi::generators::generators;
 
 /// What every released version is, for good: pages name these hashes. Whoever changes a file makes a new version of it, and
 /// serves the former one beside it.
-const RELEASED: [(&str, &str); 4] = [
+const RELEASED: [(&str, &str); 8] = [
+    ("/js/v2.1.0/regente.js", "sha384-AmwALDvXTQy5fjPeQfGq0AjSR9KOblvrYQXnxMJpeXdcwnhFIW0E2VfL7ANmFKPO"),
+    ("/js/v2.1.0/regente.mjs", "sha384-8X+gfurHNF+5bP/aZRXho9U9XkvpEUubCuunVLNi/uRmRbPJV9B2YB0bnRZJlcNm"),
+    ("/js/v1.1.0/v1.js", "sha384-Zfb7I3y0+SO9BYN6h/lyKTNfxN4T+XXDwlY/j1y0oZBV40Fbc95HPpA3vzP6XC12"),
+    ("/js/v1.1.0/v1.mjs", "sha384-0tJViNs7ffzAhaEyXdTAsn4nT3cB8N7GqA7GPhPnUrG618lAZiIXsJXFQIHHC4yc"),
     ("/js/v2.0.0/regente.js", "sha384-4lCnYREqMTzclBg36K6pnWwIJ5ebk5SLuLkAT8a/fPya/ybd4t3Bn5fPY/TtNEbl"),
     ("/js/v2.0.0/regente.mjs", "sha384-L0n3CBC+n93d8a/PHDbV1T8YWn89v5OOFtHkrfNORopFRH+UItlEp00H2R4TsKrY"),
     ("/js/v1.0.0/v1.js", "sha384-RhFHlD2MuP93tlxdRrEGXMEShSyyGqKq2BIn+sZ02ETB2KlejzlvZkb+GQkrZRLd"),
@@ -129,7 +133,7 @@ fn the_package_is_usable_as_it_is_packed() {
     pack.args(["pack", "--json", "--pack-destination"]).arg(home).current_dir(clients());
     let packed: Value = serde_json::from_str(&said_by(&mut pack)).unwrap();
     let packed = &packed[0];
-    assert_eq!((&packed["name"], &packed["version"]), (&json!("@regente/browser"), &json!("2.0.0")));
+    assert_eq!((&packed["name"], &packed["version"]), (&json!("@regente/browser"), &json!("2.1.0")));
     let mut files: Vec<&str> =
         packed["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
     files.sort_unstable();
@@ -170,6 +174,28 @@ fn the_package_is_usable_as_it_is_packed() {
     for program in ["library.mjs", "library.cjs"] {
         // A page that is rendered on a server loads the library there.
         assert_eq!(said_by(Command::new("node").arg(program).current_dir(home)), "function\n", "{program}");
+    }
+}
+
+/// Existing pages name the constructor as their brand did; one that is a module finds the service, too.
+#[test]
+fn the_library_goes_by_the_names_that_pages_have() {
+    for file in ["regente", "v1"] {
+        let folder = tempfile::tempdir().unwrap();
+        // A folder like the path at which it is served.
+        let place = folder.path().join("js/v9.9.9");
+        std::fs::create_dir_all(&place).unwrap();
+        for name in [format!("{file}.js"), format!("{file}.mjs")] {
+            std::fs::copy(clients().join(&name), place.join(&name)).unwrap();
+        }
+        let script = format!(
+            "require('./{file}.js'); const own = RegenteTokenization;
+            import('./{file}.mjs').then((library) => console.log(
+                [MalgaTokenization, PlugTokenization, ...Object.values(library)].every((name) => name === own),
+                Object.keys(library).sort().join(' ')))"
+        );
+        let told = said_by(Command::new("node").args(["-e", &script]).current_dir(&place));
+        assert_eq!(told, "true MalgaTokenization PlugTokenization RegenteTokenization\n", "{file}");
     }
 }
 
