@@ -14,7 +14,7 @@ mod table;
 pub use capabilities::{Ability, AntiFraud, Capabilities, Refund};
 pub use credentials::{
     CREDENTIAL_CHARS_MAX, CredentialFields, mask_credentials, merge_credentials, stored_spelling,
-    validate_credentials,
+    validate_changed_credentials, validate_credentials,
 };
 pub use options::validate_options;
 

@@ -65,8 +65,24 @@ pub fn validate_credentials(
     credentials: &Map<String, Value>,
     path: &str,
 ) -> Result<(), Problems> {
+    validate(provider_type.credential_fields().required(), credentials, path)
+}
+
+/// As [`validate_credentials`], of stored credentials after a change. What they never had is not demanded: they may be
+/// older than the demand.
+pub fn validate_changed_credentials(
+    provider_type: ProviderType,
+    stored: &Map<String, Value>,
+    changed: &Map<String, Value>,
+    path: &str,
+) -> Result<(), Problems> {
+    let required = provider_type.credential_fields().required().iter().copied();
+    let known: Vec<&str> = required.filter(|name| stored.contains_key(*name)).collect();
+    validate(&known, changed, path)
+}
+
+fn validate(required: &[&str], credentials: &Map<String, Value>, path: &str) -> Result<(), Problems> {
     let mut problems = Problems::new();
-    let required = provider_type.credential_fields().required();
     for name in required {
         if matches!(credentials.get(*name), None | Some(Value::Null)) {
             problems.add(format_args!("{path}.{name}"), "should not be empty");
@@ -204,7 +220,7 @@ const CREDENTIALS: [(Type, CredentialFields); ProviderType::ALL.len()] = [
     (Type::Stripe, known(&["secretKey"], &["webhookSecret"])),
     (Type::Vr, known(&["affiliationId"], &["clientId", "clientSecret"])),
     (Type::Worldpay, needs(&["merchantCode", "userAPI", "senha"])),
-    (Type::Zoop, known(&["marketplaceId", "sellerId", "apiKey"], &["xApiKeyToken", "privateKey", "publicKey"])),
+    (Type::Zoop, needs(&["marketplaceId", "sellerId", "apiKey", "xApiKeyToken", "privateKey", "publicKey"])),
 ];
 
 const _: () = {

@@ -72,18 +72,19 @@ const ___: Ability = Ability::No;
 
 /// Further capabilities; a type without a row has none of them.
 #[rustfmt::skip]
-const ABILITIES: [(Type, [Ability; 10]); 24] = [
+const ABILITIES: [(Type, [Ability; 10]); 25] = [
     //                        3-D     card   recur-  multi-    own       network  dispute  charge-  vendors  Pix in
     //                        Secure  check  rence   currency  analysis  tokens   notice   back              installments
     (Type::Sandbox,          [YES,    YES,   YES,    YES,      YES,      ___,     ___,     ___,     YES,     YES]),
     (Type::Adyen,            [YES,    YES,   YES,    YES,      YES,      YES,     YES,     YES,     YES,     ___]),
     (Type::Barte,            [YES,    ___,   YES,    ___,      YES,      ___,     YES,     YES,     ___,     ___]),
+    (Type::Bolt,             [___,    YES,   ___,    ___,      ___,      ___,     ___,     ___,     ___,     ___]),
     (Type::Braintree,        [___,    ___,   ___,    YES,      YES,      ___,     ___,     YES,     ___,     ___]),
-    (Type::Braspag,          [___,    ___,   YES,    YES,      YES,      ___,     ___,     YES,     ___,     ___]),
+    (Type::Braspag,          [___,    YES,   YES,    YES,      YES,      ___,     ___,     YES,     ___,     ___]),
     (Type::Cielo,            [___,    YES,   YES,    ___,      ___,      YES,     ___,     ___,     YES,     ___]),
     (Type::Drip,             [___,    ___,   ___,    ___,      ___,      ___,     ___,     ___,     ___,     YES]),
     (Type::Getnet,           [___,    ___,   ___,    YES,      YES,      YES,     ___,     ___,     YES,     ___]),
-    (Type::GetnetSep,        [___,    ___,   ___,    ___,      YES,      YES,     ___,     ___,     ___,     ___]),
+    (Type::GetnetSep,        [___,    YES,   ___,    ___,      YES,      YES,     ___,     ___,     ___,     ___]),
     (Type::Klap,             [___,    YES,   ___,    YES,      YES,      ___,     ___,     ___,     ___,     ___]),
     (Type::MercadoPago,      [___,    ___,   ___,    YES,      YES,      YES,     ___,     YES,     ___,     ___]),
     (Type::Nupay,            [___,    ___,   ___,    ___,      YES,      ___,     ___,     YES,     ___,     ___]),
@@ -95,7 +96,7 @@ const ABILITIES: [(Type, [Ability; 10]); 24] = [
     (Type::Picpay,           [___,    ___,   ___,    ___,      YES,      ___,     YES,     YES,     ___,     ___]),
     (Type::Platform,         [YES,    ___,   ___,    ___,      ___,      ___,     YES,     YES,     ___,     ___]),
     (Type::Rede,             [___,    YES,   ___,    ___,      ___,      YES,     ___,     ___,     YES,     ___]),
-    (Type::Safrapay,         [___,    ___,   YES,    ___,      YES,      ___,     ___,     ___,     YES,     ___]),
+    (Type::Safrapay,         [___,    YES,   YES,    ___,      YES,      ___,     ___,     ___,     YES,     ___]),
     (Type::Stripe,           [YES,    YES,   YES,    YES,      YES,      ___,     YES,     YES,     ___,     ___]),
     (Type::Worldpay,         [___,    ___,   ___,    YES,      ___,      YES,     ___,     ___,     ___,     ___]),
     (Type::Zoop,             [___,    ___,   ___,    ___,      ___,      ___,     YES,     YES,     ___,     ___]),

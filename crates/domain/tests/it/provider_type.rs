@@ -133,7 +133,7 @@ fn abilities_are_those_of_the_matrix() {
     assert_eq!(types_that(|one| can(one).three_ds.is_yes()), "SANDBOX ADYEN BARTE PLATFORM STRIPE");
     assert_eq!(
         types_that(|one| can(one).zero_dollar.is_yes()),
-        "SANDBOX ADYEN CIELO KLAP PAGSEGURO REDE STRIPE"
+        "SANDBOX ADYEN BOLT BRASPAG CIELO GETNET_SEP KLAP PAGSEGURO REDE SAFRAPAY STRIPE"
     );
     assert_eq!(
         types_that(|one| can(one).recurrence.is_yes()),

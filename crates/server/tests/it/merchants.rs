@@ -3,7 +3,8 @@
 use futures_util::future::join_all;
 use regente::api::providers::open_credentials;
 use regente_domain::id::MerchantId;
-use regente_store::{audit, merchants};
+use regente_engine::vault::{Binding, Purpose};
+use regente_store::{Batch, Commit, audit, merchants, providers};
 use serde_json::{Value, json};
 
 use crate::customers::As;
@@ -14,6 +15,7 @@ stories! {
     credentials_are_masked_everywhere_and_stored_whole,
     spellings_of_requests_are_accepted,
     credentials_of_older_descriptions_are_accepted,
+    credentials_that_an_earlier_release_has_stored_can_be_changed,
     the_platforms_own_provider_is_registered,
     every_wrong_field_is_named,
     options_are_checked_by_type,
@@ -158,9 +160,38 @@ async fn credentials_of_older_descriptions_are_accepted(app: TestApp) {
     let changed = read(&app, &merchant).await["providers"][0]["credentials"].clone();
     assert_eq!((&changed["commerceId"], changed.get("CommerceId")), (&json!("c2"), None));
 
-    let legacy = json!({ "type": "ZOOP", "marketplaceId": "m", "sellerId": "s", "apiKey": "a" });
-    created(&app, with(legacy)).await;
     created(&app, with(json!({ "type": "VR", "affiliationId": "a" }))).await;
+}
+
+async fn credentials_that_an_earlier_release_has_stored_can_be_changed(app: TestApp) {
+    let mut zoop = json!({ "type": "ZOOP", "marketplaceId": "m", "sellerId": "s", "apiKey": "a" });
+    let body = |credentials: &Value| json!({ "mcc": "1", "providers": [{ "name": "A", "priority": 1, "credentials": credentials }] });
+    let refused = app.post("/v1/merchants", &body(&zoop)).await.details(400);
+    let missing = ["xApiKeyToken", "privateKey", "publicKey"];
+    let path = "providers[0].credentials";
+    assert_eq!(refused, missing.map(|name| format!("{path}.{name} should not be empty")));
+    for name in missing {
+        zoop[name] = json!("key");
+    }
+    let merchant = created(&app, body(&zoop)).await;
+    let id = text(&merchant["providers"][0]["id"]);
+    for name in missing {
+        zoop.as_object_mut().unwrap().remove(name);
+    }
+    let found = providers::find_live(&app.app.store, app.client_id(), id.parse().unwrap()).await.unwrap();
+    let mut provider = found.unwrap();
+    let binding = Binding::new(Purpose::ProviderCredentials, app.client_id(), provider.id.uuid());
+    provider.credentials = app.app.vault.seal(binding, zoop.to_string().as_bytes());
+    let mut batch = Batch::new(app.client_id());
+    providers::update(&mut batch, &provider).unwrap();
+    assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+
+    let path = format!("/v1/providers/{id}");
+    app.patch(&path, &json!({ "credentials": { "apiKey": "the next one" } })).await.expect(200);
+    let shown = read(&app, &merchant).await["providers"][0]["credentials"].clone();
+    assert_eq!((&shown["apiKey"], shown.get("publicKey")), (&json!("**** one"), None));
+    let refused = app.patch(&path, &json!({ "credentials": { "apiKey": null } })).await.details(400);
+    assert_eq!(refused, ["credentials.apiKey should not be empty"]);
 }
 
 async fn the_platforms_own_provider_is_registered(app: TestApp) {

@@ -370,7 +370,8 @@ async fn a_status_is_set_by_hand_and_follows_from_the_providers_otherwise(app: T
     refused["business"]["name"] = json!("Loja REJECT");
     assert_eq!(made(&app, &refused).await["status"], "inactive");
     let mut other = sandbox("Other", 2);
-    other["credentials"] = json!({ "type": "ZOOP", "marketplaceId": "m", "sellerId": "s", "apiKey": "k" });
+    other["credentials"] = json!({ "type": "ZOOP", "marketplaceId": "m", "sellerId": "s", "apiKey": "k",
+        "xApiKeyToken": "t", "privateKey": "p", "publicKey": "q" });
     let merchant = app.merchant_with(json!([other, sandbox("Main", 1)])).await;
     let partial = made(&app, &seller_body(&merchant)).await;
     assert_eq!(

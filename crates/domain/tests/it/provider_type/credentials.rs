@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use regente_domain::provider_type::{
     CREDENTIAL_CHARS_MAX, CredentialFields, mask_credentials, merge_credentials, stored_spelling,
-    validate_credentials,
+    validate_changed_credentials, validate_credentials,
 };
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn required_credentials_are_the_documented_ones() {
         ("CLEARSALE", "name password", "app"),
         ("VR", "affiliationId", "clientId clientSecret"),
         ("WORLDPAY", "merchantCode userAPI senha", ""),
-        ("ZOOP", "marketplaceId sellerId apiKey", "xApiKeyToken privateKey publicKey"),
+        ("ZOOP", "marketplaceId sellerId apiKey xApiKeyToken privateKey publicKey", ""),
         ("PLATFORM", "any", "any"),
         ("BANRISUL", "any", "any"),
         ("OWEMPAY", "any", "any"),
@@ -121,9 +121,24 @@ fn a_mask_that_comes_back_changes_nothing() {
     }
     let removed = merge_credentials(&stored, &object(json!({ "email": null })));
     assert_eq!(
-        details(validate_credentials(provider("PAGSEGURO"), &removed, "credentials")),
+        details(validate_changed_credentials(provider("PAGSEGURO"), &stored, &removed, "credentials")),
         ["credentials.email should not be empty"]
     );
+}
+
+#[test]
+fn stored_credentials_may_be_older_than_what_is_demanded() {
+    let stored = object(json!({ "type": "ZOOP", "marketplaceId": "m", "sellerId": "s", "apiKey": "k" }));
+    let check = |sent: Value| {
+        let merged = merge_credentials(&stored, &object(sent));
+        details(validate_changed_credentials(provider("ZOOP"), &stored, &merged, "credentials"))
+    };
+    assert_eq!(check(json!({ "apiKey": "new" })), Vec::<String>::new());
+    assert_eq!(check(json!({ "apiKey": null })), ["credentials.apiKey should not be empty"]);
+    assert_eq!(check(json!({ "publicKey": 1 })), ["credentials.publicKey must be a string"]);
+    let complete = ["xApiKeyToken", "privateKey", "publicKey"];
+    let missing = complete.map(|name| format!("credentials.{name} should not be empty"));
+    assert_eq!(details(validate_credentials(provider("ZOOP"), &stored, "credentials")), missing);
 }
 
 proptest! {

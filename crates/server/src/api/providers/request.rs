@@ -7,7 +7,9 @@ use futures_util::future::join_all;
 use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, MerchantId, ProviderId};
 use regente_domain::problems::Problems;
-use regente_domain::provider_type::{ProviderType, merge_credentials, stored_spelling, validate_credentials};
+use regente_domain::provider_type::{
+    ProviderType, merge_credentials, stored_spelling, validate_changed_credentials, validate_credentials,
+};
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;
@@ -262,7 +264,7 @@ fn merged(
     }
     let mut merged = merge_credentials(stored, sent);
     merged.insert("type".to_owned(), provider_type.code().into());
-    if let Err(problems) = validate_credentials(provider_type, &merged, "credentials") {
+    if let Err(problems) = validate_changed_credentials(provider_type, stored, &merged, "credentials") {
         fields.problems(problems);
         return None;
     }
