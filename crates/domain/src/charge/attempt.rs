@@ -403,5 +403,5 @@ pub fn expired(awaited: &TransactionRequest) -> Decline {
     }
     let decline = Decline::of(DeclinedCode::Generic);
     let message = decline.message.clone();
-    Decline { retryable: false, ..decline.with_network("expired", message) }
+    decline.with_network("expired", message)
 }

@@ -193,10 +193,17 @@ fn what_the_payer_does_decides() {
     );
     assert_eq!(next(declined(), AT_ONCE), Next::Authorize(hop(2)));
     assert_eq!(next(declined(), Means::Incomplete(Stopped::BudgetUsedUp)), failed(Stopped::BudgetUsedUp));
-    assert_eq!(
-        next(Outcome::Declined(expired(&authorization(0, instructed(None)))), AT_ONCE),
-        failed(Stopped::NotRetryable)
-    );
+}
+
+#[test]
+fn a_payer_who_did_not_come_may_try_again_and_nobody_else_is_asked() {
+    let awaited = authorization(0, instructed(None));
+    let gone = expired(&awaited);
+    assert_eq!((gone.code, gone.retryable), (DeclinedCode::Generic, true));
+    let ended = awaiting().without_payer(vec![awaited.clone()], &awaited, &|| id(8), NOW).unwrap().unwrap();
+    assert_eq!(ended.step.charge.state.status(), ChargeStatus::Failed);
+    assert_eq!(ended.step.charge.explanation.stopped, Some(Stopped::Expired));
+    assert_eq!(ended.step.next, None);
 }
 
 #[test]

@@ -72,8 +72,8 @@ pub(crate) async fn has_expired(app: &TestApp, charge: &Value) {
     assert_eq!(requests(&failed), [("authorization", "failed", amount), ("pending", "success", amount)]);
     let error = &newest(&failed)["providerError"];
     assert_eq!(
-        (&error["declinedCode"], &error["networkDeniedReason"]),
-        (&json!("generic"), &json!("expired"))
+        (&error["declinedCode"], &error["retryable"], &error["networkDeniedReason"]),
+        (&json!("generic"), &json!(true), &json!("expired"))
     );
     assert_eq!(stopped(app, charge).await, "expired");
     assert_eq!(announced(app, text(&charge["id"])).await, ["pending", "failed"]);
