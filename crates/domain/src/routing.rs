@@ -93,7 +93,7 @@ fn skip(candidate: &Candidate, needs: &Needs, simulators: Simulators) -> Option<
         return Some(Skipped::PaymentType);
     }
     let narrowed_out = only.currencies.as_ref().is_some_and(|list| !list.contains(&needs.currency));
-    if narrowed_out || !can.takes_currency(needs.currency) {
+    if narrowed_out || !can.takes_currency(needs.payment_type, needs.currency) {
         return Some(Skipped::Currency);
     }
     let installments_max = only.installments_max.unwrap_or(can.installments_max).min(can.installments_max);

@@ -375,4 +375,12 @@ impl PaymentType {
             | Self::Picpay => CaptureMode::Automatic,
         }
     }
+
+    /// Whether it moves reais and nothing else, whoever the provider is.
+    pub const fn is_in_reais_alone(self) -> bool {
+        match self {
+            Self::Pix | Self::Boleto | Self::Nupay | Self::Drip | Self::Picpay => true,
+            Self::Credit | Self::Debit | Self::Voucher | Self::ApplePay | Self::ClickToPay => false,
+        }
+    }
 }

@@ -64,7 +64,7 @@ pub struct Capabilities {
     pub zero_dollar_brands: Option<&'static [Brand]>,
     /// Accepts the recurrence flag; other providers process a normal charge.
     pub recurrence: Ability,
-    /// Charges in every listed currency; others only in BRL.
+    /// Charges in every listed currency what is not [in reais alone](PaymentType::is_in_reais_alone); others only in BRL.
     pub multi_currency: Ability,
     /// Analyses risk within the charge.
     pub own_anti_fraud: Ability,
@@ -119,9 +119,9 @@ impl Capabilities {
         self.split.contains(&payment_type)
     }
 
-    /// Whether it charges in `currency` (`docs/interface/provider-types.md#abilities`).
-    pub fn takes_currency(&self, currency: Currency) -> bool {
-        self.multi_currency.is_yes() || currency == Currency::BRL
+    /// Whether it charges this payment type in `currency` (`docs/interface/provider-types.md#abilities`).
+    pub fn takes_currency(&self, payment_type: PaymentType, currency: Currency) -> bool {
+        currency == Currency::BRL || (self.multi_currency.is_yes() && !payment_type.is_in_reais_alone())
     }
 
     /// Whether it can check a card of this brand with a zero amount; `None` is an unknown brand.

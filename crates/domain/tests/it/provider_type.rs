@@ -194,7 +194,25 @@ fn one_provider_checks_only_some_brands() {
 #[test]
 fn unmarked_providers_take_reais_alone() {
     let dollar = Currency::parse("USD").unwrap();
-    assert!(ProviderType::all().all(|one| one.capabilities().takes_currency(Currency::BRL)));
-    assert!(!provider("CIELO").capabilities().takes_currency(dollar));
-    assert!(Currency::all().all(|one| provider("SANDBOX").capabilities().takes_currency(one)));
+    let takes = |one: ProviderType, by, currency| one.capabilities().takes_currency(by, currency);
+    assert!(ProviderType::all().all(|one| takes(one, PaymentType::Credit, Currency::BRL)));
+    assert!(!takes(provider("CIELO"), PaymentType::Credit, dollar));
+    assert!(Currency::all().all(|one| takes(provider("SANDBOX"), PaymentType::Credit, one)));
+}
+
+#[test]
+fn what_moves_reais_alone_does_so_at_every_provider() {
+    let dollar = Currency::parse("USD").unwrap();
+    let simulator = provider("SANDBOX").capabilities();
+    let in_dollars = |by: &PaymentType| simulator.takes_currency(*by, dollar);
+    let (taken, not): (Vec<_>, Vec<_>) =
+        PaymentType::WORDS.iter().map(|(_, payment_type)| *payment_type).partition(in_dollars);
+    let words = |types: Vec<PaymentType>| {
+        let mut words: Vec<_> = types.iter().map(|payment_type| payment_type.word()).collect();
+        words.sort_unstable();
+        words.join(" ")
+    };
+    assert_eq!(words(taken), "apple_pay click_to_pay credit debit voucher");
+    assert_eq!(words(not), "boleto drip nupay picpay pix");
+    assert!(PaymentType::WORDS.iter().all(|(_, by)| simulator.takes_currency(*by, Currency::BRL)));
 }

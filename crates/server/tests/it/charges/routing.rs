@@ -6,11 +6,15 @@ use regente_domain::charge::explanation::{Explanation, Skipped, Stopped};
 use regente_store::charges;
 use serde_json::{Value, json};
 
-use super::{charged, newest, text};
+use super::boleto::boleto_body;
+use super::pix::{described, jose, pix_body};
+use super::redirects::{drip, nupay_body, picpay};
+use super::{charged, newest, single_merchant, text};
 use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, sandbox, stories};
 
 stories! {
     a_provider_that_charges_in_reais_alone_is_skipped_for_dollars,
+    what_moves_reais_alone_is_asked_of_nobody_in_another_currency,
     a_voucher_provider_is_skipped_for_credit,
     a_provider_with_fewer_installments_is_skipped,
     a_provider_that_cannot_reserve_is_skipped_without_capture,
@@ -50,6 +54,24 @@ async fn a_provider_that_charges_in_reais_alone_is_skipped_for_dollars(app: Test
     assert_eq!(charge["status"], "authorized");
     assert_eq!(charge["transactionRequests"].as_array().unwrap().len(), 1, "it was not asked");
     assert_eq!(skipped(&app, &charge).await, [Some(Skipped::Currency), None]);
+}
+
+async fn what_moves_reais_alone_is_asked_of_nobody_in_another_currency(app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    for mut body in [
+        pix_body(&merchant, described(jose())),
+        boleto_body(&merchant, described(jose())),
+        nupay_body(&merchant),
+        drip::body(&merchant),
+        picpay::body(&merchant),
+    ] {
+        body["currency"] = json!("USD");
+        let refused = app.post("/v1/charges", &body).await.expect(400);
+        let payment_type = text(&body["paymentMethod"]["paymentType"]);
+        let message = format!("no provider available for paymentType {payment_type}");
+        assert_eq!(refused["error"]["message"], message);
+    }
+    assert_eq!(app.get("/v1/charges").await.expect(200)["meta"]["totalItems"], 0);
 }
 
 async fn a_voucher_provider_is_skipped_for_credit(app: TestApp) {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{awaiting_nupay, nupay_body, nupay_page};
 use crate::charges::payers::{set, statuses_are_refused, statuses_are_set, stopped, void};
-use crate::charges::pix::paid::{HOUR, MINUTE, PAYS, agrees, agrees_with, happens, read, requests};
+use crate::charges::pix::paid::{HOUR, MINUTE, PAYS, agrees, happens, read, requests};
 use crate::charges::{newest, single_merchant, text};
 use crate::follow_ups::announced;
 use crate::harness::{ADDRESS, TestApp, sandbox, stories};
@@ -19,7 +19,7 @@ stories! {
     a_payer_who_refuses_cancels_it,
     it_is_canceled_when_nobody_pays_in_time,
     what_is_paid_after_that_is_given_back,
-    a_provider_that_withdraws_or_declines_it_fails_it,
+    a_provider_that_withdraws_it_fails_it,
     a_refund_is_confirmed_later,
     a_refund_that_is_sent_again_says_the_same,
     every_status_is_set_at_the_simulator,
@@ -245,19 +245,22 @@ async fn what_is_paid_after_that_is_given_back(app: TestApp) {
     assert_eq!(events, ["pending", "canceled", "probe_void"]);
 }
 
-async fn a_provider_that_withdraws_or_declines_it_fails_it(app: TestApp) {
+async fn a_provider_that_withdraws_it_fails_it(app: TestApp) {
     let charge = awaiting_nupay(&app).await;
     happens(&app, &charge, 0, Staged::Withdrawal).await;
     app.later(5 * MINUTE).await;
     let failed = read(&app, &charge).await;
     assert_eq!((&failed["status"], &failed["amount"]), (&json!("failed"), &json!(150)), "{failed:#}");
+    let error = &newest(&failed)["providerError"];
+    assert_eq!((&error["declinedCode"], &error["retryable"]), (&json!("generic"), &json!(true)));
     assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed"]);
     let mut body = nupay_body(&single_merchant(&app).await);
     body["currency"] = json!("USD");
-    let declined = app.post("/v1/charges", &body).await.expect(201);
-    assert_eq!(declined["status"], "failed", "{declined:#}");
-    assert_eq!(newest(&declined)["providerError"]["networkDeniedReason"], "sandbox nupay is in BRL");
-    agrees_with(&app, &declined).await;
+    let refused = app.post("/v1/charges", &body).await.expect(400);
+    assert_eq!(
+        refused["error"]["message"], "no provider available for paymentType nupay",
+        "no wallet has dollars"
+    );
 }
 
 async fn paid(app: &TestApp) -> Value {
