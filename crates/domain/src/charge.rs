@@ -285,7 +285,8 @@ impl Charge {
         Ok(Transition { charge: Self { position: hop.position, ..next }, announces: None })
     }
 
-    /// The provider has issued instructions for the payer; the event is announced now.
+    /// The provider has issued instructions for the payer. The event is announced now, unless it was when the charge was
+    /// accepted.
     ///
     /// # Errors
     /// [`NotPending`] when the charge is not waiting for a provider's answer.
@@ -297,7 +298,8 @@ impl Charge {
     ) -> Result<Transition, NotPending> {
         self.must_be_pending()?;
         let state = ChargeState::AwaitingPayer { responsible, security_code };
-        Ok(self.transition(state, Some(ChargeEvent::Pending), now))
+        let announces = (!self.method.is_announced_when_accepted()).then_some(ChargeEvent::Pending);
+        Ok(self.transition(state, announces, now))
     }
 
     /// The same charge, with one more transaction request counted.

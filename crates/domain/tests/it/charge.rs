@@ -259,7 +259,12 @@ fn a_state_is_read_with_its_own_facts_and_no_others() {
 #[test]
 fn instructions_are_announced_and_what_awaits_a_payer_cannot_be_voided() {
     let transition = charge().await_payer(SANDBOX, SecurityCode::NotNeeded, NOW).unwrap();
-    assert_eq!(transition.announces, Some(ChargeEvent::Pending));
+    assert_eq!(transition.announces, None, "that of a card was announced when it was accepted");
+    let source = PayerSource { customer_id: id(9) };
+    let pix = Pix { source, expires_in: 3600, additional_info: Vec::new(), items: None };
+    let paid_by_payer = Charge { method: PaymentMethod::Pix(pix), ..charge() };
+    let instructed = paid_by_payer.await_payer(SANDBOX, SecurityCode::NotNeeded, NOW).unwrap();
+    assert_eq!(instructed.announces, Some(ChargeEvent::Pending));
     assert_eq!(transition.charge.requests, 1);
     assert!(transition.charge.open(FollowUpKind::Void, None, NOW).is_err());
     let paid = transition.charge.with_one_more_request().approve(SANDBOX, charge().amount, NOW).unwrap();

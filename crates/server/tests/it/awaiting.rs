@@ -105,8 +105,8 @@ async fn the_instructions_are_the_answer_of_the_key(app: TestApp) {
     assert!(text(&request["transactionId"]).starts_with("pending-"), "{request:#}");
     assert_eq!(held(&app).await, 1);
     let id = text(&charge["id"]);
-    // The second event is announced together with the instructions.
-    assert_eq!(announced(&app, id).await, ["pending", "pending"]);
+    // It was announced when the charge was accepted.
+    assert_eq!(announced(&app, id).await, ["pending"]);
     let page = app.get("/v1/charges?status=pending").await.expect(200);
     assert_eq!((&page["meta"]["totalItems"], &page["items"][0]), (&json!(1), &charge));
 
@@ -131,7 +131,7 @@ async fn a_payer_who_pays_is_found_by_a_probe(app: TestApp) {
     assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(150)));
     assert_eq!(requests(&paid), [("authorization", "success"), ("pending", "success")]);
     assert_eq!(paid["transactionRequests"][1], charge["transactionRequests"][0], "it stays what it was");
-    assert_eq!(announced(&app, id).await, ["pending", "pending", "authorized"]);
+    assert_eq!(announced(&app, id).await, ["pending", "authorized"]);
     assert_eq!(held(&app).await, 0);
     agrees(&app, &paid).await;
     let unknown = transaction_requests::unknown(&app.app.store, app.clock.deployment()).await.unwrap();
@@ -168,7 +168,7 @@ async fn a_payer_who_turns_back_is_taken_to_the_next_provider_with_his_security_
     );
     assert_eq!(app.wire.payers().codes(), [true], "the second provider gets the code");
     assert_eq!(held(&app).await, 0, "it is gone once it was used");
-    assert_eq!(announced(&app, id).await, ["pending", "pending", "authorized"]);
+    assert_eq!(announced(&app, id).await, ["pending", "authorized"]);
     agrees(&app, &paid).await;
 }
 
@@ -204,7 +204,7 @@ async fn a_payer_who_does_not_come_lets_the_charge_expire(app: TestApp) {
     assert_eq!(failed["status"], "failed");
     assert_eq!(requests(&failed), [("authorization", "failed"), ("pending", "success")]);
     assert_eq!(failed["transactionRequests"][0]["providerError"]["declinedCode"], "generic");
-    assert_eq!(announced(&app, id).await, ["pending", "pending", "failed"]);
+    assert_eq!(announced(&app, id).await, ["pending", "failed"]);
     let told = app.get(&format!("/v1/charges/{id}/explanation")).await.expect(200);
     assert_eq!(told["stopped"], "expired", "{told:#}");
     agrees(&app, &failed).await;
@@ -223,7 +223,7 @@ async fn what_is_paid_too_late_makes_the_charge_good(app: TestApp) {
     assert_eq!(paid["status"], "authorized");
     let all = [("authorization", "success"), ("authorization", "failed"), ("pending", "success")];
     assert_eq!(requests(&paid), all);
-    assert_eq!(announced(&app, id).await, ["pending", "pending", "failed", "authorized"]);
+    assert_eq!(announced(&app, id).await, ["pending", "failed", "authorized"]);
     notify(&app, &charge).await;
     assert_eq!(read(&app, id).await, paid, "said again, it changes nothing");
     let told = app.get(&format!("/v1/charges/{id}/explanation")).await.expect(200);
@@ -242,7 +242,7 @@ async fn what_is_paid_too_late_is_found_by_a_probe(app: TestApp) {
     app.later(4 * 60 * MINUTE).await;
     let paid = read(&app, id).await;
     assert_eq!(paid["status"], "authorized");
-    assert_eq!(announced(&app, id).await, ["pending", "pending", "failed", "authorized"]);
+    assert_eq!(announced(&app, id).await, ["pending", "failed", "authorized"]);
     agrees(&app, &paid).await;
     assert_eq!(due(&app, &charge).await, None, "the outcome is known");
 }
@@ -284,7 +284,7 @@ async fn what_two_providers_have_taken_is_given_back_to_one(app: TestApp) {
     assert_eq!(void.follows, Some(first.id), "it names what it undoes");
     let given_back = app.books.holding(first.provider_key()).await.unwrap().unwrap();
     assert_eq!(given_back.kept().minor_units(), 0);
-    assert_eq!(announced(&app, id).await, ["pending", "pending", "authorized", "probe_void"]);
+    assert_eq!(announced(&app, id).await, ["pending", "authorized", "probe_void"]);
 }
 
 async fn a_notification_and_a_probe_are_written_once(app: TestApp) {
@@ -297,7 +297,7 @@ async fn a_notification_and_a_probe_are_written_once(app: TestApp) {
     let ((), (), ()) = both;
     let paid = read(&app, id).await;
     assert_eq!(requests(&paid), [("authorization", "success"), ("pending", "success")]);
-    assert_eq!(announced(&app, id).await, ["pending", "pending", "authorized"]);
+    assert_eq!(announced(&app, id).await, ["pending", "authorized"]);
     agrees(&app, &paid).await;
 }
 

@@ -112,7 +112,7 @@ async fn a_challenge_is_the_answer_of_the_key(app: TestApp) {
     assert_eq!((&data["action"], &data["responseType"]), (&json!("REDIRECT"), &json!("AUTHENTICATION")));
     assert_eq!(data["response"]["stepUrl"], format!("{ADDRESS}/3ds/step-up"));
     assert_eq!(requests(&charge)[0], ("3DS_authentication_enroll", "success"));
-    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "pending"]);
+    assert_eq!(announced(&app, text(&charge["id"])).await, ["pending"]);
     let token = text(&data["response"]["token"]);
     let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
     let claims: Value = serde_json::from_slice(&claims).unwrap();
@@ -147,7 +147,7 @@ async fn a_challenge_that_is_passed_leads_to_the_authorization(app: TestApp) {
     assert_eq!(shown["offeredType"], "Challenge");
     assert!(shown["networkTransactionId"].is_string() && shown.get("authData").is_none(), "{shown:#}");
     assert_eq!(held(&app).await, 0, "the security code is gone once it was used");
-    assert_eq!(announced(&app, text(&done["id"])).await, ["pending", "pending", "authorized"]);
+    assert_eq!(announced(&app, text(&done["id"])).await, ["pending", "authorized"]);
     assert_eq!(app.wire.payers().codes(), [true], "the provider was sent the security code");
     nothing_is_open(&app).await;
     agree_on_all(&app.books, &[done]).await;
@@ -179,7 +179,7 @@ async fn a_challenge_that_is_abandoned_ends_after_fifteen_minutes(app: TestApp) 
     assert_eq!(requests(&done)[0], ("3DS_authentication_validate", "failed"));
     assert_eq!(refusal(&done), ("transaction_not_allowed", "cardholder_not_complete_authentication"));
     assert_eq!(held(&app).await, 0);
-    assert_eq!(announced(&app, text(&done["id"])).await, ["pending", "pending", "failed"]);
+    assert_eq!(announced(&app, text(&done["id"])).await, ["pending", "failed"]);
     assert_eq!(app.books.effects().await.unwrap(), 0);
     nothing_is_open(&app).await;
 }
