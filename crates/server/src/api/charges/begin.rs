@@ -16,8 +16,9 @@ use regente_engine::flows::charge::{self, Created, Ran};
 use regente_engine::flows::session;
 use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
 
+use super::of_session::{self, Sender};
 use super::view::{ChargeView, Private};
-use super::{of_session, prepare, replay, request};
+use super::{prepare, replay, request};
 use crate::api::fields::Body;
 use crate::api::idempotency::{self, KeyLookup};
 use crate::app::App;
@@ -55,7 +56,8 @@ pub(super) async fn begin(
     let (route, request) = match &session {
         None => ("POST /v1/charges".into(), body.read(|fields| request::read(fields, app.settings.mode))?),
         Some(session) => {
-            (of_session::route(session), of_session::read(session, &body, &caller, &app.settings)?)
+            let sender = Sender { caller: &caller, headers: &headers, peer };
+            (of_session::route(session), of_session::read(session, &body, &sender, &app.settings)?)
         }
     };
     let (token_id, payment_type) = (request.paid.token_id(), request.paid.payment_type());

@@ -1,6 +1,9 @@
 //! The charge that pays a session (`docs/interface/sessions.md#paying`): the buyer says with what, the session says
 //! everything else. Both together are the body of a charge, and read like one.
 
+mod browser;
+
+use axum::http::HeaderMap;
 use regente_domain::actor::Actor;
 use regente_domain::charge::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::session::{Item, OfferedMethod, Session};
@@ -12,6 +15,7 @@ use regente_engine::flows::charge::Created;
 use regente_engine::flows::session;
 use regente_engine::queue::Kind;
 use regente_engine::settings::Settings;
+use regente_providers::authentication::ThreeDSecure;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
 
@@ -19,6 +23,7 @@ use super::begin;
 use super::request::{self, ChargeRequest};
 use crate::api::fields::Body;
 use crate::http::card_testing::{Attempt, TriedCard};
+use crate::http::peer::PeerAddress;
 
 /// The member of an offer of credit that says whether cardholders are authenticated.
 pub(in crate::api) const THREE_DS: &str = "threeDS";
@@ -46,6 +51,13 @@ pub fn route(session: &Session) -> String {
     format!("POST /v1/sessions/{}/charge", session.id)
 }
 
+/// Who sends a payment: the page of a buyer with a public key, or the merchant's server.
+pub(super) struct Sender<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) headers: &'a HeaderMap,
+    pub(super) peer: PeerAddress,
+}
+
 /// Reads what a buyer sends.
 ///
 /// # Errors
@@ -53,7 +65,7 @@ pub fn route(session: &Session) -> String {
 pub(super) fn read(
     session: &Session,
     sent: &Body,
-    caller: &Caller,
+    sender: &Sender<'_>,
     settings: &Settings,
 ) -> Result<ChargeRequest, Error> {
     let mut members = sent.members().clone();
@@ -77,17 +89,46 @@ pub(super) fn read(
         Some(method) => offered(session, method)?,
         None => None,
     };
+    let mut not_sent = None;
     if let Some((offer, mut method)) = offered {
         if offer.payment_type == PaymentType::Nupay {
             fill_cart(session, &mut members);
         }
         lead_back(session, offer.payment_type, settings, &mut method);
         members.insert(PAYMENT_METHOD.to_owned(), Value::Object(method));
-        authenticate(offer, caller, &mut members)?;
+        not_sent = authenticate(offer, sender.caller, &mut members)?;
     }
     let request = Body::of(members)?.read(|fields| request::read(fields, settings.mode))?;
     let split_rules = session.terms.split_rules.clone();
-    Ok(ChargeRequest { session_id: Some(session.id), split_rules, ..request })
+    let request = ChargeRequest { session_id: Some(session.id), split_rules, ..request };
+    Ok(match not_sent {
+        Some(must_shift) => request.authenticated(by_the_provider(session, must_shift, sender, settings)),
+        None => request,
+    })
+}
+
+/// The authentication of a cardholder whose page has sent nothing about it: the payment provider's own, from which he comes
+/// back to the page of the session. Only the page of a buyer comes from his browser.
+fn by_the_provider(
+    session: &Session,
+    must_shift: bool,
+    sender: &Sender<'_>,
+    settings: &Settings,
+) -> ThreeDSecure {
+    let base = settings.base_url.as_deref();
+    let is_buyer = sender.caller.is_public_key();
+    ThreeDSecure {
+        setup_id: None,
+        data_only: None,
+        requires_liability_shift: Some(must_shift),
+        redirect_url: base.map(|base| format!("{base}/pay/{}/returned", session.id)),
+        requestor_url: base.map(str::to_owned),
+        browser: is_buyer.then(|| browser::of_request(sender.headers, sender.peer)),
+        billing_address: None,
+        shipping_address: None,
+        card_holder: None,
+        mpi: None,
+    }
 }
 
 /// The offer that a buyer takes, and the method of the charge.
@@ -178,17 +219,18 @@ fn lead_back(
     }
 }
 
-/// The session decides whether the cardholder is authenticated, and whether the liability must shift.
+/// The session decides whether the cardholder is authenticated, and whether the liability must shift. Answers the latter where
+/// he is and nothing was sent about it.
 fn authenticate(
     offer: &OfferedMethod,
     caller: &Caller,
     members: &mut Map<String, Value>,
-) -> Result<(), Error> {
+) -> Result<Option<bool>, Error> {
     let demand = offer.terms.get(THREE_DS).and_then(Value::as_object);
     let flag = |name: &str, default| demand.and_then(|demand| demand.get(name)?.as_bool()).unwrap_or(default);
     if !flag("enabled", false) {
         members.remove(THREE_D_SECURE);
-        return Ok(());
+        return Ok(None);
     }
     let must_shift = flag("liabilityShiftRequired", true);
     match members.get_mut(THREE_D_SECURE) {
@@ -198,12 +240,11 @@ fn authenticate(
         }
         Some(Value::Object(data)) => {
             data.insert("requiresLiabilityShift".to_owned(), json!(must_shift));
-            Ok(())
+            Ok(None)
         }
-        None | Some(Value::Null) if must_shift => {
-            Err(Error::invalid(THREE_D_SECURE, "should not be empty: the session demands a liability shift"))
-        }
-        Some(_) | None => Ok(()),
+        None | Some(Value::Null) => Ok(Some(must_shift)),
+        // Its reader says what is wrong with it.
+        Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => Ok(None),
     }
 }
 

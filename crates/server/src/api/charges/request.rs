@@ -77,6 +77,16 @@ pub struct ChargeRequest {
     pub private: Map<String, Value>,
 }
 
+impl ChargeRequest {
+    /// The same request, whose cardholder is authenticated.
+    pub(super) fn authenticated(mut self, data: ThreeDSecure) -> Self {
+        let sealed = serde_json::to_value(&data).ok();
+        self.private.extend(sealed.map(|sealed| (THREE_D_SECURE.to_owned(), sealed)));
+        self.authentication = Some(Box::new(data));
+        self
+    }
+}
+
 /// How a charge is paid, and with what.
 pub enum Paid {
     /// With a card.
@@ -203,14 +213,13 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     let references = read_references(fields, mode);
     let vendor = read_named(fields);
     let fraud_analysis = fields.optional(FRAUD_ANALYSIS).object(read_fraud_analysis);
-    let authentication =
-        fields.optional(THREE_D_SECURE).object(|data| authentication::read(data, mode)).map(Box::new);
+    let authentication = fields.optional(THREE_D_SECURE).object(|data| authentication::read(data, mode));
     match paid.as_ref().map(Paid::authentication) {
         Some(AuthenticationRule::Required) if !fields.has(THREE_D_SECURE) => {
             fields.problem(THREE_D_SECURE, "should not be empty: a debit card is authenticated");
         }
         Some(AuthenticationRule::Required) => {
-            if let Some(data) = authentication.as_deref() {
+            if let Some(data) = &authentication {
                 must_authenticate(fields, data);
             }
         }
@@ -223,13 +232,11 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     if paid.as_ref().is_some_and(Paid::needs_cart) && !has_cart {
         fields.problem(CART_ITEMS, "should not be empty: a nupay shows them to the payer");
     }
-    let data = authentication.as_deref().and_then(|data| serde_json::to_value(data).ok());
-    private.extend(data.map(|data| (THREE_D_SECURE.to_owned(), data)));
     private.extend(fraud_analysis.map(|data| (FRAUD_ANALYSIS.to_owned(), Value::Object(data))));
     if let Some(Paid::ByWallet(_, wallet)) = &paid {
         private.insert(WALLET.to_owned(), shown(wallet));
     }
-    Some(ChargeRequest {
+    let request = ChargeRequest {
         merchant_id: merchant_id?,
         session_id: None,
         amount: amount?,
@@ -238,11 +245,15 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
         order_id,
         customer_id,
         paid: paid?,
-        authentication,
+        authentication: None,
         split_rules: split_rules?,
         references,
         vendor,
         private,
+    };
+    Some(match authentication {
+        Some(data) => request.authenticated(data),
+        None => request,
     })
 }
 

@@ -2,17 +2,21 @@
 
 use std::time::Duration;
 
+use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::{by_card, by_pix, create, history, pay, read, session_body};
+use super::{buyer, by_card, by_pix, create, history, pay, read, session_body};
 use crate::charges::{single_merchant, text};
 use crate::follow_ups::announced;
-use crate::harness::{APPROVED, TestApp, stories};
-use crate::three_d_secure::{FRICTIONLESS, three_d_secure};
+use crate::harness::{ADDRESS, APPROVED, TestApp, stories};
+use crate::three_d_secure::{
+    FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS, answer, three_d_secure, visit,
+};
 
 stories! {
     only_what_is_offered_can_be_used,
     the_session_decides_on_3d_secure,
+    a_page_that_knows_no_3d_secure_pays_with_the_providers_own,
     a_session_ends_at_its_due_date,
     a_merchant_switches_a_session_off_and_on,
 }
@@ -68,8 +72,6 @@ async fn the_session_decides_on_3d_secure(app: TestApp) {
         session["paymentMethods"][0]["threeDS"],
         json!({ "enabled": true, "liabilityShiftRequired": true })
     );
-    let without = pay(&app, &session, &by_card(FRICTIONLESS)).await.details(400);
-    assert_eq!(without, ["threeDSecure2 should not be empty: the session demands a liability shift"]);
     let mut with = by_card(FRICTIONLESS);
     with["threeDSecure2"] = three_d_secure();
     let mut claimed = with.clone();
@@ -83,6 +85,45 @@ async fn the_session_decides_on_3d_secure(app: TestApp) {
     let session = create(&app, &session_body(text(&session["merchantId"]))).await;
     let paid = pay(&app, &session, &with).await.expect(201);
     assert_eq!(paid.get("threeDSecure2"), None);
+}
+
+/// Pages in use send nothing about the cardholder's authentication.
+async fn a_page_that_knows_no_3d_secure_pays_with_the_providers_own(app: TestApp) {
+    let app = app.reachable().await;
+    let mut body = session_body(&single_merchant(&app).await);
+    body["paymentMethods"] =
+        json!([{ "paymentType": "credit", "installments": 1, "threeDS": { "enabled": true } }]);
+    for (card, status) in [(HOSTED_FRICTIONLESS, "authorized"), (HOSTED_CHALLENGE, "pending")] {
+        let session = create(&app, &body).await;
+        let path = format!("/v1/sessions/{}/charge", text(&session["id"]));
+        let headers = [("user-agent", "Mozilla/5.0"), ("accept-language", "es-AR,es;q=0.8")];
+        let paid = app.call(&buyer(&session), Method::POST, &path, &headers, Some(&by_card(card))).await;
+        let paid = paid.expect(201);
+        assert_eq!(paid["status"], status, "{paid:#}");
+        let shown = &paid["threeDSecure2"];
+        assert_eq!(shown["requiresLiabilityShift"], true, "{shown:#}");
+        let back = format!("{ADDRESS}/pay/{}/returned", text(&session["id"]));
+        assert_eq!((&shown["redirectURL"], &shown["requestorURL"]), (&json!(back), &json!(ADDRESS)));
+        let browser = &shown["browser"];
+        assert_eq!((&browser["userAgent"], &browser["language"]), (&json!("Mozilla/5.0"), &json!("es-AR")));
+        if status == "pending" {
+            let challenge = &shown["authData"];
+            assert_eq!(challenge["responseType"], "AUTHORIZATION");
+            let came_back = visit(&app, &answer(&app, &paid, "approve").await).await;
+            let lead_on = format!("{back}?chargeId={}", text(&paid["id"]));
+            assert_eq!(
+                (came_back.status.as_u16(), came_back.header("location")),
+                (303, Some(lead_on.as_str()))
+            );
+            app.run_jobs().await;
+            assert_eq!(read(&app, &session).await["status"], "paid");
+        }
+    }
+    // A server is no browser.
+    let session = create(&app, &body).await;
+    let path = format!("/v1/sessions/{}/charge", text(&session["id"]));
+    let paid = app.post(&path, &by_card(HOSTED_FRICTIONLESS)).await.expect(201);
+    assert_eq!((&paid["status"], paid["threeDSecure2"].get("browser")), (&json!("authorized"), None));
 }
 
 async fn a_session_ends_at_its_due_date(app: TestApp) {
