@@ -150,11 +150,11 @@ async fn find_qr_code(app: &App, file: &str) -> Result<Option<(Format, String)>,
     };
     let Some(Instructed { instructions, .. }) = find(app, link).await? else { return Ok(None) };
     Ok(match instructions {
-        Instructions::QrCode { data } => Some((format, data)),
-        Instructions::Redirect { .. }
-        | Instructions::Challenge { .. }
-        | Instructions::HostedChallenge { .. }
-        | Instructions::Boleto(_) => None,
+        // Whoever sees a page at another device scans its address.
+        Instructions::QrCode { data } | Instructions::Redirect { url: data } => Some((format, data)),
+        Instructions::Challenge { .. } | Instructions::HostedChallenge { .. } | Instructions::Boleto(_) => {
+            None
+        }
     })
 }
 

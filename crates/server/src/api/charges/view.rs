@@ -21,6 +21,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use self::method::PaymentMethodView;
+use self::redirects::DripCheckoutView;
 pub use self::transaction_request::{
     FraudAnalysisSchema, ProviderAuthorizationSchema, ProviderErrorSchema, TransactionRequestSchema,
 };
@@ -133,6 +134,7 @@ impl ChargeView {
         let newest_first = requests.iter().rev();
         let instructions =
             newest_first.clone().find_map(|request| InstructionsView::of(&charge.method, request, addresses));
+        let checkout = DripCheckoutView::of(charge, requests, addresses);
         let answer = newest_answer(requests);
         let view = |request| {
             let shown = TransactionRequestView::of(request, charge, addresses);
@@ -156,7 +158,7 @@ impl ChargeView {
             is_dispute: charge.is_disputed(requests),
             status: charge.state.status().word(),
             responsible_provider_type: charge.state.responsible().map(|provider| provider.shown()),
-            payment_method: PaymentMethodView::of(charge, private, instructions),
+            payment_method: PaymentMethodView::of(charge, private, instructions, checkout),
             payment_source: PaymentSourceView::of(charge, private, caller),
             fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),
             payment_flow: references.flow_metadata.map(|metadata| json!({ "metadata": metadata })),

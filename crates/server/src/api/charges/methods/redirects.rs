@@ -153,6 +153,14 @@ pub(super) struct DripPayment {
     cancel_redirect_url: Option<String>,
     /// The page where the payer pays or refuses; absent until a provider has issued it.
     payment_url: Option<String>,
+    /// The provider's id of the checkout. As the next three of a charge that pays a session alone.
+    checkout_id: Option<String>,
+    /// The page as a picture of a QR code; absent when the service does not know its own address.
+    payment_qr_code: Option<String>,
+    /// The page as the text of a QR code.
+    payment_qr_code_text: Option<String>,
+    /// What the payer pays at once, in the minor unit of the currency.
+    upfront_payment_amount: Option<i64>,
 }
 
 /// The page of a Drip, with what was asked for.

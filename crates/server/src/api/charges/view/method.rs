@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Number, Value};
 
 use super::Private;
-use super::redirects::{DripMethodView, NupayMethodView};
+use super::redirects::{DripCheckoutView, DripMethodView, NupayMethodView};
 use crate::api::charges::request::{DRIP_BROWSER, NUPAY_RECIPIENTS, VOUCHER_CUSTOMER};
 
 /// How a charge is paid; [`PaymentMethod`](crate::api::charges::methods::PaymentMethod) describes it.
@@ -62,7 +62,12 @@ struct LateChargeView {
 
 impl PaymentMethodView {
     /// `instructions` are the last ones that the payer was given.
-    pub(super) fn of(charge: &Charge, private: &Private, instructions: Option<InstructionsView>) -> Self {
+    pub(super) fn of(
+        charge: &Charge,
+        private: &Private,
+        instructions: Option<InstructionsView>,
+        checkout: Option<DripCheckoutView>,
+    ) -> Self {
         let bare = Self {
             payment_type: charge.method.payment_type().word(),
             installments: None,
@@ -126,7 +131,7 @@ impl PaymentMethodView {
                 let browser = private.get(DRIP_BROWSER).cloned();
                 Self {
                     items: drip.items.as_deref().cloned(),
-                    drip: Some(DripMethodView::of(drip, browser, payment_url)),
+                    drip: Some(DripMethodView::of(drip, browser, payment_url, checkout)),
                     ..bare
                 }
             }

@@ -1,8 +1,11 @@
 //! The methods whose payer goes on in the application or at the page of a wallet, as answers show them.
 
-use regente_domain::charge::{Drip, Nupay};
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::instructions::Instructions;
+use regente_domain::charge::{Charge, Drip, Nupay, PaymentType};
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
+use regente_engine::document_links::Addresses;
 use serde::Serialize;
 use serde_json::{Number, Value};
 
@@ -63,11 +66,50 @@ pub(super) struct DripMethodView {
     cancel_redirect_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     payment_url: Option<String>,
+    #[serde(flatten)]
+    checkout: Option<DripCheckoutView>,
+}
+
+/// What a buyer's page shows of a Drip that pays a session.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DripCheckoutView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkout_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment_qr_code: Option<String>,
+    payment_qr_code_text: String,
+    upfront_payment_amount: Amount,
+}
+
+impl DripCheckoutView {
+    /// Of the last instructions that the payer was given; `None` of a charge that pays no session by Drip.
+    pub(super) fn of(
+        charge: &Charge,
+        requests: &[TransactionRequest],
+        addresses: &Addresses,
+    ) -> Option<Self> {
+        charge.session_id.filter(|_| charge.method.payment_type() == PaymentType::Drip)?;
+        let given = requests.iter().rev().find_map(TransactionRequest::pending)?;
+        let Instructions::Redirect { url } = &given.instructions else { return None };
+        Some(Self {
+            checkout_id: given.reference.transaction_id.clone(),
+            payment_qr_code: addresses.qr_code.clone(),
+            payment_qr_code_text: url.clone(),
+            // A session says nothing of installments: without them everything is paid at once.
+            upfront_payment_amount: charge.original_amount,
+        })
+    }
 }
 
 impl DripMethodView {
     /// `browser` is that of the payer, opened.
-    pub(super) fn of(drip: &Drip, browser: Option<Value>, payment_url: Option<String>) -> Self {
+    pub(super) fn of(
+        drip: &Drip,
+        browser: Option<Value>,
+        payment_url: Option<String>,
+        checkout: Option<DripCheckoutView>,
+    ) -> Self {
         // The text of a percentage is always a number.
         let number =
             |percentage: Option<Percentage>| percentage.and_then(|known| known.to_string().parse().ok());
@@ -84,6 +126,7 @@ impl DripMethodView {
             success_redirect_url: drip.success_redirect_url.clone(),
             cancel_redirect_url: drip.cancel_redirect_url.clone(),
             payment_url,
+            checkout,
         }
     }
 }

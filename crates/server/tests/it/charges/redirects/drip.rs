@@ -1,5 +1,6 @@
 //! Charges by Drip, a Pix in installments (`docs/interface/charges.md#drip`).
 
+use regente_documents::{Mark, qr};
 use serde_json::{Value, json};
 
 use super::pages::{decides, leads_to, notifications_arrive};
@@ -10,9 +11,12 @@ use crate::charges::pix::{described, jose};
 use crate::charges::{newest, single_merchant, text};
 use crate::follow_ups::announced;
 use crate::harness::{ADDRESS, TestApp, sandbox, stories};
+use crate::sessions::{create, pay, session_body};
+use crate::three_d_secure::visit;
 
 stories! {
     a_drip_is_answered_with_its_page,
+    a_drip_of_a_session_has_what_its_page_shows,
     what_was_sent_is_echoed,
     what_is_missing_or_wrong_is_named,
     a_stored_customer_needs_an_address,
@@ -64,6 +68,25 @@ async fn a_drip_is_answered_with_its_page(app: TestApp) {
     let app = app.restart().await;
     assert_eq!(read(&app, &charge).await, charge);
     assert_eq!(app.books.effects().await.unwrap(), 0, "nothing was paid");
+}
+
+async fn a_drip_of_a_session_has_what_its_page_shows(app: TestApp) {
+    let app = app.reachable().await;
+    let mut body = session_body(&single_merchant(&app).await);
+    body["paymentMethods"] = json!([{ "paymentType": "drip", "successRedirectUrl": PAID_AT }]);
+    let session = create(&app, &body).await;
+    let mut payer = jose();
+    payer["address"] = address();
+    let paying = json!({ "paymentMethod": { "paymentType": "drip" }, "paymentSource": described(payer) });
+    let charge = pay(&app, &session, &paying).await.expect(201);
+    let method = &charge["paymentMethod"];
+    assert_eq!(method["checkoutId"], newest(&charge)["transactionId"], "{charge:#}");
+    assert_eq!(method["paymentQrCodeText"], method["paymentUrl"]);
+    assert_eq!(method["upfrontPaymentAmount"], session["amount"]);
+    let picture = text(&method["paymentQrCode"]).strip_prefix(ADDRESS).unwrap();
+    let drawn = qr::picture(text(&method["paymentUrl"]), Mark::Sandbox).unwrap();
+    assert_eq!(visit(&app, picture).await.bytes, drawn.png().unwrap(), "another picture");
+    assert_eq!(read(&app, &charge).await["paymentMethod"], *method);
 }
 
 async fn what_was_sent_is_echoed(app: TestApp) {
