@@ -6,6 +6,7 @@ pub mod fields;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use self::fields::{Field, Known};
@@ -90,6 +91,48 @@ pub struct Rejection {
     pub field: String,
     /// What is wrong.
     pub message: String,
+    /// Whether the message is known to repeat nothing of the answer: then it may be told to anybody.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_free_of_answers: bool,
+}
+
+/// The fewest letters and digits of a part of an answer by which it is recognized in a sentence.
+const RECOGNIZED_CHARS_MIN: usize = 3;
+
+impl Verdict {
+    /// The same verdict, which says of each of its sentences whether it repeats something of this answer.
+    #[must_use]
+    pub fn on(self, answer: &Map<String, Value>) -> Self {
+        match self {
+            Self::Accepted | Self::Pending => self,
+            Self::Refused { rejections, deadline_at } => {
+                let told = |rejection: Rejection| Rejection {
+                    is_free_of_answers: !answer.values().any(|value| repeats(&rejection.message, value)),
+                    ..rejection
+                };
+                Self::Refused { rejections: rejections.into_iter().map(told).collect(), deadline_at }
+            }
+        }
+    }
+}
+
+/// Whether a sentence has a value, or a word of it, in any spelling.
+fn repeats(sentence: &str, value: &Value) -> bool {
+    let bare = |text: &str| -> String {
+        text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let sentence = bare(sentence);
+    let has = |text: &str| {
+        let text = bare(text);
+        text.chars().count() >= RECOGNIZED_CHARS_MIN && sentence.contains(&text)
+    };
+    match value {
+        Value::String(text) => has(text) || text.split_whitespace().any(has),
+        Value::Number(number) => has(&number.to_string()),
+        Value::Array(values) => values.iter().any(|value| repeats(&sentence, value)),
+        Value::Object(members) => members.values().any(|value| repeats(&sentence, value)),
+        Value::Null | Value::Bool(_) => false,
+    }
 }
 
 /// An answer without its values: what is kept of it for good.

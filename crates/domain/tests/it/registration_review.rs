@@ -35,7 +35,11 @@ fn later(days: i64) -> Timestamp {
 }
 
 fn refusal(deadline_at: Option<Timestamp>) -> Verdict {
-    let rejection = Rejection { field: "owner.phoneNumber".to_owned(), message: "no".to_owned() };
+    let rejection = Rejection {
+        field: "owner.phoneNumber".to_owned(),
+        message: "no".to_owned(),
+        is_free_of_answers: false,
+    };
     Verdict::Refused { rejections: vec![rejection], deadline_at }
 }
 
@@ -73,4 +77,32 @@ fn a_seller_is_asked_for_what_it_can_answer() {
     let required = [("owner.shoeSize", true), known, ("business.name", true)];
     assert_eq!(named(demand(&required)), Err(vec!["owner.shoeSize".to_owned(), "business.name".to_owned()]));
     assert_eq!(named(demand(&[("owner.shoeSize", false)])), Err(Vec::new()), "nothing is left");
+}
+
+#[test]
+fn a_sentence_that_repeats_an_answer_is_known() {
+    let answer = json!({
+        "owner.name": "Rita de Lima", "owner.document": { "number": "362.433.190-67" }, "owner.monthlyIncome": 21000,
+        "owner.isBusinessRepresentative": true, "business.name": "B",
+    });
+    let is_free = |message: &str| {
+        let rejection = Rejection {
+            field: "owner.name".to_owned(),
+            message: message.to_owned(),
+            is_free_of_answers: true,
+        };
+        let refused = Verdict::Refused { rejections: vec![rejection], deadline_at: None };
+        match refused.on(answer.as_object().unwrap()) {
+            Verdict::Refused { rejections, .. } => rejections[0].is_free_of_answers,
+            verdict @ (Verdict::Accepted | Verdict::Pending) => panic!("{verdict:?}"),
+        }
+    };
+    for free in ["could not be confirmed", "must be true: B", ""] {
+        assert!(is_free(free), "{free}");
+    }
+    for repeats in
+        ["RITA DE LIMA is unknown", "no lima there", "36243319067 is of another person", "21,000 is too much"]
+    {
+        assert!(!is_free(repeats), "{repeats}");
+    }
 }

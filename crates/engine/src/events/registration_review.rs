@@ -2,8 +2,8 @@
 //! and never what the seller has answered or what is known of it.
 
 use regente_domain::seller::Seller;
-use regente_domain::seller::review::Review;
 use regente_domain::seller::review::fields::{Field, Known};
+use regente_domain::seller::review::{Rejection, Review};
 use serde_json::{Value, json};
 
 /// A review. `link` is the address of the page at which the seller answers; only in answers.
@@ -22,7 +22,7 @@ pub fn view(review: &Review, link: Option<&str>) -> Value {
         "openedAt": review.opened_at,
         "submittedAt": review.answered.map(|answered| answered.at),
         "concludedAt": review.concluded_at,
-        "rejections": review.rejections,
+        "rejections": review.rejections.iter().map(rejection).collect::<Vec<_>>(),
         "createdAt": review.id.created_at(),
         "updatedAt": review.updated_at,
     });
@@ -48,16 +48,24 @@ fn field(field: &Field) -> Value {
     view
 }
 
-/// What an event says about a field that the provider has refused. The provider's own words may repeat what was answered.
+fn rejection(Rejection { field, message, is_free_of_answers: _ }: &Rejection) -> Value {
+    json!({ "field": field, "message": message })
+}
+
+/// What an event says about a field where the provider's own words repeat what was answered.
 const REFUSED: &str = "was not accepted by the provider";
 
-/// `data` of an event: the whole review without the provider's own words, and of the seller where it stands.
+/// `data` of an event: the whole review without words of the provider that repeat an answer, and of the seller where it stands.
 pub fn news(review: &Review, seller: &Seller) -> Value {
     let is_asked = |name: &str| review.demand.fields.iter().any(|field| field.name == name);
     let refused = review.rejections.iter().filter(|rejection| is_asked(&rejection.field));
     let mut told = view(review, None);
-    told["rejections"] =
-        refused.map(|rejection| json!({ "field": rejection.field, "message": REFUSED })).collect();
+    told["rejections"] = refused
+        .map(|rejection| {
+            let message = if rejection.is_free_of_answers { rejection.message.as_str() } else { REFUSED };
+            json!({ "field": rejection.field, "message": message })
+        })
+        .collect();
     json!({
         "registrationReview": told,
         "seller": { "id": seller.id, "merchantId": seller.merchant_id, "status": seller.status() },

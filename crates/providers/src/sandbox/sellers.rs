@@ -65,6 +65,7 @@ impl TestVerdict {
             rejections: vec![Rejection {
                 field: field.to_owned(),
                 message: "could not be confirmed".to_owned(),
+                is_free_of_answers: false,
             }],
             deadline_at,
         };

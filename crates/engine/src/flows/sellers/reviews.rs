@@ -297,6 +297,7 @@ pub async fn look(
                 let bytes = app.vault.open(binding(&review), &sealed).await?;
                 let values: Map<String, Value> = serde_json::from_slice(&bytes).map_err(Error::internal)?;
                 let verdict = ask(app, &record, &review, provider, &values).await?;
+                let verdict = verdict.map(|verdict| verdict.on(&values));
                 (verdict.and_then(|verdict| review.judged(&verdict, now)), values)
             }
             Some(_) => (review.passed(now), Map::new()),
