@@ -14,7 +14,7 @@ use regente_domain::customer::normal_email;
 use regente_domain::id::{MerchantId, SellerId};
 use regente_domain::seller::data::SellerData;
 use regente_domain::seller::{LinkStatus, SellerStatus};
-use regente_domain::text::chars_max;
+use regente_domain::text::{chars_max, is_email};
 use regente_engine::app::Answer;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
@@ -197,10 +197,14 @@ impl Filter {
             let rule = format_args!("must be longer than or equal to {least} characters");
             parameters.problem("businessName", rule);
         }
+        let email = parameters.text("email", chars_max::EMAIL);
+        if email.as_ref().is_some_and(|email| !is_email(email)) {
+            parameters.problem("email", "must be an email");
+        }
         Self {
             page: parameters.page(LIMIT_DEFAULT),
             sort: parameters.sort(),
-            email: parameters.text("email", chars_max::EMAIL),
+            email,
             others: SellerFilter {
                 ids: some(parameters.ids("id")),
                 merchants: Some(merchants).filter(|merchants| !merchants.is_empty()),

@@ -1,6 +1,5 @@
 //! Reads sellers. A change is merged into what is stored, field by field, and then read like a new seller.
 
-use regente_domain::country::Country;
 use regente_domain::customer::Document;
 use regente_domain::id::{MerchantId, SellerDocumentId};
 use regente_domain::seller::data::{
@@ -252,7 +251,7 @@ fn read_business(fields: &Fields<'_>) -> Option<Business> {
 }
 
 fn read_address(fields: &Fields<'_>) -> Option<Address> {
-    let country = fields.optional("country").country();
+    let country = fields.required("country").country();
     let street = fields.required("street").non_empty_text(chars_max::LINE);
     let street_number = fields.required("streetNumber").non_empty_text(chars_max::LINE);
     let zip_code = fields.required("zipCode").non_empty_text(chars_max::LINE);
@@ -262,8 +261,7 @@ fn read_address(fields: &Fields<'_>) -> Option<Address> {
     let complement = fields.optional("complement").text(chars_max::LINE);
     let reference_point = fields.optional("referencePoint").text(chars_max::LINE);
     Some(Address {
-        // One that is not in the list is a problem that was noted.
-        country: country.unwrap_or(Country::BR),
+        country: country?,
         street: street?,
         street_number: street_number?,
         complement,

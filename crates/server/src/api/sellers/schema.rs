@@ -398,9 +398,8 @@ pub(super) struct NewSellerAddressBody {
     street_number: String,
     #[schema(min_length = 1, max_length = 255)]
     zip_code: String,
-    /// `BR` by default.
-    #[schema(value_type = Option<words::Country>)]
-    country: Option<String>,
+    #[schema(value_type = words::Country)]
+    country: String,
     #[schema(min_length = 1, max_length = 255)]
     state: String,
     #[schema(min_length = 1, max_length = 255)]
