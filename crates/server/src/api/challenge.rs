@@ -14,7 +14,6 @@ use regente_providers::sandbox::{Decision, NotAChallenge, SimulatedServer};
 use url::form_urlencoded;
 
 use super::buyer_page::Language;
-use super::charges::authentication::come_back;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::limits::read_bytes;
@@ -26,7 +25,6 @@ const DECISIONS: [(&str, Decision); 2] = [("approve", Decision::Approve), ("refu
 /// describe them.
 pub(super) fn for_browsers() -> Router<App> {
     Router::new()
-        .route("/v1/charges/{id}/3ds-authorization", get(come_back).post(come_back))
         .route("/3ds/collect", get(collect).post(collect))
         .route("/3ds/step-up", get(step_up).post(step_up))
 }

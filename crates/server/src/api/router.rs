@@ -92,6 +92,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::replay)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::ping)))
+        .routes(routes!(charges::authentication::come_back, charges::authentication::come_back_with_form))
         .routes(routes!(notifications::receive))
         .routes(routes!(documents::qr_code))
         .routes(routes!(documents::slip))

@@ -232,9 +232,53 @@ async fn fingerprint_of_token(
     }
 }
 
-/// Receives the browser of a cardholder after a challenge, and sends it on to the merchant. The signature in the
-/// address stands for credentials. Whoever comes again, from another tab or at the same time, is only sent on.
-pub async fn come_back(
+/// Receives the browser of a cardholder after a challenge.
+///
+/// No key is needed: the signature in the address stands for it, and no program calls it. What became of the challenge is
+/// asked of whoever has posed it; then the browser is sent on to `threeDSecure2.redirectURL` with `chargeId`. Whoever comes
+/// again, from another tab or at the same time, is only sent on.
+#[utoipa::path(
+    get, path = "/v1/charges/{id}/3ds-authorization", tag = "Charges", operation_id = "returnFromChallenge",
+    params(
+        ("id" = Uuid, Path, description = "The charge."),
+        ("clientId" = Uuid, Query, description = "The account."),
+        ("hash" = String, Query, description = "The signature of the address."),
+    ),
+    responses(
+        (status = 303, description = "On to the merchant."),
+        (status = 404, description = "The address is not ours, or no longer good.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+)]
+pub async fn come_back(app: State<App>, path: Path<String>, request: Request) -> Result<Response, ApiError> {
+    lead_on(app, path, request).await
+}
+
+/// Receives the browser of a cardholder after a challenge, with a form.
+///
+/// As GET. The form has what the page of the challenge gives the browser to bring back; its members are the provider's own.
+#[utoipa::path(
+    post, path = "/v1/charges/{id}/3ds-authorization", tag = "Charges", operation_id = "returnFromChallengeWithForm",
+    params(
+        ("id" = Uuid, Path, description = "The charge."),
+        ("clientId" = Uuid, Query, description = "The account."),
+        ("hash" = String, Query, description = "The signature of the address."),
+    ),
+    responses(
+        (status = 303, description = "On to the merchant."),
+        (status = 404, description = "The address is not ours, or no longer good.", body = ErrorEnvelope),
+        CommonErrors,
+    ),
+)]
+pub async fn come_back_with_form(
+    app: State<App>,
+    path: Path<String>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    lead_on(app, path, request).await
+}
+
+async fn lead_on(
     State(app): State<App>,
     Path(id): Path<String>,
     request: Request,
