@@ -159,6 +159,17 @@ impl Field<'_> {
         self.read(|value| in_range(integer(value)?, range))
     }
 
+    /// As [`Field::integer`], of a member that clients in use know by another sentence: what is no number at all `must be a
+    /// number`.
+    pub fn number(self, range: RangeInclusive<i64>) -> Option<i64> {
+        self.read(|value| match value {
+            Value::Number(_) => in_range(integer(value)?, range),
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                Err(Rule::Borrowed("must be a number"))
+            }
+        })
+    }
+
     /// An integer within `range`, or its text (`"5651"`).
     pub fn lenient_integer(self, range: RangeInclusive<i64>) -> Option<i64> {
         self.read(|value| {

@@ -202,7 +202,8 @@ async fn a_pix_needs_a_payer_and_a_time(app: TestApp) {
             json!(2_147_483_648_i64),
             "paymentMethod.expiresIn must not be greater than 2147483647",
         ),
-        ("/paymentMethod/expiresIn", json!("3600"), "paymentMethod.expiresIn must be an integer number"),
+        ("/paymentMethod/expiresIn", json!("3600"), "paymentMethod.expiresIn must be a number"),
+        ("/paymentMethod/expiresIn", json!(3600.5), "paymentMethod.expiresIn must be an integer number"),
         (
             "/paymentMethod/additionalInfo",
             json!([{}]),

@@ -295,7 +295,7 @@ fn check_buyer(fields: &Fields<'_>) -> Option<()> {
 }
 
 fn read_pix(fields: &Fields<'_>) -> Option<PayerMethod> {
-    let expires_in = fields.required("expiresIn").integer(1..=i64::from(EXPIRES_IN_SECONDS_MAX));
+    let expires_in = fields.required("expiresIn").number(1..=i64::from(EXPIRES_IN_SECONDS_MAX));
     let additional_info =
         fields.optional("additionalInfo").array(0..=ADDITIONAL_INFO_MAX, |info| info.object(read_info));
     let items = read_items(fields.optional("items"));
