@@ -344,6 +344,20 @@ pub fn payment_revoked() {
     }
 }
 
+/// Counts what a provider has told and could not be followed.
+pub fn provider_report_given_up() {
+    if let Some(handles) = HANDLES.get() {
+        handles.provider_reports_given_up.increment(1);
+    }
+}
+
+/// Counts a payment of which a provider says another sum than is recorded.
+pub fn payment_of_another_sum() {
+    if let Some(handles) = HANDLES.get() {
+        handles.payments_of_another_sum.increment(1);
+    }
+}
+
 /// Counts a payment of less than was charged.
 pub fn underpaid() {
     if let Some(handles) = HANDLES.get() {

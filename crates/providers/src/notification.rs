@@ -86,6 +86,13 @@ pub enum EventKind {
     Outcome(Finding),
     /// What was approved is refused: by its meaning that came after the approval, in whatever order the two are heard.
     Revoked(Decline),
+    /// A capture has failed that nobody here has asked for: the merchant has captured by hand, or the provider by itself.
+    CaptureFailed {
+        /// Why, with the provider's id of the capture.
+        decline: Decline,
+        /// The provider's id of the payment, where it tells it.
+        payment: Option<String>,
+    },
     /// Something has happened to the payment after it was taken.
     Reversal(Reversal),
     /// The merchant has done something with the payment elsewhere.
@@ -100,6 +107,7 @@ impl EventKind {
         match self {
             Self::Outcome(_) => "outcome",
             Self::Revoked(_) => "revoked",
+            Self::CaptureFailed { .. } => "capture_failed",
             Self::Reversal(reversal) => reversal.kind.word(),
             Self::DoneElsewhere(deed) => deed.kind.word(),
             Self::Seller(_) => "seller",

@@ -278,6 +278,7 @@ impl Sandbox {
             EventKind::Seller(_) => format!("{key}.{}-{}", notification::word(&what), at.as_millis()),
             EventKind::Outcome(_)
             | EventKind::Revoked(_)
+            | EventKind::CaptureFailed { .. }
             | EventKind::Reversal(_)
             | EventKind::DoneElsewhere(_) => {
                 format!("{key}.{}", notification::word(&what))

@@ -5,7 +5,7 @@ use crate::currency::Currency;
 use crate::money::Amount;
 use crate::time::Timestamp;
 
-use super::attempt::{Approval, Asks, Outcome, RequestGroup, TransactionRequest};
+use super::attempt::{Approval, Asks, Outcome, RequestGroup, RequestType, TransactionRequest};
 use super::reversal::{ReversalReason, ReversalVerdict, Reversed, is_of, taken};
 use super::words::words;
 use super::{Charge, ChargeState, FollowUpKind, Held, Transition, approved_authorization};
@@ -107,8 +107,8 @@ impl Charge {
             (
                 ChargeState::Authorized { .. } | ChargeState::Voided { .. } | ChargeState::ChargedBack { .. },
                 DeedKind::Captured,
-            )
-            | (
+            ) => return deed.of_captured(requests),
+            (
                 ChargeState::Failed { .. } | ChargeState::Canceled { .. } | ChargeState::Voided { .. },
                 DeedKind::Released,
             ) => return ReversalVerdict::Known,
@@ -176,6 +176,17 @@ fn is_given_back(about: &TransactionRequest, requests: &[TransactionRequest]) ->
 }
 
 impl Deed {
+    /// What a capture says of a charge that has one. Of what is captured at once it is that very capture, which has no request
+    /// here. Another one has taken more than the charge shows: a charge is captured once.
+    fn of_captured(&self, requests: &[TransactionRequest]) -> ReversalVerdict {
+        let is_capture = |request: &TransactionRequest| request.request_type == RequestType::Capture;
+        let is_the_same = !requests.iter().any(is_capture) && self.much == Much::This(taken(requests));
+        match is_the_same {
+            true => ReversalVerdict::Known,
+            false => ReversalVerdict::Refused(ReversalReason::CapturedBefore),
+        }
+    }
+
     /// Whether a request has its id: it was recorded before, or was one of ours.
     fn is_recorded(&self, requests: &[TransactionRequest]) -> bool {
         let is_this = |request: &TransactionRequest| {

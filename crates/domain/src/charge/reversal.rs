@@ -16,6 +16,7 @@ use super::words::words;
 use super::{Charge, ChargeEvent, ChargeState, StateName, Transition, approved_authorization};
 
 mod case;
+mod named;
 
 pub(crate) use case::reverses_charge_back;
 use case::{Case, is_lost, lost_besides, open_disputes};
@@ -83,6 +84,10 @@ words! {
         MoreThanTaken = "more_than_taken",
         /// It is in another currency than the charge.
         OtherCurrency = "other_currency",
+        /// The charge was captured before: it shows one capture.
+        CapturedBefore = "captured_before",
+        /// The provider, which was asked, does not say so.
+        Unconfirmed = "unconfirmed",
     }
 }
 
@@ -115,12 +120,14 @@ pub struct Reversed {
 }
 
 words! {
-    /// Why the amount of a report is not recorded as it came.
+    /// Why a report is not recorded as it came.
     Doubt {
         /// It is more than was taken: what was taken is recorded.
         AboveThePayment = "above_the_payment",
         /// It is in another currency than the charge: it is recorded as if the provider had not named it.
         OtherCurrency = "other_currency",
+        /// It names the payment alone, of which several cases have this sum: one of them is taken for it.
+        OneOfSeveral = "one_of_several",
     }
 }
 
@@ -166,6 +173,10 @@ impl Charge {
         reversal: &Reversal,
         now: Timestamp,
     ) -> ReversalVerdict {
+        let payment = approved_authorization(requests);
+        let sum = self.sum_of(requests, reversal);
+        let named = reversal.named(requests, payment.and_then(TransactionRequest::transaction_id), sum);
+        let reversal = &Reversal { id: named.id, ..reversal.clone() };
         let case = Case { requests, id: &reversal.id };
         if reversal.is_told_by(case) {
             return ReversalVerdict::Known;
@@ -260,8 +271,7 @@ impl Charge {
             Ok(transition) => transition,
             Err(verdict) => return verdict,
         };
-        let Some(taken) = approved_authorization(requests).filter(|taken| is_of(taken, about, requests))
-        else {
+        let Some(taken) = payment.filter(|taken| is_of(taken, about, requests)) else {
             return ReversalVerdict::Refused(ReversalReason::OtherPayment);
         };
         let amount = match reversal.kind {
@@ -281,8 +291,14 @@ impl Charge {
             asks,
             outcome: Outcome::Approved(approval),
             occurred_at: reversal.occurred_at,
-            doubt,
+            doubt: doubt.or_else(|| named.is_one_of_several.then_some(Doubt::OneOfSeveral)),
         }))
+    }
+
+    /// What a report says that it is about, as it is recorded; `None` where it does not say.
+    fn sum_of(&self, requests: &[TransactionRequest], reversal: &Reversal) -> Option<Amount> {
+        let is_other = reversal.currency.is_some_and(|currency| currency != self.currency);
+        reversal.amount.filter(|_| !is_other).map(|named| named.min(taken(requests).max(self.amount)))
     }
 
     /// What a report is about: what its dispute was about, or else all that is left, where it does not say. A case cannot

@@ -25,6 +25,36 @@ pub enum AfterRevoking {
     NotPossible(ChargeStatus),
 }
 
+/// What a capture is that has failed and that nobody here has asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailedCapture<'a> {
+    /// This one, which was told as done.
+    Recorded(&'a TransactionRequest),
+    /// The provider has captured by itself what it approved: the payment fails with it.
+    ByItself,
+    /// A capture by hand that is not told as done yet.
+    NotTold,
+}
+
+/// Which capture of the payment `about` has failed: the one with this id of the provider, if there is one.
+pub fn failed_capture<'a>(
+    requests: &'a [TransactionRequest],
+    about: &TransactionRequest,
+    id: Option<&str>,
+) -> FailedCapture<'a> {
+    let is_meant = |request: &&TransactionRequest| {
+        request.request_type == RequestType::Capture
+            && matches!(request.outcome, Outcome::Approved(_))
+            && id.is_some()
+            && request.transaction_id() == id
+    };
+    match requests.iter().find(is_meant) {
+        Some(capture) => FailedCapture::Recorded(capture),
+        None if about.request_type == RequestType::PreAuthorization => FailedCapture::NotTold,
+        None => FailedCapture::ByItself,
+    }
+}
+
 impl Charge {
     /// The approval that a refusal of the request `about` contradicts, if that has not been taken back already. Of a payer
     /// who has paid several times it is the first payment.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
-use regente_domain::charge::reversal::{Reversal, ReversalVerdict};
+use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalVerdict};
 use regente_domain::charge::{
     AfterRevoking, BUYER_IS_GONE, ChargeState, Ended, FollowUpKind, Misstep, OrphanVoid, Step, Taken,
     Transition, approved_authorization,
@@ -14,7 +14,7 @@ use regente_domain::id::TransactionRequestId;
 use regente_domain::time::Timestamp;
 use serde_json::json;
 
-use super::bank::outcomes;
+use super::bank::{outcomes, payment_id};
 use super::charge::{EXPIRES, NOW, Orders, at_once};
 use super::world::{Job, Plan, Report, Sends, Stored, World, bit};
 
@@ -132,10 +132,13 @@ impl Orders {
     /// What the provider says, as an adapter makes it.
     fn reversal(&self, report: &Report) -> Reversal {
         let at = NOW + Duration::from_secs(u64::from(report.at));
-        let told = json!({
-            "kind": report.what, "id": format!("case {}", report.case), "amount": self.disputed[report.case],
-            "occurredAt": at,
-        });
+        let id = match report.what {
+            ReversalKind::DisputeOpened => format!("case {}", report.case),
+            _ if self.names_payment => payment_id(report.key, 0),
+            _ => format!("case {}", report.case),
+        };
+        let amount = self.disputed[report.case];
+        let told = json!({ "kind": report.what, "id": id, "amount": amount, "occurredAt": at });
         serde_json::from_value(told).unwrap()
     }
 

@@ -42,6 +42,8 @@ pub(crate) struct Orders {
     pub stalls: bool,
     /// What each of two disputes is about.
     pub disputed: [i64; 2],
+    /// Whether all that follows the opening of a dispute names the payment alone.
+    pub names_payment: bool,
 }
 
 impl Orders {

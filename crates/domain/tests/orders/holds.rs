@@ -59,6 +59,15 @@ impl Orders {
         }
     }
 
+    /// Whether the charge has lost what the lost cases have taken.
+    fn has_lost(&self, world: &World) -> bool {
+        let charge = &world.stored.charge;
+        let ChargeState::ChargedBack { lost, .. } = charge.state else { return true };
+        let cases = world.bank.cases.iter().zip(self.disputed);
+        let taken = cases.filter(|(case, _)| **case == Some(ReversalKind::DisputeLost)).map(|(_, sum)| sum);
+        lost.unwrap_or(charge.amount).minor_units() == taken.sum::<i64>().min(charge.amount.minor_units())
+    }
+
     /// How many authorizations are recorded as approved and are not being given back.
     pub(crate) fn kept(world: &World) -> usize {
         let requests = &world.stored.requests;
@@ -95,6 +104,10 @@ impl Orders {
                 };
                 !world.stored.requests.iter().any(|request| reported(request) && request.amount > whole)
             }),
+            Property::always(
+                "what rests has lost the sum of the lost cases",
+                |model: &Self, world: &World| !model.rests(world) || world.told || model.has_lost(world),
+            ),
             Property::always("every outcome fits its charge", |_, world: &World| world.broken.is_none()),
             Property::always("never two kept authorizations", |_, world: &World| Self::kept(world) <= 1),
             Property::always(

@@ -154,6 +154,7 @@ const REVOKED: (usize, usize) = (119_388, 24);
 const RESERVATION_REVOKED: (usize, usize) = (8_051, 20);
 const PIX: (usize, usize) = (5_756, 16);
 const DISPUTES: (usize, usize) = (36_933, 23);
+const NAMELESS: (usize, usize) = (36_933, 23);
 const NOTIFIED: (usize, usize) = (129_710, 23);
 const SUMS: (usize, usize) = (1_857, 13);
 const TWO_SUMS: (usize, usize) = (942_586, 27);
@@ -173,7 +174,8 @@ fn world(method: PaymentMethod, capture: CaptureMode, authorizes: &[Decision]) -
         sums: vec![Sum::Whole],
         notifies: false,
         stalls: false,
-        disputed: [100, 50],
+        disputed: [100, 40],
+        names_payment: false,
     }
 }
 
@@ -241,7 +243,9 @@ fn an_approval_that_is_taken_back_moves_the_charge() {
 fn two_disputes_end_alike_in_whatever_order_they_are_heard() {
     let left = Left { disputes: 4, ..Left::default() };
     let orders = world(card(), CaptureMode::Automatic, &[Yes, No, Never]);
-    explore("two disputes", Orders { left, ..orders }, DISPUTES.0, DISPUTES.1);
+    explore("two disputes", Orders { left, ..orders.clone() }, DISPUTES.0, DISPUTES.1);
+    let orders = Orders { names_payment: true, ..orders };
+    explore("two disputes, the payment named alone", Orders { left, ..orders }, NAMELESS.0, NAMELESS.1);
 }
 
 #[test]

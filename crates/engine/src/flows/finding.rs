@@ -21,6 +21,7 @@ use super::stored::{self, Ran};
 use super::{anti_fraud, follow_up, taken_back};
 use crate::app::App;
 use crate::error::Error;
+use crate::metrics;
 
 /// How often a lost race for the charge is decided again.
 const RACES_MAX: usize = 4;
@@ -178,6 +179,7 @@ impl Planned {
         let taken = charge.take(requests, found, means, &ids(app, &charge), now).map_err(misstep)?;
         let Some(taken) = taken else {
             if says_another_sum {
+                metrics::payment_of_another_sum();
                 tracing::error!(
                     alert = "payment_has_another_sum", charge = %charge.id, transaction_request = %found.id,
                     amount = found.amount.minor_units(),

@@ -5,7 +5,9 @@
 use regente_domain::actor::Actor;
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::reversal::{Reversal, ReversalReason, ReversalVerdict, Reversed, counting};
+use regente_domain::charge::reversal::{
+    Doubt, Reversal, ReversalReason, ReversalVerdict, Reversed, counting,
+};
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_store::Commit;
@@ -74,9 +76,18 @@ pub async fn apply(
     Err(Error::busy())
 }
 
-/// What a provider says of a case does not fit the payment: the operator must look.
+/// What a provider says of a case does not fit the payment, or several cases: the operator must look.
 fn alert(about: &TransactionRequest, reversal: &Reversal, reversed: &Reversed) {
     let Some(doubt) = reversed.doubt else { return };
+    if doubt == Doubt::OneOfSeveral {
+        tracing::error!(
+            alert = "dispute_of_several_cases", charge = %about.object_id, client = %about.client_id,
+            provider = %about.provider_type.code(), kind = reversal.kind.word(),
+            amount = reversed.asks.amount.minor_units(),
+            "a provider names a payment, of which several cases have this sum: the operator must look which one is meant"
+        );
+        return;
+    }
     tracing::error!(
         alert = "dispute_of_another_amount", charge = %about.object_id, client = %about.client_id,
         provider = %about.provider_type.code(), case = reversal.id, kind = reversal.kind.word(),

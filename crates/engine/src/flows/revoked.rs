@@ -110,6 +110,8 @@ pub(super) enum Confirmed {
     Says(Box<Found>),
     /// It does not count, for this reason.
     No(&'static str),
+    /// The provider says that it has approved it. What it is asked may not show yet what it notifies: it is asked again.
+    Denied,
     /// The provider does not answer: it is asked again.
     Unanswered,
 }
@@ -147,9 +149,7 @@ pub(super) async fn confirm(
     let found = attempt::find_out(app, &provider, about, &overrides, LookUp::PROBE, never_arrived()).await?;
     Ok(match &found.outcome {
         Outcome::Declined(_) => Confirmed::Says(Box::new(found)),
-        Outcome::Approved(_) | Outcome::Accepted(_) | Outcome::Pending(_) => {
-            Confirmed::No("the provider, which was asked, has approved it")
-        }
+        Outcome::Approved(_) | Outcome::Accepted(_) | Outcome::Pending(_) => Confirmed::Denied,
         Outcome::Open | Outcome::NoEffect(_) | Outcome::Analysed(_) => Confirmed::Unanswered,
     })
 }

@@ -79,6 +79,10 @@ table! {
         "Captures and voids that a provider has carried out and that are recorded as refused: an operator must look.";
     PAYMENTS_REVOKED = Kind::Counter, "regente_payments_revoked_total" []
         "Payments and captures that a provider had approved and refuses later: an operator must look.";
+    PROVIDER_REPORTS_GIVEN_UP = Kind::Counter, "regente_provider_reports_given_up_total" []
+        "What payment providers have told of a payment and could not be followed for as long as it waited: an operator must look.";
+    PAYMENTS_OF_ANOTHER_SUM = Kind::Counter, "regente_payments_of_another_sum_total" []
+        "Payments of which a provider says another sum than is recorded: an operator must look.";
     UNDERPAID = Kind::Counter, "regente_underpaid_total" []
         "Payments of less than was charged: the merchant accepts or gives them back.";
     JOBS_DUE = Kind::Gauge, "regente_jobs_due" []

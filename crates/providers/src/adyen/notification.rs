@@ -118,8 +118,7 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         Says::Capture if takes => outcome(done(item)),
         // Also after it was confirmed.
         Says::CaptureFailed if takes => Ok(vec![EventKind::Revoked(failed(item))]),
-        // Of what was captured by itself there is no request of a capture: the payment is refused.
-        Says::CaptureFailed if pays => Ok(vec![EventKind::Revoked(of_payment(item, failed(item)))]),
+        Says::CaptureFailed if pays => Ok(vec![capture_failed(item)]),
         Says::Void if gives_back => outcome(done(item)),
         // Cancelled by our reference of the payment: it takes no money any more.
         Says::Void if pays && item.event_code == "TECHNICAL_CANCEL" && item.success => {
@@ -129,7 +128,7 @@ fn events_of(item: &Item) -> Result<Vec<ProviderEvent>, NotificationRefusal> {
         Says::Capture | Says::Void if pays && item.success => Ok(vec![deed(item, *says)?]),
         Says::Postponed if gives_back => outcome(Finding::Accepted(approval(item))),
         Says::RefundReverted if gives_back || pays => Ok(vec![reversal(item, ReversalKind::RefundReverted)?]),
-        Says::Dispute(kind) if item.success => Ok(vec![dispute(item, *kind)?]),
+        Says::Dispute(kind) if item.success => Ok(vec![reversal(item, *kind)?]),
         Says::Authorization
         | Says::Closed
         | Says::Capture
@@ -154,13 +153,13 @@ fn done_elsewhere(item: &Item, says: Says) -> Result<Vec<ProviderEvent>, Notific
     let named = |id: &Option<String>| id.clone().filter(|id| !id.is_empty()).ok_or(NOT_OURS);
     let (about, what) = match says {
         Says::Capture | Says::Void if item.success => (named(&item.original_reference)?, deed(item, says)?),
+        Says::CaptureFailed => (named(&item.original_reference)?, capture_failed(item)),
         // It counts only where the refund was counted.
         Says::RefundReverted => (named(&item.psp_reference)?, reversal(item, ReversalKind::RefundReverted)?),
         Says::Capture
         | Says::Void
         | Says::Authorization
         | Says::Closed
-        | Says::CaptureFailed
         | Says::Postponed
         | Says::Dispute(_) => return Err(NOT_OURS),
     };
@@ -218,10 +217,19 @@ fn failed(item: &Item) -> Decline {
     declines::not_taken_up(&item.event_code, message, item.psp_reference.as_deref())
 }
 
-/// A refusal of the payment that an item is about, and not of what was done with it, which has an id of its own.
+/// By hand, or by the provider itself: it names the payment.
+fn capture_failed(item: &Item) -> EventKind {
+    EventKind::CaptureFailed { decline: failed(item), payment: payment(item) }
+}
+
+/// The payment that an item is about, and not what was done with it, which has an id of its own.
+fn payment(item: &Item) -> Option<String> {
+    item.original_reference.clone().filter(|id| !id.is_empty())
+}
+
+/// A refusal of that payment.
 fn of_payment(item: &Item, decline: Decline) -> Decline {
-    let payment = item.original_reference.clone().filter(|id| !id.is_empty());
-    Decline { transaction_id: payment.or_else(|| decline.transaction_id.clone()), ..decline }
+    Decline { transaction_id: payment(item).or_else(|| decline.transaction_id.clone()), ..decline }
 }
 
 /// A payment that nobody has completed, and nobody can complete any more.
@@ -232,20 +240,10 @@ fn closed(item: &Item) -> Decline {
     Decline { retryable: false, transaction_id, ..decline.with_network(item.event_code.clone(), message) }
 }
 
-/// A case with the provider's id of what has failed.
+/// A case: a dispute with its own id, or with that of the payment where an item names the payment alone, as the account is
+/// set up; a refund that came back with that of the refund.
 fn reversal(item: &Item, kind: ReversalKind) -> Result<EventKind, NotificationRefusal> {
-    case(item, item.psp_reference.as_ref(), kind)
-}
-
-/// A dispute, named by the payment: some of its events name the dispute and the payment, others the payment alone, as the
-/// account is set up.
-fn dispute(item: &Item, kind: ReversalKind) -> Result<EventKind, NotificationRefusal> {
-    let payment = item.original_reference.as_ref().filter(|reference| !reference.is_empty());
-    case(item, payment.or(item.psp_reference.as_ref()), kind)
-}
-
-fn case(item: &Item, id: Option<&String>, kind: ReversalKind) -> Result<EventKind, NotificationRefusal> {
-    let id = id.cloned().unwrap_or_default();
+    let id = item.psp_reference.clone().unwrap_or_default();
     let (amount, currency) = money(item)?;
     let reversal = Reversal::new(kind, id, Some(amount));
     Ok(EventKind::Reversal(Reversal { currency: Some(currency), ..reversal }))

@@ -79,6 +79,7 @@ pub(super) fn word(what: &EventKind) -> String {
         EventKind::Outcome(Finding::Approved(_)) => "approved",
         EventKind::Outcome(Finding::Declined(_)) => "declined",
         EventKind::Revoked(_) => "revoked",
+        EventKind::CaptureFailed { .. } => "capture-failed",
         EventKind::Outcome(Finding::Pending(_)) => "pending",
         EventKind::Outcome(Finding::Accepted(_)) => "accepted",
         EventKind::Outcome(Finding::Paid(payments)) => {
@@ -105,7 +106,9 @@ pub(super) fn body(event: &ProviderEvent, object_id: Uuid, key: Uuid) -> Vec<u8>
         EventKind::Seller(standing) => (SELLER, json!(standing)),
         EventKind::Outcome(finding) => (OUTCOME, json!(finding)),
         // The simulator has no page on which a merchant could do anything, and says of each payment how it ended.
-        EventKind::DoneElsewhere(_) | EventKind::Revoked(_) => (event.what.word(), Value::Null),
+        EventKind::DoneElsewhere(_) | EventKind::Revoked(_) | EventKind::CaptureFailed { .. } => {
+            (event.what.word(), Value::Null)
+        }
         EventKind::Reversal(reversal) => {
             let known = KINDS.iter().find(|(_, kind)| *kind == reversal.kind);
             (

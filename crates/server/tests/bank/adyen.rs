@@ -187,7 +187,10 @@ pub(super) fn events(payment: &Payment, news: &News, at: Timestamp) -> Vec<Value
                 CaseState::Lost if case.ends > 1 => "SECOND_CHARGEBACK",
                 CaseState::Open | CaseState::Lost => "CHARGEBACK",
             };
-            (named(&case.id), code, true, of_payment, case.amount)
+            // What begins a case names it always.
+            let names_itself = code != "CHARGEBACK" && payment.names_itself_alone();
+            let name = if names_itself { own } else { named(&case.id) };
+            (name, code, true, of_payment, case.amount)
         }
         // The answer has told it.
         News::Waits => return Vec::new(),
@@ -233,7 +236,7 @@ pub(super) fn altered(body: &Value, dice: &mut Dice) -> Value {
     // Of two ends of a case the later one counts, and so does a refusal that is later than the approval: by this date, which
     // nothing else could stand for.
     let (code, is_refusal) = (text(&item["eventCode"]), item["success"] == "false");
-    let is_dated = code.contains("CHARGEBACK") || is_refusal;
+    let is_dated = code.contains("CHARGEBACK") || code.contains("ARBITRATION") || is_refusal;
     if !is_dated {
         item["eventDate"] = json!(dice.pick(&["2001-01-01T00:00:00Z", "2099-12-31T23:59:59+14:00"]));
     }

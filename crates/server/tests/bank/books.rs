@@ -222,6 +222,12 @@ impl Payment {
         self.cases.iter().any(|case| case.state != CaseState::Won)
     }
 
+    /// Whether what follows the beginning of a dispute names the payment and not the dispute: the account of the merchant is set
+    /// up so or not.
+    pub fn names_itself_alone(&self) -> bool {
+        self.face == Face::Adyen && self.account.bytes().map(u32::from).sum::<u32>() % 2 == 1
+    }
+
     /// The case that can end so: an open one, or one whose end the card's scheme overturns.
     pub fn can_end(&self, end: CaseState, now: Timestamp) -> Option<usize> {
         let is_open = |case: &Case| case.state == CaseState::Open;

@@ -426,6 +426,8 @@ fn the_alerts_speak_of_metrics_that_there_are() {
         "regente_orphaned_authorizations_given_up_total",
         "regente_follow_ups_contradicted_total",
         "regente_payments_revoked_total",
+        "regente_provider_reports_given_up_total",
+        "regente_payments_of_another_sum_total",
         "regente_jobs_lag_seconds",
         "regente_jobs_dead",
         "regente_provider_circuits_open",

@@ -17,7 +17,7 @@ impl ReversalKind {
     }
 
     /// How grave an end is.
-    const fn gravity(self) -> Option<Gravity> {
+    pub(super) const fn gravity(self) -> Option<Gravity> {
         match self {
             Self::DisputeWon | Self::ChargeBackReversed => Some(Gravity::Left),
             Self::DisputeLost | Self::ChargedBack => Some(Gravity::Taken),
@@ -85,6 +85,39 @@ pub(super) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
+    /// The cases among these requests, oldest first.
+    pub(super) fn all(requests: &'a [TransactionRequest]) -> impl Iterator<Item = Self> {
+        let of_case = |request: &&TransactionRequest| {
+            matches!(
+                request.request_type.group(),
+                RequestGroup::Reversal(Reported::Dispute | Reported::DisputeClosed | Reported::ChargeBack)
+            )
+        };
+        let mut ids = Vec::new();
+        for id in requests.iter().filter(of_case).filter_map(TransactionRequest::transaction_id) {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids.into_iter().map(move |id| Self { requests, id })
+    }
+
+    /// Whether anything of it is recorded.
+    pub(super) fn is_known(&self) -> bool {
+        self.requests().next().is_some()
+    }
+
+    /// Whether it is about this sum; of what names none, any case may be meant.
+    pub(super) fn is_of(self, sum: Option<Amount>) -> bool {
+        sum.is_none_or(|sum| self.requests().any(|request| request.amount == sum))
+    }
+
+    /// Whether this was recorded of it, as of this time.
+    pub(super) fn has(self, told: RequestType, at: Option<Timestamp>) -> bool {
+        at.is_some()
+            && self.requests().any(|request| request.request_type == told && request.occurred_at == at)
+    }
+
     fn requests(self) -> impl Iterator<Item = &'a TransactionRequest> {
         self.requests.iter().filter(move |request| {
             matches!(request.request_type.group(), RequestGroup::Reversal(_))

@@ -11,7 +11,7 @@ use super::reversal::Story;
 use super::{NOW, SANDBOX, approved, authorization, id, request};
 
 use DeedKind::{Captured, Refunded, Released};
-use ReversalReason::{MoreThanTaken, OtherCurrency, OtherPayment};
+use ReversalReason::{CapturedBefore, MoreThanTaken, OtherCurrency, OtherPayment};
 
 fn amount(minor_units: i64) -> Amount {
     Amount::new(minor_units).unwrap()
@@ -69,15 +69,32 @@ fn every_state_and_every_deed() {
         | StateName::RefundPending
         | StateName::RefundAccepted => ["~", "~", "~"],
         StateName::PreAuthorized => ["authorized", "canceled", "~"],
-        StateName::Authorized => ["=", "voided", "authorized"],
-        StateName::Voided => ["=", "=", "-"],
+        // A capture besides what was taken at once.
+        StateName::Authorized => ["-", "voided", "authorized"],
+        StateName::Voided => ["-", "=", "-"],
         StateName::Failed | StateName::Canceled => ["-", "=", "-"],
-        StateName::ChargedBack => ["=", "-", "-"],
+        StateName::ChargedBack => ["-", "-", "-"],
     };
     for (_, name) in StateName::WORDS {
         let story = Story::in_state(*name);
         assert_eq!([0, 1, 2].map(|at| sign(&story, &deeds[at])), table(*name), "{}", name.word());
     }
+}
+
+#[test]
+fn a_further_capture_is_never_dropped() {
+    let captured = |id: &str, minor_units| deed(Captured, id, Much::This(amount(minor_units)));
+    let mut story = Story::in_state(StateName::PreAuthorized);
+    story.requests[0].request_type = RequestType::PreAuthorization;
+    assert_eq!(happens(&mut story, &captured("one", 100)), Some((Some(ChargeEvent::Authorized), 100)));
+    assert_eq!(verdict(&story, &captured("one", 100)), ReversalVerdict::Known, "it is told once more");
+    for further in [captured("two", 100), captured("two", 50)] {
+        assert_eq!(verdict(&story, &further), ReversalVerdict::Refused(CapturedBefore), "{further:?}");
+    }
+    // What is captured at once has no request of a capture.
+    let story = Story::taken();
+    assert_eq!(verdict(&story, &captured("one", 150)), ReversalVerdict::Known);
+    assert_eq!(verdict(&story, &captured("one", 50)), ReversalVerdict::Refused(CapturedBefore));
 }
 
 #[test]

@@ -465,3 +465,75 @@ fn a_case_is_about_no_more_than_was_taken_and_about_the_same_money() {
     let refused = ReversalVerdict::Refused(ReversalReason::OtherCurrency);
     assert_eq!(Story::taken().refunded(50).verdict(&in_dollars), refused);
 }
+
+/// What a provider tells of several cases, some of it by the payment's id alone.
+mod named {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// The provider's id of the payment.
+    fn payment(story: &Story) -> String {
+        story.requests[0].transaction_id().unwrap().to_owned()
+    }
+
+    fn at(reversal: Reversal, minutes: u64) -> Reversal {
+        Reversal { occurred_at: Some(NOW + Duration::from_secs(60 * minutes)), ..reversal }
+    }
+
+    fn lost(story: &Story) -> Option<i64> {
+        let ChargeState::ChargedBack { lost, .. } = story.charge.state else { return Some(0) };
+        lost.map(Amount::minor_units)
+    }
+
+    #[test]
+    fn what_names_the_payment_alone_is_about_the_case_of_its_sum() {
+        let mut story = Story::taken();
+        let unnamed = |story: &Story, kind, sum, minutes| at(of(kind, &payment(story), sum), minutes);
+        story.happens(&at(of(ChargedBack, "one", 40), 1));
+        story.happens(&at(of(ChargedBack, "two", 60), 2));
+        assert_eq!(lost(&story), Some(100));
+        let reversed = unnamed(&story, DisputeWon, 40, 3);
+        story.happens(&reversed);
+        assert_eq!(lost(&story), Some(60));
+        assert_eq!(story.verdict(&reversed), ReversalVerdict::Known, "it is told once more");
+        let of_no_case = unnamed(&story, DisputeWon, 50, 4);
+        assert_eq!(story.verdict(&of_no_case), ReversalVerdict::TooEarly(NoSuchDispute));
+        story.happens(&unnamed(&story, DisputeLost, 40, 5));
+        assert_eq!(lost(&story), Some(100));
+        assert_eq!(story.verdict(&unnamed(&story, DisputeWon, 40, 4)), ReversalVerdict::Known, "it is older");
+    }
+
+    #[test]
+    fn a_case_whose_end_was_heard_before_its_name_is_counted_once() {
+        let mut story = Story::taken();
+        let again = at(of(DisputeLost, &payment(&story), 40), 3);
+        story.happens(&again);
+        for earlier in [at(of(DisputeOpened, "one", 40), 0), at(of(ChargedBack, "one", 40), 1)] {
+            assert_eq!(story.verdict(&earlier), ReversalVerdict::Known, "{earlier:?}");
+        }
+        // One that begins after that end, and one of another sum, are others.
+        story.happens(&at(of(ChargedBack, "two", 40), 4));
+        assert_eq!(lost(&story), Some(80));
+        story.happens(&at(of(ChargedBack, "three", 30), 2));
+        assert_eq!(lost(&story), Some(110));
+        story.happens(&at(of(DisputeWon, "one", 40), 5));
+        assert_eq!(lost(&story), Some(70), "the first one has a name now");
+    }
+
+    #[test]
+    fn of_several_cases_of_one_sum_the_operator_is_told() {
+        let mut story = Story::taken();
+        story.happens(&at(of(ChargedBack, "one", 40), 1));
+        story.happens(&at(of(ChargedBack, "two", 40), 2));
+        let reversed = at(of(DisputeWon, &payment(&story), 40), 3);
+        let ReversalVerdict::Applies(applies) = story.verdict(&reversed) else { panic!("it counts") };
+        assert_eq!(applies.doubt, Some(Doubt::OneOfSeveral));
+        story.happens(&reversed);
+        assert_eq!(lost(&story), Some(40));
+        assert_eq!(story.verdict(&reversed), ReversalVerdict::Known, "it is told once more");
+        let named = at(of(DisputeWon, "two", 40), 4);
+        let ReversalVerdict::Applies(applies) = story.verdict(&named) else { panic!("it counts") };
+        assert_eq!(applies.doubt, None);
+    }
+}

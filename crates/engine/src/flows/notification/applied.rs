@@ -5,6 +5,8 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, ToldBy};
 use regente_domain::charge::elsewhere::Deed;
 use regente_domain::charge::reversal::ReversalReason;
+use regente_domain::charge::{FailedCapture, failed_capture};
+use regente_domain::decline::Decline;
 use regente_domain::id::Id;
 use regente_providers::notification::{EventKind, EventSubject, ProviderEvent};
 use regente_providers::outcome::{Finding, Reversal};
@@ -17,7 +19,10 @@ use crate::error::Error;
 use crate::flows::attempt::Found;
 use crate::flows::finding::NOTIFICATION;
 use crate::flows::revoked::{self, Confirmed, Refused};
+use crate::flows::stored::{self, Ran};
 use crate::flows::{elsewhere, reported, reversal, sellers};
+
+const NO_MONEY: &str = "the check of a card takes no money";
 
 /// Whether an event is part of the records.
 pub(super) enum Applied {
@@ -52,6 +57,9 @@ pub(super) async fn apply(
             let found = told(&stored, Finding::Declined(decline.clone()), event);
             outcome(app, stored, found, Refused::AfterApproval).await
         }
+        EventKind::CaptureFailed { decline, payment } => {
+            capture_failed(app, stored, (decline, payment.as_deref()), event).await
+        }
         EventKind::Reversal(what) => {
             let occurred_at = what.occurred_at.or(Some(event.occurred_at));
             reversal(app, stored, &Reversal { occurred_at, ..what.clone() }).await
@@ -73,6 +81,7 @@ pub(super) async fn happens_to(
         }
         EventKind::Outcome(_)
         | EventKind::Revoked(_)
+        | EventKind::CaptureFailed { .. }
         | EventKind::DoneElsewhere(_)
         | EventKind::Seller(_) => None,
     })
@@ -135,6 +144,9 @@ async fn outcome(
             Confirmed::AsTold => {}
             Confirmed::Says(says) => found = *says,
             Confirmed::No(why) => return Ok(Applied::Kept(why.to_owned())),
+            Confirmed::Denied => {
+                return Ok(Applied::TooEarly(ReversalReason::Unconfirmed, request.object_id));
+            }
             Confirmed::Unanswered => {
                 return Ok(Applied::TooEarly(ReversalReason::UnderWay, request.object_id));
             }
@@ -149,13 +161,42 @@ async fn outcome(
     })
 }
 
+/// Of a capture by hand there is a request, once it was told as done; of one that the provider has made by itself there is
+/// none, and the payment is refused.
+async fn capture_failed(
+    app: &App,
+    stored: StoredRequest,
+    (decline, payment): (&Decline, Option<&str>),
+    event: &ProviderEvent,
+) -> Result<Applied, Error> {
+    if stored.object_kind == ObjectKind::Card {
+        return Ok(Applied::Kept(NO_MONEY.to_owned()));
+    }
+    let Ran { requests, .. } = stored::whole_of(app, &stored.request).await?;
+    let (stored, decline) =
+        match failed_capture(&requests, &stored.request, decline.transaction_id.as_deref()) {
+            FailedCapture::Recorded(capture) => {
+                (StoredRequest { request: capture.clone(), ..stored }, decline.clone())
+            }
+            FailedCapture::ByItself => {
+                let transaction_id = payment.map(str::to_owned).or_else(|| decline.transaction_id.clone());
+                (stored, Decline { transaction_id, ..decline.clone() })
+            }
+            FailedCapture::NotTold => {
+                return Ok(Applied::TooEarly(ReversalReason::State, stored.request.object_id));
+            }
+        };
+    let found = told(&stored, Finding::Declined(decline), event);
+    outcome(app, stored, found, Refused::AfterApproval).await
+}
+
 async fn done_elsewhere(app: &App, stored: StoredRequest, deed: &Deed) -> Result<Applied, Error> {
     let request = &stored.request;
     if app.in_flight.contains(request.id) {
         return Ok(Applied::InFlight);
     }
     if stored.object_kind == ObjectKind::Card {
-        return Ok(Applied::Kept("the check of a card takes no money".to_owned()));
+        return Ok(Applied::Kept(NO_MONEY.to_owned()));
     }
     let _admission = app.store.admit_waiting().await?;
     Ok(match elsewhere::apply(app, request, deed, &Actor::Job(NOTIFICATION)).await? {
@@ -173,7 +214,7 @@ async fn reversal(app: &App, stored: StoredRequest, what: &Reversal) -> Result<A
         return Ok(Applied::InFlight);
     }
     if stored.object_kind == ObjectKind::Card {
-        return Ok(Applied::Kept("the check of a card takes no money".to_owned()));
+        return Ok(Applied::Kept(NO_MONEY.to_owned()));
     }
     let _admission = app.store.admit_waiting().await?;
     Ok(match reversal::apply(app, request, what, &Actor::Job(NOTIFICATION)).await? {

@@ -59,8 +59,8 @@ pub async fn settle(app: &App, job: &Job) -> Result<Ended, Error> {
                     return Ok(Ended::Again { at });
                 }
                 None => {
-                    let why = format!("what it follows did not come: {}", wait.reason.word());
-                    (State::Kept, Some(why))
+                    give_up(&stored, &wait);
+                    (State::Kept, Some(format!("it has waited in vain: {}", wait.reason.word())))
                 }
             }
         }
@@ -190,8 +190,20 @@ const fn too_early_for_max(reason: ReversalReason) -> Duration {
         | ReversalReason::OtherPayment
         | ReversalReason::MoreThanRefunded
         | ReversalReason::MoreThanTaken
-        | ReversalReason::OtherCurrency => UNMATCHED_FOR_MAX,
+        | ReversalReason::OtherCurrency
+        | ReversalReason::CapturedBefore
+        | ReversalReason::Unconfirmed => UNMATCHED_FOR_MAX,
     }
+}
+
+/// What a provider has told of a charge does not show in it: the operator must look.
+fn give_up(stored: &ProviderNotification, wait: &Wait) {
+    metrics::provider_report_given_up();
+    tracing::error!(
+        alert = "provider_report_given_up", notification = %stored.id, provider = %stored.provider_id,
+        client = %stored.client_id, object = %wait.object_id, reason = wait.reason.word(),
+        "what a provider has told of a payment has waited in vain: the operator must look"
+    );
 }
 
 async fn note_wait(app: &App, stored: &ProviderNotification, wait: &Wait) -> Result<(), Error> {

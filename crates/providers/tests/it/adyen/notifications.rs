@@ -126,9 +126,11 @@ fn approved(what: &[EventKind]) -> Option<String> {
 
 fn declined(what: &[EventKind]) -> Option<(DeclinedCode, Option<String>)> {
     match what {
-        [EventKind::Outcome(Finding::Declined(decline)) | EventKind::Revoked(decline)] => {
-            Some((decline.code, decline.network_denied_message.clone()))
-        }
+        [
+            EventKind::Outcome(Finding::Declined(decline))
+            | EventKind::Revoked(decline)
+            | EventKind::CaptureFailed { decline, .. },
+        ] => Some((decline.code, decline.network_denied_message.clone())),
         _ => None,
     }
 }
@@ -136,12 +138,6 @@ fn declined(what: &[EventKind]) -> Option<(DeclinedCode, Option<String>)> {
 /// With the provider's id of the event.
 fn reversal(kind: ReversalKind) -> EventKind {
     let (id, amount) = ("QFQTPCQ8HXSKGK82".to_owned(), Amount::new(1500));
-    EventKind::Reversal(Reversal { currency: Some(Currency::BRL), ..Reversal::new(kind, id, amount) })
-}
-
-/// With the provider's id of the payment.
-fn dispute(kind: ReversalKind) -> EventKind {
-    let (id, amount) = ("993617895204576J".to_owned(), Amount::new(1500));
     EventKind::Reversal(Reversal { currency: Some(Currency::BRL), ..Reversal::new(kind, id, amount) })
 }
 
@@ -203,7 +199,7 @@ fn what_is_not_signed_decides_nothing() {
             EventKind::Outcome(Finding::Declined(decline)) => format!("declined, {}", decline.retryable),
             EventKind::Outcome(Finding::Approved(_)) => "approved".to_owned(),
             EventKind::Outcome(Finding::Accepted(_)) => "accepted".to_owned(),
-            EventKind::Revoked(_) => "revoked".to_owned(),
+            EventKind::Revoked(_) | EventKind::CaptureFailed { .. } => "revoked".to_owned(),
             other @ (EventKind::Outcome(_)
             | EventKind::Reversal(_)
             | EventKind::DoneElsewhere(_)
@@ -342,12 +338,12 @@ fn a_capture_that_fails_later_is_refused() {
     assert!(declined(&what).is_some(), "{what:?}");
     let (about, what) = says(item("CAPTURE_FAILED", PAYMENT, json!({})));
     assert_eq!((about, declined(&what).is_some()), (call(1), true), "captured by itself");
-    let [EventKind::Revoked(decline)] = &what[..] else { panic!("{what:?}") };
-    assert_eq!(
-        decline.transaction_id.as_deref(),
-        Some("993617895204576J"),
-        "the payment, and not its capture"
-    );
+    let [EventKind::CaptureFailed { decline, payment }] = &what[..] else { panic!("{what:?}") };
+    assert_eq!(payment.as_deref(), Some("993617895204576J"));
+    assert_eq!(decline.transaction_id.as_deref(), Some("QFQTPCQ8HXSKGK82"), "the capture");
+    let (about, what) = says(item("CAPTURE_FAILED", "order 7", json!({})));
+    assert_eq!(about, EventSubject::Reference("993617895204576J".to_owned()), "of another system");
+    assert!(declined(&what).is_some(), "{what:?}");
 }
 
 #[test]
@@ -402,17 +398,22 @@ fn a_dispute_is_followed_to_its_end() {
     ] {
         let (about, what) =
             says(item(event_code, PAYMENT, json!({ "additionalData": { "defendable": defendable } })));
-        assert_eq!((about, what), (call(1), vec![dispute(kind)]), "{event_code}");
+        assert_eq!((about, what), (call(1), vec![reversal(kind)]), "{event_code}");
     }
 }
 
 #[test]
-fn the_events_of_a_dispute_have_one_id_however_they_name_it() {
-    let names_both = item("NOTIFICATION_OF_CHARGEBACK", PAYMENT, json!({}));
-    let names = json!({ "pspReference": "993617895204576J", "originalReference": "" });
-    let names_the_payment = item("CHARGEBACK_REVERSED", PAYMENT, names);
-    assert_eq!(says(names_both).1, [dispute(ReversalKind::DisputeOpened)]);
-    assert_eq!(says(names_the_payment).1, [dispute(ReversalKind::DisputeWon)]);
+fn each_dispute_has_its_own_id_unless_the_payment_alone_is_named() {
+    let id = |what: Vec<EventKind>| match &what[..] {
+        [EventKind::Reversal(told)] => told.id.clone(),
+        _ => panic!("{what:?}"),
+    };
+    for code in ["NOTIFICATION_OF_CHARGEBACK", "CHARGEBACK", "CHARGEBACK_REVERSED"] {
+        let of_dispute = item(code, PAYMENT, json!({ "pspReference": "DISPUTE2" }));
+        assert_eq!(id(says(of_dispute).1), "DISPUTE2", "{code}");
+        let names = json!({ "pspReference": "993617895204576J", "originalReference": "" });
+        assert_eq!(id(says(item(code, PAYMENT, names)).1), "993617895204576J", "{code}");
+    }
 }
 
 #[test]

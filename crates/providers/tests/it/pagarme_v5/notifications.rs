@@ -190,9 +190,11 @@ fn what_is_canceled_in_all_is_told_beside_the_void() {
         let events = events("charge.refunded", charge_of(&order_card(), members)).unwrap();
         let deeds = events.into_iter().filter_map(|event| match event.what {
             EventKind::DoneElsewhere(deed) => Some((event.about, deed)),
-            EventKind::Outcome(_) | EventKind::Revoked(_) | EventKind::Reversal(_) | EventKind::Seller(_) => {
-                None
-            }
+            EventKind::Outcome(_)
+            | EventKind::Revoked(_)
+            | EventKind::CaptureFailed { .. }
+            | EventKind::Reversal(_)
+            | EventKind::Seller(_) => None,
         });
         deeds.collect::<Vec<_>>()
     };

@@ -5,9 +5,11 @@ use std::time::Duration;
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use regente_store::provider_notifications::{self, State};
 use serde_json::{Value, json};
 
 use super::later::{Shop, charged, read, send, shop, shown, signed_at};
+use super::revoked::posted;
 use super::{SUCCEEDED, Said, adyen, body, pagarme, stripe};
 use crate::agreement::ledger_is_right;
 use crate::charges::text;
@@ -18,6 +20,10 @@ use crate::three_d_secure::requests;
 stories! {
     what_is_refunded_by_hand_is_counted_once_in_any_order,
     a_reservation_is_captured_or_released_by_hand,
+    a_further_capture_by_hand_is_told_to_the_operator,
+    a_capture_by_hand_that_fails_leaves_the_reservation,
+    each_of_two_disputes_takes_and_gives_back_its_own_sum,
+    two_disputes_are_told_apart_by_their_sums,
     a_capture_at_the_dashboard_is_counted,
     a_refund_at_the_dashboard_can_fail,
     a_charge_says_how_much_was_refunded_in_all,
@@ -31,12 +37,23 @@ const ORDER: &str = include_str!("../../../../providers/tests/it/pagarme_v5/bodi
 
 /// The provider tells twice of a request that was made under this reference, by hand or by another system.
 async fn tells(app: &TestApp, shop: &Shop, code: &str, psp: &str, reference: &str, value: i64) {
-    let signed = format!("{psp}:{PAYMENT}:Shop:{reference}:{value}:BRL:{code}:true");
+    tells_of(app, shop, (code, "2026-03-23T16:00:00+01:00"), (psp, PAYMENT), (reference, value)).await;
+}
+
+/// The same with a date, and with the provider's ids of what was done and of the payment.
+async fn tells_of(
+    app: &TestApp,
+    shop: &Shop,
+    (code, date): (&str, &str),
+    (psp, original): (&str, &str),
+    (reference, value): (&str, i64),
+) {
+    let signed = format!("{psp}:{original}:Shop:{reference}:{value}:BRL:{code}:true");
     let key = hmac::Key::new(hmac::HMAC_SHA256, &[0x44; 32]);
     let signature = STANDARD.encode(hmac::sign(&key, signed.as_bytes()).as_ref());
     let item = json!({
-        "eventCode": code, "success": "true", "pspReference": psp, "originalReference": PAYMENT,
-        "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": "2026-03-23T16:00:00+01:00",
+        "eventCode": code, "success": "true", "pspReference": psp, "originalReference": original,
+        "merchantAccountCode": "Shop", "merchantReference": reference, "eventDate": date,
         "amount": { "currency": "BRL", "value": value }, "additionalData": { "hmacSignature": signature },
     });
     for _ in 0..2 {
@@ -100,6 +117,79 @@ async fn a_reservation_is_captured_or_released_by_hand(app: TestApp) {
     let released = read(&app, &id).await;
     assert_eq!(released["status"], "canceled", "{released:#}");
     assert_eq!(announced(&app, &id).await, ["pending", "pre_authorized", "canceled"]);
+    ledger_is_right(&app).await;
+}
+
+/// A charge is captured once: what another capture has taken the charge cannot show.
+async fn a_further_capture_by_hand_is_told_to_the_operator(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, false).await;
+    let payment = reference(&shop, "/adyen/payments");
+    tells(&app, &shop, "CAPTURE", "capture 1", &payment, 100).await;
+    tells(&app, &shop, "CAPTURE", "capture 2", &payment, 50).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 100));
+    let later = app.clock.deployment() + HOUR;
+    let left = provider_notifications::left(&app.app.store, later).await.unwrap();
+    let left: Vec<_> = left.iter().map(|left| (left.state, left.count)).collect();
+    assert_eq!(left, [(State::Kept, 1)], "it is kept, and not said to be applied");
+    ledger_is_right(&app).await;
+}
+
+async fn a_capture_by_hand_that_fails_leaves_the_reservation(app: TestApp) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, false).await;
+    let payment = reference(&shop, "/adyen/payments");
+    // Its failure is heard first, and waits.
+    tells(&app, &shop, "CAPTURE_FAILED", "capture 1", &payment, 100).await;
+    assert_eq!(shown(&read(&app, &id).await), ("pre_authorized", 150), "nothing was captured");
+    tells(&app, &shop, "CAPTURE", "capture 1", &payment, 100).await;
+    app.later(HOUR).await;
+    assert_eq!(shown(&read(&app, &id).await), ("pre_authorized", 150));
+    // By another system, once more.
+    tells(&app, &shop, "CAPTURE", "capture 2", "order 7", 120).await;
+    assert_eq!(shown(&read(&app, &id).await), ("authorized", 120));
+    tells(&app, &shop, "CAPTURE_FAILED", "capture 2", "order 7", 120).await;
+    let reserved = read(&app, &id).await;
+    assert_eq!(shown(&reserved), ("pre_authorized", 150), "{reserved:#}");
+    assert_eq!(requests(&reserved)[..2], [("capture", "failed"), ("capture", "success")]);
+    let events = announced(&app, &id).await;
+    assert_eq!(events[2..], ["authorized", "pre_authorized", "authorized", "pre_authorized"]);
+    ledger_is_right(&app).await;
+}
+
+async fn each_of_two_disputes_takes_and_gives_back_its_own_sum(app: TestApp) {
+    two_disputes(app, |dispute| (dispute.to_owned(), PAYMENT)).await;
+}
+
+/// What begins a dispute names it; what follows names the payment alone in some accounts.
+async fn two_disputes_are_told_apart_by_their_sums(app: TestApp) {
+    two_disputes(app, |_| (PAYMENT.to_owned(), "")).await;
+}
+
+/// Two disputes of two sums, which are told in another order than they happened. `names` are the ids in all that follows the
+/// beginning of one.
+async fn two_disputes(app: TestApp, names: impl Fn(&str) -> (String, &'static str)) {
+    let (app, shop) = shop(app, adyen(1)).await;
+    let id = charged(&app, &shop, true).await;
+    let payment = reference(&shop, "/adyen/payments");
+    let told = async |minute: u32, code: &str, (dispute, value): (&str, i64)| {
+        let begins = code == "CHARGEBACK";
+        let (psp, original) = if begins { (dispute.to_owned(), PAYMENT) } else { names(dispute) };
+        let date = format!("2026-04-01T12:{minute:02}:00Z");
+        tells_of(&app, &shop, (code, &date), (&psp, original), (&payment, value)).await;
+        let status = text(&read(&app, &id).await["status"]).to_owned();
+        (status, posted(&app).await.1)
+    };
+    let is = |status: &str, kept: i64| (status.to_owned(), kept);
+    let (one, two) = (("DISPUTE1", 40), ("DISPUTE2", 60));
+    assert_eq!(told(1, "CHARGEBACK", one).await, is("charged_back", 110));
+    assert_eq!(told(2, "CHARGEBACK", two).await, is("charged_back", 50));
+    assert_eq!(told(5, "SECOND_CHARGEBACK", two).await, is("charged_back", 50));
+    assert_eq!(told(3, "CHARGEBACK_REVERSED", one).await, is("charged_back", 90), "one has come back");
+    assert_eq!(told(4, "CHARGEBACK_REVERSED", two).await, is("charged_back", 90), "it is older");
+    assert_eq!(told(6, "SECOND_CHARGEBACK", one).await, is("charged_back", 50));
+    assert_eq!(told(7, "PREARBITRATION_WON", two).await, is("charged_back", 110));
+    assert_eq!(told(8, "PREARBITRATION_WON", one).await, is("authorized", 150));
     ledger_is_right(&app).await;
 }
 

@@ -27,10 +27,14 @@ stories! {
     what_was_refunded_before_it_is_refused_is_left_to_the_operator,
     a_refused_refund_has_moved_no_money,
     a_refusal_counts_when_the_provider_that_is_asked_confirms_it,
+    a_refusal_that_the_provider_does_not_show_at_once_is_asked_about_again,
+    a_refusal_that_is_never_confirmed_is_told_to_the_operator,
 }
 
 /// The provider's id of each payment.
 const PAYMENT: &str = "JLCMPCQ8HXSKGK82";
+const GIVEN_UP: &str = "regente_provider_reports_given_up_total";
+const HOUR: Duration = Duration::from_secs(60 * 60);
 const REVOKED: &str = "regente_payments_revoked_total";
 const INTENT: &str = include_str!("../../../../providers/tests/it/stripe/bodies/payment_intent.json");
 
@@ -46,7 +50,7 @@ async fn refuses(app: &TestApp, shop: &Shop) {
 }
 
 /// What the books say that the provider has reserved and owes.
-async fn posted(app: &TestApp) -> (i64, i64) {
+pub(super) async fn posted(app: &TestApp) -> (i64, i64) {
     let entries = app.get("/v1/ledger/entries?limit=100").await.expect(200);
     let sum = |purpose: &str| -> i64 {
         let of = |entry: &Value| {
@@ -218,6 +222,48 @@ async fn a_refused_refund_has_moved_no_money(app: TestApp) {
 
 /// A provider that can be asked is asked: an old message is a message like any other.
 async fn a_refusal_counts_when_the_provider_that_is_asked_confirms_it(app: TestApp) {
+    let (app, shop, is_canceled) = asked(app).await;
+    let id = charged(&app, &shop, true).await;
+    for (event, status) in [("evt_1", "authorized"), ("evt_2", "failed")] {
+        is_canceled.store(status == "failed", Ordering::SeqCst);
+        cancels(&app, &shop, &id, event).await;
+        assert_eq!(read(&app, &id).await["status"], status, "{event}");
+    }
+    assert_eq!(announced(&app, &id).await, ["pending", "authorized", "failed"]);
+    ledger_is_right(&app).await;
+}
+
+/// What a provider shows may be behind what it notifies.
+async fn a_refusal_that_the_provider_does_not_show_at_once_is_asked_about_again(app: TestApp) {
+    let (app, shop, is_canceled) = asked(app).await;
+    let id = charged(&app, &shop, true).await;
+    cancels(&app, &shop, &id, "evt_1").await;
+    app.later(HOUR).await;
+    assert_eq!(read(&app, &id).await["status"], "authorized", "it is not confirmed");
+    is_canceled.store(true, Ordering::SeqCst);
+    app.later(2 * HOUR).await;
+    assert_eq!(read(&app, &id).await["status"], "failed");
+    assert_eq!(posted(&app).await, (0, 0));
+    ledger_is_right(&app).await;
+}
+
+async fn a_refusal_that_is_never_confirmed_is_told_to_the_operator(app: TestApp) {
+    let (app, shop, is_canceled) = asked(app).await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
+    let id = charged(&app, &shop, true).await;
+    let before = metric(endpoint.address(), GIVEN_UP).await;
+    cancels(&app, &shop, &id, "evt_1").await;
+    app.later(26 * HOUR).await;
+    assert!(metric(endpoint.address(), GIVEN_UP).await > before, "an operator is told");
+    is_canceled.store(true, Ordering::SeqCst);
+    app.later(26 * HOUR).await;
+    assert_eq!(read(&app, &id).await["status"], "authorized", "nobody asks any more");
+    ledger_is_right(&app).await;
+}
+
+/// A shop whose provider shows what it has taken, and as canceled once that is set.
+async fn asked(app: TestApp) -> (TestApp, Shop, Arc<AtomicBool>) {
     let (app, shop) = shop(app, stripe(1)).await;
     let is_canceled = Arc::new(AtomicBool::new(false));
     let canceled = Arc::clone(&is_canceled);
@@ -236,27 +282,25 @@ async fn a_refusal_counts_when_the_provider_that_is_asked_confirms_it(app: TestA
         }
         Some((200, intent))
     });
-    let id = charged(&app, &shop, true).await;
-    let before = read(&app, &id).await;
-    assert_eq!(shown(&before), ("authorized", 150), "{before:#}");
+    (app, shop, is_canceled)
+}
+
+/// The provider notifies that it has canceled what it had taken.
+async fn cancels(app: &TestApp, shop: &Shop, id: &str, event: &str) {
+    let charge = read(app, id).await;
+    assert_eq!(shown(&charge), ("authorized", 150), "{charge:#}");
     let mut intent = body(INTENT);
     let sent = shop.elsewhere.said("POST", "/stripe/v1/payment_intents").form();
     intent["status"] = json!("canceled");
-    intent["id"] = before["transactionRequests"][0]["transactionId"].clone();
+    intent["id"] = charge["transactionRequests"][0]["transactionId"].clone();
     for name in ["regente_key", "regente_object_id"] {
         intent["metadata"][name] = json!(sent[&format!("metadata[{name}]")]);
     }
-    for (event, status) in [("evt_1", "authorized"), ("evt_2", "failed")] {
-        is_canceled.store(status == "failed", Ordering::SeqCst);
-        let now = app.clock.deployment().as_millis() / 1000;
-        let message = json!({
-            "id": event, "object": "event", "type": "payment_intent.canceled", "created": now,
-            "data": { "object": intent },
-        });
-        assert_eq!(send(&app, &shop, "Stripe-Signature", &signed_at(now, &message), &message).await, 200);
-        app.run_jobs().await;
-        assert_eq!(read(&app, &id).await["status"], status, "{event}");
-    }
-    assert_eq!(announced(&app, &id).await, ["pending", "authorized", "failed"]);
-    ledger_is_right(&app).await;
+    let now = app.clock.deployment().as_millis() / 1000;
+    let message = json!({
+        "id": event, "object": "event", "type": "payment_intent.canceled", "created": now,
+        "data": { "object": intent },
+    });
+    assert_eq!(send(app, shop, "Stripe-Signature", &signed_at(now, &message), &message).await, 200);
+    app.run_jobs().await;
 }
