@@ -76,9 +76,9 @@ pub enum StartError {
     /// A file of the data cannot be made.
     #[error("{} cannot be made", .0.display())]
     File(PathBuf, #[source] std::io::Error),
-    /// The database does not exist.
-    #[error("there is no database at {}; start the server, or run `regente migrate`", .0.display())]
-    NoDatabase(PathBuf),
+    /// The embedded database does not exist; the second part says where it was looked for.
+    #[error("there is no database at {}{}; `regente migrate` makes one there", .0.display(), .1)]
+    NoDatabase(PathBuf, String),
     /// The database cannot be opened.
     #[error("the database cannot be opened")]
     Store(#[from] StoreError),
@@ -102,21 +102,36 @@ pub enum StartError {
     Interrupted(#[from] tokio::task::JoinError),
 }
 
-/// Opens the database, creates the folder of an embedded one, and applies migrations as far as `migrations` allows.
+/// The database of the configuration and the options of its use. An embedded one that is missing is refused, or its
+/// folder is made.
 ///
 /// # Errors
-/// [`StartError::Folder`], [`StartError::NoDatabase`], [`StartError::Store`], [`StartError::Pending`].
-pub async fn open_store(
-    config: &Config,
-    clock: &Clock,
-    migrations: Migrations,
-    missing: Missing,
-) -> Result<Store, StartError> {
+/// [`StartError::Config`], [`StartError::Folder`], [`StartError::NoDatabase`].
+pub fn find_database(config: &Config, missing: Missing) -> Result<StoreOptions, StartError> {
     let options = config.store_options()?;
     match &options {
-        StoreOptions::Sqlite(sqlite) => prepare_folder(&sqlite.path, missing)?,
+        StoreOptions::Sqlite(sqlite) if sqlite.path.exists() => {}
+        StoreOptions::Sqlite(sqlite) => match missing {
+            Missing::Make => make_private_folder(parent_of(&sqlite.path))?,
+            Missing::Refuse => {
+                let looked_in = config.looked_in(&sqlite.path);
+                return Err(StartError::NoDatabase(sqlite.path.clone(), looked_in));
+            }
+        },
         StoreOptions::Postgres(_) => {}
     }
+    Ok(options)
+}
+
+/// Opens a database that was found, and applies migrations as far as `migrations` allows.
+///
+/// # Errors
+/// [`StartError::Store`], [`StartError::Pending`].
+pub async fn open_store(
+    options: StoreOptions,
+    clock: &Clock,
+    migrations: Migrations,
+) -> Result<Store, StartError> {
     let store = Store::open(options).await?;
     match bring_up_to_date(&store, clock, migrations).await {
         Ok(()) => Ok(store),
@@ -147,8 +162,10 @@ pub async fn open_by(
 ) -> Result<App, StartError> {
     config.check_strength()?;
     let chance = Chance::system()?;
+    // Before the key: whoever is in the wrong folder finds neither, and is told of the folder.
+    let options = find_database(config, missing)?;
     let (kek, _) = config.kek()?;
-    let store = open_store(config, &clock, migrations, missing).await?;
+    let store = open_store(options, &clock, migrations).await?;
     if let Err(error) = clock.follow(&store).await {
         store.close().await;
         return Err(error.into());
@@ -340,14 +357,6 @@ async fn bring_up_to_date(store: &Store, clock: &Clock, migrations: Migrations) 
             let pending = store.pending_migrations().await?;
             if pending.is_empty() { Ok(()) } else { Err(StartError::Pending(pending)) }
         }
-    }
-}
-
-fn prepare_folder(database: &Path, missing: Missing) -> Result<(), StartError> {
-    match missing {
-        Missing::Make => make_private_folder(parent_of(database)),
-        Missing::Refuse if database.exists() => Ok(()),
-        Missing::Refuse => Err(StartError::NoDatabase(database.to_owned())),
     }
 }
 

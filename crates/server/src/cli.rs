@@ -69,7 +69,7 @@ enum Task {
         #[command(subcommand)]
         task: Option<DevTask>,
     },
-    /// Serve the API, and run jobs beside it
+    /// Serve the API, and run jobs beside it; the database is made by `migrate` before
     Serve {
         #[command(flatten)]
         listen: ListenArg,
@@ -86,7 +86,7 @@ enum Task {
                         those of `sandbox`, such as `--set sandbox.cvv_on_charge=false`."
     )]
     SandboxProvider(SimulatorArgs),
-    /// Bring the schema of the database to that of this release
+    /// Bring the schema of the database to that of this release; an embedded database that is missing is made
     Migrate,
     /// Print the effective settings and where each comes from; secrets are hidden
     Config {

@@ -13,7 +13,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use axum::{Extension, Router};
+use axum::Extension;
 use axum_server::Handle;
 use regente_engine::jobs::Worker;
 use tokio::net::{TcpListener, TcpSocket};
@@ -23,6 +23,7 @@ pub(crate) use http::{Limits, serve_plain};
 pub use signals::Signals;
 pub use tls::{Certificate, TlsError};
 
+use crate::api::router::{Pages, router_with};
 use crate::app::App;
 use crate::config::ServerConfig;
 use crate::health::Readiness;
@@ -62,7 +63,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 /// The listener failed.
 pub async fn serve(
     app: &App,
-    pages: Router<App>,
+    pages: Pages,
     listener: TcpListener,
     certificate: Option<Certificate>,
     server: &ServerConfig,
@@ -80,7 +81,7 @@ pub async fn serve(
         connections_max: server.connections_max,
         header_timeout: Duration::from_millis(server.header_timeout_ms),
     };
-    let router = crate::api::router::router_with(app.clone(), pages).layer(Extension(readiness.clone()));
+    let router = router_with(app.clone(), pages).layer(Extension(readiness.clone()));
     let door = Door { listener, certificate, limits };
     let closing = Closing::new();
     let mut http = tokio::spawn(http::serve(router, door, closing.clone(), handle.clone()));

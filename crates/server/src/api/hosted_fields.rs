@@ -9,7 +9,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
-use axum::response::Response;
+use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get};
 use regente_engine::error::Error;
 
@@ -42,21 +42,30 @@ pub(super) static FIELDS_SCRIPT: LazyLock<Script> = LazyLock::new(|| {
 });
 
 /// The routes that browsers come to, without credentials. No program calls them, so that the document does not describe
-/// them.
-pub(super) fn for_browsers() -> Router<App> {
+/// them. At `/`, a browser that is not at the origin of the fields is led to the page `start`.
+pub(super) fn for_browsers(start: &'static str) -> Router<App> {
     Router::new()
-        .route("/", any(show_at_own_origin))
+        .route("/", any(async move |state: State<App>, request: Request| at_root(state, request, start)))
         .route("/fields", get(show))
         .route("/fields/", get(show))
         .route(&FIELDS_SCRIPT.path, get(async |headers: HeaderMap| FIELDS_SCRIPT.answer(&headers)))
 }
 
-async fn show_at_own_origin(State(app): State<App>, request: Request) -> Result<Response, ApiError> {
+fn at_root(State(app): State<App>, request: Request, start: &str) -> Result<Response, ApiError> {
     let is_asked = app.fields_origin.as_ref().is_some_and(|fields| fields.is_asked(&request));
     match *request.method() {
         Method::GET | Method::HEAD if is_asked => Ok(document(&app)),
+        Method::GET | Method::HEAD if wants_page(request.headers()) => {
+            Ok(Redirect::to(start).into_response())
+        }
         _ => Err(Error::NotFound.into()),
     }
+}
+
+/// Whether a person looks with a browser, and no program asks.
+fn wants_page(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
+    accepted.is_some_and(|accept| accept.contains("text/html"))
 }
 
 async fn show(State(app): State<App>) -> Response {

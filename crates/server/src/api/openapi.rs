@@ -74,11 +74,14 @@ const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
      connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 );
 
+/// The page that shows the document.
+pub(super) const PAGE: &str = "/docs";
+
 /// The routes of the document and its page.
 pub fn pages(document: OpenApi) -> Router<App> {
     // By default the page sends the document's address to a validator on the internet.
     let config = Config::default().validator_url("none");
-    let pages: Router<App> = SwaggerUi::new("/docs").url("/openapi.json", document).config(config).into();
+    let pages: Router<App> = SwaggerUi::new(PAGE).url("/openapi.json", document).config(config).into();
     pages.layer(map_response(async |mut response: Response| {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
         response

@@ -110,11 +110,25 @@ pub fn document() -> OpenApi {
 
 /// The router of the whole interface.
 pub fn router(app: App) -> Router {
-    router_with(app, Router::new())
+    router_with(app, Pages::default())
+}
+
+/// Pages beside the interface, and the one to which a browser is led that asks for `/`.
+pub struct Pages {
+    /// Their routes.
+    pub routes: Router<App>,
+    /// The path of the page.
+    pub start: &'static str,
+}
+
+impl Default for Pages {
+    fn default() -> Self {
+        Self { routes: Router::new(), start: openapi::PAGE }
+    }
 }
 
 /// The router of the whole interface, with further pages.
-pub fn router_with(app: App, pages: Router<App>) -> Router {
+pub fn router_with(app: App, pages: Pages) -> Router {
     let (chance, clock) = (app.chance.clone(), app.clock.clone());
     let boundary = Boundary {
         new_id: Arc::new(move || chance.uuid()),
@@ -131,14 +145,14 @@ pub fn router_with(app: App, pages: Router<App>) -> Router {
         .merge(challenge::for_browsers())
         .merge(payment_page::for_browsers())
         .merge(review_page::for_browsers())
-        .merge(hosted_fields::for_browsers())
+        .merge(hosted_fields::for_browsers(pages.start))
         .merge(checkout::for_browsers(&app))
         .merge(scripts::for_browsers(&[
             &*hosted_fields::FIELDS_SCRIPT,
             &*checkout::SCRIPT,
             &*checkout::RETURNED_SCRIPT,
         ]))
-        .merge(pages)
+        .merge(pages.routes)
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);

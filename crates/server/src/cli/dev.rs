@@ -9,6 +9,7 @@ use regente_engine::chance::Chance;
 
 use super::Failure;
 use super::run::{listen, open_socket, runtime, serve_until_stopped};
+use crate::api::router::Pages;
 use crate::bootstrap::dev::{self, Account};
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::config::Loaded;
@@ -45,7 +46,8 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let text = introduction(&url, &account, &env_file, app.clock.deployment());
         let socket = open_socket(&app, config, address)?;
         io::stdout().write_all(text.as_bytes())?;
-        let shop = demo::routes(&app, account.client_id, &account.api_key, &url);
+        let routes = demo::routes(&app, account.client_id, &account.api_key, &url);
+        let shop = Pages { routes, start: demo::PATH };
         serve_until_stopped(app, shop, config, listeners, socket, signals).await
     })
 }

@@ -17,7 +17,7 @@ use super::{ClientsTask, CustomersTask, Failure, KeysTask, OnOff, OutputArg, Pro
 use crate::admin::{self, Answer, Command, Report, Subject, Verdict};
 use crate::api::router::document;
 use crate::bootstrap::{self, Migrations, Missing};
-use crate::config::{Config, DatabaseAddress, Loaded};
+use crate::config::{Config, Loaded};
 use crate::telemetry;
 use crate::terminal::printable_json;
 
@@ -144,12 +144,7 @@ pub(super) fn doctor(loaded: &Loaded, output: OutputArg) -> Result<ExitCode, Fai
 
 /// Examines without opening the vault, so that a wrong key is a finding and not a failed start.
 async fn examine_alone(config: &Config) -> Result<Report, Failure> {
-    if let DatabaseAddress::Sqlite(path) = config.database_address()?
-        && !path.exists()
-    {
-        return Err(bootstrap::StartError::NoDatabase(path).into());
-    }
-    let store = regente_store::Store::open(config.store_options()?).await?;
+    let store = regente_store::Store::open(bootstrap::find_database(config, Missing::Refuse)?).await?;
     let log = bootstrap::existing_simulator_log(config).await?;
     let (clock, chance) = (&Clock::system(), &Chance::system()?);
     let subject = Subject { store: &store, config, simulator_log: log.as_ref(), clock, chance };

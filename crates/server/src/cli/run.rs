@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use axum::Router;
 use regente_engine::clock::Clock;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use super::Failure;
 use crate::admin::AdminSocket;
+use crate::api::router::Pages;
 use crate::app::App;
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::config::{Config, Loaded};
@@ -43,10 +43,10 @@ pub(super) fn serve(loaded: &Loaded, migrations: Migrations) -> Result<ExitCode,
         let listeners = listen(config)?;
         let address = listeners.api.local_addr()?;
         let config = &config.clone().listening_at(address);
-        let app = bootstrap::open(config, migrations, Missing::Make).await?;
+        let app = bootstrap::open(config, migrations, Missing::Refuse).await?;
         tracing::info!(%address, mode = ?config.mode, database = %app.store.database_kind(), "serving");
         let socket = open_socket(&app, config, address)?;
-        serve_until_stopped(app, Router::new(), config, listeners, socket, signals).await
+        serve_until_stopped(app, Pages::default(), config, listeners, socket, signals).await
     })
 }
 
@@ -61,7 +61,7 @@ pub(super) fn work(loaded: &Loaded) -> Result<ExitCode, Failure> {
             return Err("`regente work` needs PostgreSQL; on SQLite `regente serve` runs the jobs".into());
         }
         let metrics = listen_for_metrics(config)?;
-        let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Make).await?;
+        let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Refuse).await?;
         let _metrics = open_metrics(metrics, &app)?;
         serve::work(&app, Duration::from_millis(config.server.drain_timeout_ms), signals).await;
         app.store.close().await;
@@ -75,8 +75,8 @@ pub(super) fn migrate(loaded: &Loaded) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     telemetry::start(&config.log)?;
     runtime()?.block_on(async {
-        let clock = Clock::system();
-        let store = bootstrap::open_store(config, &clock, Migrations::Apply, Missing::Make).await?;
+        let database = bootstrap::find_database(config, Missing::Make)?;
+        let store = bootstrap::open_store(database, &Clock::system(), Migrations::Apply).await?;
         let version = store.schema_version().await;
         store.close().await;
         writeln!(io::stdout(), "The schema is at version {}.", version?)?;
@@ -125,7 +125,7 @@ fn open_metrics(listener: Option<TcpListener>, app: &App) -> Result<Option<Endpo
 /// Serves the interface and further pages until a signal to stop, then closes the database.
 pub(super) async fn serve_until_stopped(
     app: App,
-    pages: Router<App>,
+    pages: Pages,
     config: &Config,
     listeners: Listeners,
     socket: Option<AdminSocket>,

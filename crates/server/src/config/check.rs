@@ -92,6 +92,18 @@ impl Config {
         DatabaseAddress::parse(text.expose()).map_err(|rule| ConfigError::one(format!("`{key}` {rule}")))
     }
 
+    /// For errors about a file that is missing: where it was looked for when that is the data folder, or nothing.
+    pub fn looked_in(&self, file: &Path) -> String {
+        if !file.starts_with(&self.data_dir) {
+            return String::new();
+        }
+        let folder = std::path::absolute(&self.data_dir).unwrap_or_else(|_| self.data_dir.clone());
+        format!(
+            " (the data folder is {}; `--data-dir` names another, `--config` a file of settings)",
+            folder.display()
+        )
+    }
+
     /// Where the simulator keeps its transaction log.
     pub fn sandbox_books(&self) -> Place {
         match self.sandbox.books.as_deref() {

@@ -51,16 +51,16 @@ impl Config {
         }
         let Some(path) = &self.vault.kek_file else {
             return Err(ConfigError::one(
-                "there is no key-encryption key: set `vault.kek_file` (`regente vault new-kek FILE` makes one)",
+                "there is no key-encryption key: `vault.kek_file` must name the file of the key under which the data is \
+                 sealed",
             ));
         };
         let wrong = |what: String| ConfigError::one(format!("`vault.kek_file` {}: {what}", path.display()));
         let text = match std::fs::read_to_string(path) {
             Ok(text) => Zeroizing::new(text),
+            // A new key is not advised: it opens nothing of what is there.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(wrong(
-                    "there is no such file; `regente vault new-kek FILE` makes one".to_owned(),
-                ));
+                return Err(wrong(format!("there is no such file{}", self.looked_in(path))));
             }
             Err(error) => return Err(wrong(error.to_string())),
         };

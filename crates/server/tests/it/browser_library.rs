@@ -112,6 +112,20 @@ async fn the_document_of_the_fields_may_stand_in_any_page_and_loads_nothing_else
     assert_eq!(get(&app, "/", &[]).await.status, 404, "there is no origin for the fields alone");
 }
 
+#[tokio::test]
+async fn a_browser_at_the_root_is_led_to_the_documentation() {
+    let app = app().await;
+    let browser = [("accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")];
+    let reply = get(&app, "/", &browser).await;
+    assert_eq!((reply.status.as_u16(), reply.header("location")), (303, Some("/docs")));
+    assert_eq!(
+        get(&app, "/", &[("accept", "*/*")]).await.status,
+        404,
+        "a program is told that nothing is there"
+    );
+    assert_eq!(get(&app, "/nothing", &browser).await.status, 404);
+}
+
 fn clients() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../clients/js")
 }

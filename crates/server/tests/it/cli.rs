@@ -192,6 +192,49 @@ async fn a_command_that_was_pointed_at_the_wrong_place_makes_nothing() {
 }
 
 #[tokio::test]
+async fn a_mistyped_path_of_production_makes_no_database() {
+    let folder = prepared().await;
+    let kek = folder.path().join("kek");
+    let nowhere = folder.path().join("nope");
+    let url = format!("database.url=sqlite:{}", nowhere.join("x.db").display());
+    for mistyped in [&["--data-dir", nowhere.to_str().unwrap()][..], &["--set", &url]] {
+        let mut command =
+            regente(&["serve", "--set", "mode=production", "--listen", "127.0.0.1:0", "--migrate"]);
+        let refused = run(command.args(mistyped).env("REGENTE_VAULT__KEK_FILE", &kek)).await;
+        let complaint = refused.complaint();
+        let expected = format!("regente: there is no database at {}/", nowhere.display());
+        assert!(complaint.contains(&expected), "{complaint}");
+        assert!(complaint.ends_with("; `regente migrate` makes one there\n"), "{complaint}");
+        assert!(!nowhere.exists(), "nothing is made");
+    }
+}
+
+#[tokio::test]
+async fn outside_its_data_folder_a_command_says_where_it_looked() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().join("regente-data");
+    let advice = format!("(the data folder is {}; `--data-dir` names another,", here.display());
+    let in_folder = async |arguments: &[&str]| {
+        let refused = run(regente(arguments).current_dir(folder.path())).await;
+        let complaint = refused.complaint();
+        assert!(complaint.contains(&advice), "{arguments:?}: {complaint}");
+        assert!(!complaint.contains("new-kek"), "a new key opens nothing of what is there: {complaint}");
+        complaint.to_owned()
+    };
+    for command in [&["serve"][..], &["doctor"], &["clients", "list"], &["vault", "rotate"]] {
+        assert!(in_folder(command).await.contains("there is no database at regente-data/regente.db"));
+    }
+    assert!(!here.exists());
+    // A database whose key is elsewhere.
+    run(regente(&["migrate"]).current_dir(folder.path())).await.text();
+    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["clients", "list"]] {
+        assert!(
+            in_folder(command).await.contains("`vault.kek_file` regente-data/kek: there is no such file")
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_new_key_never_replaces_another() {
     let folder = tempfile::tempdir().unwrap();
     let kek = folder.path().join("kek");

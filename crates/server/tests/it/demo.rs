@@ -19,7 +19,10 @@ async fn the_shop_is_no_part_of_the_interface() {
 async fn the_shop_shows_its_goods_and_loads_nothing_from_elsewhere() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]).await;
-    assert!(server.introduction.contains(&format!("{}/demo", server.value("REGENTE_URL"))));
+    let shop = format!("{}/demo", server.value("REGENTE_URL"));
+    assert!(server.introduction.contains(&shop));
+    let led = server.get("/").header("Accept", "text/html").send().await.unwrap();
+    assert_eq!(led.url().as_str(), shop, "a browser at the root is led to the shop");
     for (language, text) in [("pt-BR,pt;q=0.9", "Comprar"), ("en-US", "Buy"), ("ja", "Buy")] {
         let page = server.get("/demo").header("Accept-Language", language).send().await.unwrap();
         assert_eq!(page.status(), 200);

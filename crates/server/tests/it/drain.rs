@@ -168,6 +168,7 @@ async fn charge_until_refused(server: Arc<Server>, seen: Arc<Seen>) {
 #[tokio::test]
 async fn a_service_without_certificates_outlives_a_hangup() {
     let folder = tempfile::tempdir().unwrap();
+    run_on(folder.path(), &["migrate"]).await.text();
     let port = ReservedPort::any();
     let address = port.address().to_string();
     let mut command = regente(&["serve", "--listen", &address]);
