@@ -239,8 +239,8 @@ async fn notifications_in_any_order_lead_to_the_same_state(app: TestApp) {
         assert_eq!(charge["status"], "authorized", "{charge:#}");
         assert_eq!(announced(&app, id).await, ["pending", "authorized"]);
     }
-    // The provider, which is asked, has approved what the last message refuses.
-    assert_eq!(states(&app).await, ["applied", "applied", "kept", "applied", "applied", "kept"]);
+    // The provider, which is asked, still approves what the last message refuses: it is asked again later.
+    assert_eq!(states(&app).await, ["applied", "applied", "waiting", "applied", "applied", "waiting"]);
 }
 
 async fn a_refund_that_was_not_answered_is_settled_by_its_notification(app: TestApp) {

@@ -38,7 +38,7 @@ pub const OPEN_TO_ALL: [&str; 7] = [
 /// It has the provider's signature instead; `notifications.rs` has its stories.
 const NOTIFICATIONS: &str = "/providers/{providerId}/notifications";
 /// It has a signature of its own instead; `three_d_secure.rs` has its stories.
-const CHALLENGES: &str = "/v1/charges/{id}/3ds-authorization";
+pub const CHALLENGES: &str = "/v1/charges/{id}/3ds-authorization";
 
 #[test]
 fn the_file_in_the_repository_is_the_document_of_this_build() {

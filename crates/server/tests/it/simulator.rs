@@ -409,7 +409,7 @@ async fn an_answer_about_another_call_is_no_answer() {
             stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
         }
     });
-    assert_eq!(providers.call(charge(1)).await, Answer::Unknown(UnknownReason::ProviderFailed));
+    assert_eq!(providers.call(charge(1)).await, Answer::Unknown(UnknownReason::Unreadable));
     approved(providers.call(charge(1)).await);
     for _ in 0..3 {
         assert_eq!(providers.probe(inquiry(1)).await, Probe::Unknown);
