@@ -128,6 +128,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0029_how_outcomes_are_told",
         text: include_str!("../migrations/0029_how_outcomes_are_told.sql"),
     },
+    Migration {
+        version: 30,
+        name: "0030_sealed_data_of_sessions",
+        text: include_str!("../migrations/0030_sealed_data_of_sessions.sql"),
+    },
 ];
 
 /// The table of applied migrations.

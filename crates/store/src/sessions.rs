@@ -14,10 +14,12 @@ use regente_domain::session::{
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use uuid::Uuid;
 
 pub use self::list::{SessionFilter, count, page};
 use crate::batch::Batch;
 use crate::row::Row;
+use crate::sealed::Sealed;
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
@@ -27,7 +29,7 @@ const FORMAT: u32 = 1;
 macro_rules! columns {
     () => {
         "id, client_id, merchant_id, status, active, order_id, amount, currency, due_at, max_payments, authorizing, \
-         pending, paid, returned, doc, version, updated_at"
+         pending, paid, returned, doc, private, key_id, version, updated_at"
     };
 }
 use columns;
@@ -36,10 +38,11 @@ sql! {
     /// Adds a session.
     pub INSERT_SESSION = "
         INSERT INTO sessions (id, client_id, merchant_id, status, active, order_id, amount, currency, due_at,
-            max_payments, authorizing, pending, paid, returned, doc, actor, version, updated_at)
+            max_payments, authorizing, pending, paid, returned, doc, private, key_id, actor, version, updated_at)
         VALUES (:id, :client_id, :merchant_id, :status, :active, :order_id, :amount, :currency, :due_at,
-            :max_payments, :authorizing, :pending, :paid, :returned, :doc, :actor, :version, :updated_at)";
-    /// Updates a session; guarded by the version.
+            :max_payments, :authorizing, :pending, :paid, :returned, :doc, :private, :key_id, :actor, :version,
+            :updated_at)";
+    /// Updates a session, and leaves what is sealed as it is; guarded by the version.
     pub UPDATE_SESSION = "
         UPDATE sessions SET status = :status, active = :active, due_at = :due_at, max_payments = :max_payments,
             authorizing = :authorizing, pending = :pending, paid = :paid, returned = :returned, doc = :doc,
@@ -57,6 +60,15 @@ sql! {
     pub SESSION_HISTORY = "
         SELECT id, status, actions, diff, created_at FROM session_history
         WHERE session_id = :session_id AND client_id = :client_id ORDER BY ordinal DESC LIMIT :limit";
+}
+
+/// A stored session with its sealed data.
+#[derive(Clone, Debug)]
+pub struct StoredSession {
+    /// The session.
+    pub session: Session,
+    /// What it says of persons, sealed.
+    pub private: Option<Sealed>,
 }
 
 /// A stored entry of the history.
@@ -86,19 +98,23 @@ struct Doc {
     unknown: Map<String, Value>,
 }
 
-/// Adds a new session. `entry_id` creates the id of each history entry.
+/// Adds a new session; its sealed data never changes. `entry_id` creates the id of each history entry.
 pub fn insert(
     batch: &mut Batch,
     created: &Advance,
+    private: Option<Sealed>,
     actor: &Actor,
     entry_id: impl FnMut() -> Id<of::SessionEntry>,
 ) -> Result<(), StoreError> {
     let session = &created.session;
+    let (private, key_id) = private.map_or((None, None), |sealed| (Some(sealed.bytes), Some(sealed.key_id)));
     let args = changing_columns(session, actor)?
         .with("merchant_id", session.merchant_id)
         .with("order_id", session.order_id.clone())
         .with("amount", session.amount.minor_units())
-        .with("currency", session.currency.code());
+        .with("currency", session.currency.code())
+        .with("private", private)
+        .with("key_id", key_id);
     batch.push(&INSERT_SESSION, args);
     add_entries(batch, created, entry_id)
 }
@@ -176,6 +192,15 @@ pub async fn find(store: &Store, client_id: ClientId, id: SessionId) -> Result<O
     store.row(&FIND_SESSION, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
 }
 
+/// One session of a client with its sealed data.
+pub async fn find_stored(
+    store: &Store,
+    client_id: ClientId,
+    id: SessionId,
+) -> Result<Option<StoredSession>, StoreError> {
+    store.row(&FIND_SESSION, args! { id, client_id }).await?.as_ref().map(stored_from_row).transpose()
+}
+
 /// The account of a session. Only for the page of a session: callers of the interface name their account.
 pub async fn client_of(store: &Store, id: SessionId) -> Result<Option<ClientId>, StoreError> {
     store.row(&CLIENT_OF_SESSION, args! { id }).await?.map(|row| row.get("client_id")).transpose()
@@ -190,6 +215,12 @@ pub async fn history(
 ) -> Result<Vec<StoredEntry>, StoreError> {
     let rows = store.rows(&SESSION_HISTORY, args! { session_id, client_id, limit }).await?;
     rows.iter().map(entry_from_row).collect()
+}
+
+fn stored_from_row(row: &Row) -> Result<StoredSession, StoreError> {
+    let (bytes, key_id): (Option<Vec<u8>>, Option<Uuid>) = (row.get("private")?, row.get("key_id")?);
+    let private = bytes.zip(key_id).map(|(bytes, key_id)| Sealed { key_id, bytes });
+    Ok(StoredSession { session: from_row(row)?, private })
 }
 
 fn from_row(row: &Row) -> Result<Session, StoreError> {

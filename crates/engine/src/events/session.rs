@@ -1,14 +1,19 @@
 //! A session as answers and events show it (`docs/interface/sessions.md#record`).
 
+use regente_domain::charge::PaymentType;
 use regente_domain::id::{ClientId, MerchantId, SessionId};
 use regente_domain::money::Amount;
 use regente_domain::session::{Item, OfferedMethod, Session};
 use regente_domain::time::Timestamp;
 use regente_domain::vendor::NamedVendor;
 use serde::Serialize;
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::split::SplitRuleView;
+
+/// The member of NuPay for those who get a part of the money.
+pub const RECIPIENTS: &str = "recipients";
 
 /// A session.
 #[derive(Clone, Debug, Serialize)]
@@ -104,5 +109,14 @@ impl SessionView {
     /// The view with the session's key, and its address if it has a payment link.
     pub fn with_access(self, public_key: Uuid, payment_link: Option<String>) -> Self {
         Self { public_key: Some(public_key), payment_link, ..self }
+    }
+
+    /// The view with the recipients of its NuPays; only for secret keys.
+    pub fn with_nupay_recipients(mut self, recipients: Value) -> Self {
+        let mut methods = self.payment_methods.iter_mut();
+        if let Some(nupay) = methods.find(|method| method.payment_type == PaymentType::Nupay) {
+            nupay.terms.insert(RECIPIENTS.to_owned(), recipients);
+        }
+        self
     }
 }

@@ -1,5 +1,8 @@
 //! Moves sessions by what becomes of their charges. A charge says in its own batches where it stands; here its session
 //! counts it, once for each state, whoever comes first: the request that made the charge, or the job (decision 23).
+//! [`opened`] has what sessions say of persons.
+
+pub mod opened;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::TransactionRequest;

@@ -26,6 +26,8 @@ pub enum Purpose {
     ChargeData,
     /// `purchases.private`: data sent by the merchant, by the id of the purchase.
     PurchaseData,
+    /// `sessions.private`: what the merchant says of persons, by the id of the session.
+    SessionData,
     /// `sellers.private`, by the id of the seller.
     SellerData,
     /// `seller_documents.file`, by the id of the file.
@@ -59,6 +61,7 @@ impl Purpose {
             Self::VendorData => "vendor_data",
             Self::ChargeData => "charge_data",
             Self::PurchaseData => "purchase_data",
+            Self::SessionData => "session_data",
             Self::SellerData => "seller_data",
             Self::SellerDocument => "seller_document",
             Self::RegistrationAnswer => "registration_answer",

@@ -254,6 +254,7 @@ const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
         SealedTable::Cards => [Some(Purpose::CardNumber), Some(Purpose::CardHolder)],
         SealedTable::Charges => [Some(Purpose::ChargeData), None],
         SealedTable::Purchases => [Some(Purpose::PurchaseData), None],
+        SealedTable::Sessions => [Some(Purpose::SessionData), None],
         SealedTable::Sellers => [Some(Purpose::SellerData), None],
         SealedTable::SellerDocuments => [Some(Purpose::SellerDocument), None],
         SealedTable::RegistrationAnswers => [Some(Purpose::RegistrationAnswer), None],

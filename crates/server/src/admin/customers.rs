@@ -58,6 +58,8 @@ fn beyond_reach(app: &App, log: Emptied) -> Vec<String> {
             .to_owned(),
         "Events already delivered to webhooks: ask who received them.".to_owned(),
         "The records of the payment providers: ask each of them.".to_owned(),
+        "Sessions that name the person as a recipient of a NuPay: what they say is sealed, and stays as long as they do."
+            .to_owned(),
         format!(
             "Tokens of cards that were not used: nobody can tell whose they are; they are deleted after {minutes} \
              minutes at the latest."

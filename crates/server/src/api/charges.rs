@@ -20,10 +20,10 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{ChargeStatus, PaymentType};
 use regente_domain::id::{ChargeId, TokenId};
 use regente_domain::provider_type::ProviderType;
-use regente_domain::session::Session;
 use regente_engine::caller::Caller;
 use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
+use regente_engine::flows::session::opened::Opened;
 use regente_engine::idempotency::Finished;
 use regente_engine::vault::{Binding, Purpose};
 use regente_store::charges::{self, ChargeFilter, Direction, Divided, StoredCharge};
@@ -185,7 +185,7 @@ pub(super) async fn pay(
     app: App,
     caller: Caller,
     request: Request,
-    session: Box<Session>,
+    session: Box<Opened>,
 ) -> Result<Response, ApiError> {
     match Box::pin(begin::begin(app, caller, request, Some(session))).await? {
         Begun::Answered(response) => Ok(response),

@@ -26,7 +26,7 @@ use self::slip::PrintedSlip;
 use super::path::Path;
 use super::strangers::{stranger, unless_guessed};
 use crate::app::App;
-use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::error::{ApiError, ErrorEnvelope, KeylessErrors};
 
 /// Documents that are drawn at once: drawing takes a processor for some milliseconds.
 const DRAWN_AT_ONCE_MAX: usize = 4;
@@ -76,7 +76,9 @@ struct Pdf(Vec<u8>);
     responses(
         (status = 200, description = "The picture.", content((Picture = "image/png"), (Picture = "image/svg+xml"))),
         (status = 404, description = "The name is not ours, or the charge has no code.", body = ErrorEnvelope),
-        CommonErrors,
+        (status = 429, description = "Too many names that do not exist; come back after `Retry-After` seconds.",
+            body = ErrorEnvelope),
+        KeylessErrors,
     ),
 )]
 pub async fn qr_code(
@@ -109,7 +111,9 @@ pub async fn qr_code(
     responses(
         (status = 200, description = "The slip.", content((Pdf = "application/pdf"))),
         (status = 404, description = "The name is not ours, or the charge has no slip.", body = ErrorEnvelope),
-        CommonErrors,
+        (status = 429, description = "Too many names that do not exist; come back after `Retry-After` seconds.",
+            body = ErrorEnvelope),
+        KeylessErrors,
     ),
 )]
 pub async fn slip(

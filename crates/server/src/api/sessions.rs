@@ -23,6 +23,7 @@ use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::events::session::SessionView;
+use regente_engine::flows::session::opened::Opened;
 use regente_engine::flows::{route, session as flow, split, vendors};
 use regente_engine::idempotency::Planned;
 use regente_engine::queue;
@@ -126,13 +127,15 @@ async fn plan_creation(
     };
     let created = session.create();
     let (mut batch, actor) = (Batch::new(client_id), caller.actor());
-    sessions::insert(&mut batch, &created, &actor, || app.chance.id(now))?;
+    let private = new.private.seal(app, client_id, id)?;
+    sessions::insert(&mut batch, &created, private, &actor, || app.chance.id(now))?;
     let session = &created.session;
     add_key(app, caller, &mut batch, session).await?;
     flow::announce(app, &mut batch, &created, &actor)?;
     queue::sessions::expire_when_due(app, &mut batch, session);
     audit::record(app, &mut batch, caller, request_id, "session.created", id.uuid());
-    let body = serde_json::to_value(view_of(app, session).await?).map_err(Error::internal)?;
+    let opened = Opened { session: created.session, private: new.private.clone() };
+    let body = serde_json::to_value(view_for(app, caller, &opened).await?).map_err(Error::internal)?;
     Ok(Planned { batch, status: StatusCode::OK.as_u16(), body })
 }
 
@@ -181,7 +184,16 @@ pub async fn public_key(app: &App, session: &Session) -> Result<Uuid, Error> {
     Ok(app.vault.client_keys(session.client_id).await?.session_key(session.id))
 }
 
-/// A session as the interface shows it, with its key.
+/// A session as `caller` may see it, with its key: a public key is not shown what it says of persons.
+pub async fn view_for(app: &App, caller: &Caller, opened: &Opened) -> Result<SessionView, Error> {
+    let view = view_of(app, &opened.session).await?;
+    Ok(match &opened.private.nupay_recipients {
+        Some(recipients) if !caller.is_public_key() => view.with_nupay_recipients(recipients.clone()),
+        Some(_) | None => view,
+    })
+}
+
+/// A session as its page is shown it, with its key.
 pub async fn view_of(app: &App, session: &Session) -> Result<SessionView, Error> {
     let link = match (session.terms.create_link, &app.settings.base_url) {
         (true, Some(base_url)) => Some(format!("{base_url}/pay/{}", session.id)),
@@ -189,6 +201,15 @@ pub async fn view_of(app: &App, session: &Session) -> Result<SessionView, Error>
     };
     let view = SessionView::of(session, app.clock.of(session.client_id));
     Ok(view.with_access(public_key(app, session).await?, link))
+}
+
+/// A session that the caller may see, with what it says of persons.
+async fn find_opened(app: &App, caller: &Caller, id: &str) -> Result<Opened, Error> {
+    let id: SessionId = path_id(id)?;
+    match caller.sees(id) {
+        true => Opened::find(app, caller.client_id, id).await,
+        false => Err(Error::NotFound),
+    }
 }
 
 /// A session that the caller may see.
@@ -216,8 +237,8 @@ pub async fn read_one(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let session = find(&app, &caller, &id).await?;
-    Ok(axum::Json(view_of(&app, &session).await?).into_response())
+    let opened = find_opened(&app, &caller, &id).await?;
+    Ok(axum::Json(view_for(&app, &caller, &opened).await?).into_response())
 }
 
 /// What is left of a session after a change.
@@ -404,8 +425,8 @@ pub async fn charge(
     Path(id): Path<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let session = Box::new(find(&app, &caller, &id).await?);
-    charges::pay(app, caller, request, session).await
+    let opened = Box::new(find_opened(&app, &caller, &id).await?);
+    charges::pay(app, caller, request, opened).await
 }
 
 /// Reads the history of a session, newest first.

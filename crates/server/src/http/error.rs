@@ -19,7 +19,7 @@ use regente_engine::error::{Cause, Error};
 use regente_engine::vault::VaultError;
 use regente_store::StoreError;
 
-pub use body::{CommonErrors, ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody};
+pub use body::{CommonErrors, ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody, KeylessErrors};
 pub use fault::{Fault, General};
 
 /// The message while an outcome is unknown (`docs/interface/conventions.md#idempotency`).

@@ -35,6 +35,7 @@ mod documents;
 mod drain;
 mod explanations;
 mod faults;
+mod filters;
 mod follow_ups;
 mod harness;
 mod health;

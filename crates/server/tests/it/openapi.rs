@@ -68,6 +68,8 @@ fn every_operation_says_what_a_reader_needs() {
             false => json!([{ "client_id": [], "api_key": [] }]),
         };
         assert_eq!(value["security"], expected, "{name}: security");
+        // Only the caller of an operation with a key can be refused for it.
+        assert_eq!(value["responses"].get("403").is_none(), expected.is_null(), "{name}: 403");
         if let Some(schema) = document.body_schema(operation) {
             let example = document.body_example(operation).unwrap_or_else(|| panic!("{name} has no example"));
             let problems = schema::problems(document, schema, example, Members::Any);

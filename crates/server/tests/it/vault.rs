@@ -48,6 +48,10 @@ sql! {
         INSERT INTO charges (id, client_id, merchant_id, status, payment_type, amount, original_amount, currency,
             doc, private, key_id, actor, version, updated_at)
         VALUES (:id, :client_id, :id, 'pending', 'credit', 1, 1, 'BRL', :doc, :private, :key_id, 'operator', 1, 0)";
+    INSERT_SESSION = "
+        INSERT INTO sessions (id, client_id, merchant_id, status, active, amount, currency, authorizing, pending, paid,
+            returned, doc, private, key_id, actor, version, updated_at)
+        VALUES (:id, :client_id, :id, 'created', 1, 1, 'BRL', 0, 0, 0, 0, :doc, :private, :key_id, 'operator', 1, 0)";
     INSERT_WEBHOOK = "
         INSERT INTO webhooks (id, client_id, event, endpoint, api_version, active, public_key, private_key,
             next_public_key, next_private_key, next_key_at, key_id, lost_in_a_row, version, updated_at)
@@ -66,6 +70,7 @@ sql! {
         UNION ALL SELECT 'vendors', key_id FROM vendors WHERE client_id = :client_id
         UNION ALL SELECT 'cards', key_id FROM cards WHERE client_id = :client_id AND pan IS NOT NULL
         UNION ALL SELECT 'charges', key_id FROM charges WHERE client_id = :client_id AND private IS NOT NULL
+        UNION ALL SELECT 'sessions', key_id FROM sessions WHERE client_id = :client_id AND private IS NOT NULL
         UNION ALL SELECT 'idempotency', key_id FROM idempotency WHERE client_id = :client_id
         UNION ALL SELECT 'webhooks', key_id FROM webhooks WHERE client_id = :client_id";
 }
@@ -390,6 +395,16 @@ on_both_databases! {
                 args! { id, client_id, private: sealed(bound(Purpose::ChargeData)).bytes, key_id, doc: doc() },
             )
             .push(
+                &INSERT_SESSION,
+                args! { id, client_id, private: sealed(bound(Purpose::SessionData)).bytes, key_id, doc: doc() },
+            )
+            .push(
+                &INSERT_SESSION,
+                args! {
+                    id: d.chance.uuid(), client_id, private: None::<Vec<u8>>, key_id: None::<Uuid>, doc: doc(),
+                },
+            )
+            .push(
                 &INSERT_WEBHOOK,
                 args! {
                     id, client_id, public: [7_u8; 32], private: sealed(bound(Purpose::WebhookKey)).bytes,
@@ -411,7 +426,7 @@ on_both_databases! {
         d.clock.advance(RETIREMENT_GRACE);
         assert_eq!(d.reseal(&node).await, ResealProgress::Done);
         let rows = d.store.rows(&KEY_OF_EVERYTHING, args! { client_id }).await.unwrap();
-        assert_eq!(rows.len(), 9);
+        assert_eq!(rows.len(), 10);
         for row in rows {
             assert_eq!(row.get::<Uuid>("key_id").unwrap(), new, "{}", row.get::<&str>("what").unwrap());
         }

@@ -94,6 +94,10 @@ sql! {
     PAGE_PURCHASES = page!("purchases", "id", "client_id", "private", "NULL");
     /// Seals that data of a purchase again.
     RESEAL_PURCHASE = reseal!("purchases", "id", "client_id", "private");
+    /// What sessions say of persons.
+    PAGE_SESSIONS = page!("sessions", "id", "client_id", "private", "NULL");
+    /// Seals that data of a session again.
+    RESEAL_SESSION = reseal!("sessions", "id", "client_id", "private");
     /// Data of sellers.
     PAGE_SELLERS = page!("sellers", "id", "client_id", "private", "NULL");
     /// Seals the data of a seller again.
@@ -145,6 +149,8 @@ pub enum SealedTable {
     Charges,
     /// `purchases.private`.
     Purchases,
+    /// `sessions.private`.
+    Sessions,
     /// `sellers.private`.
     Sellers,
     /// `seller_documents.file`.
@@ -161,7 +167,7 @@ pub enum SealedTable {
 
 impl SealedTable {
     /// Every table, in the order of the walk.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
@@ -170,6 +176,7 @@ impl SealedTable {
         Self::Cards,
         Self::Charges,
         Self::Purchases,
+        Self::Sessions,
         Self::Sellers,
         Self::SellerDocuments,
         Self::RegistrationAnswers,
@@ -190,6 +197,7 @@ impl SealedTable {
             | Self::Cards
             | Self::Charges
             | Self::Purchases
+            | Self::Sessions
             | Self::Sellers
             | Self::RegistrationAnswers
             | Self::Webhooks
@@ -208,6 +216,7 @@ impl SealedTable {
             Self::Cards => (&PAGE_CARDS, &RESEAL_CARD),
             Self::Charges => (&PAGE_CHARGES, &RESEAL_CHARGE),
             Self::Purchases => (&PAGE_PURCHASES, &RESEAL_PURCHASE),
+            Self::Sessions => (&PAGE_SESSIONS, &RESEAL_SESSION),
             Self::Sellers => (&PAGE_SELLERS, &RESEAL_SELLER),
             Self::SellerDocuments => (&PAGE_SELLER_DOCUMENTS, &RESEAL_SELLER_DOCUMENT),
             Self::RegistrationAnswers => (&PAGE_REGISTRATION_ANSWERS, &RESEAL_REGISTRATION_ANSWER),
@@ -308,6 +317,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         | SealedTable::Vendors
         | SealedTable::Charges
         | SealedTable::Purchases
+        | SealedTable::Sessions
         | SealedTable::Sellers
         | SealedTable::SellerDocuments
         | SealedTable::RegistrationAnswers

@@ -1,11 +1,11 @@
 //! Lists sessions, newest first, with every filter of `docs/interface/sessions.md#listing`.
 
 use regente_domain::id::{ClientId, Id, MerchantId, SessionId, of};
-use regente_domain::session::{Availability, Session, SessionStatus};
+use regente_domain::session::{Availability, SessionStatus};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-use super::{columns, from_row};
+use super::{StoredSession, columns, stored_from_row};
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
@@ -72,7 +72,7 @@ impl SessionFilter {
     }
 }
 
-/// A page of the sessions of a client.
+/// A page of the sessions of a client, with their sealed data.
 pub async fn page(
     store: &Store,
     client_id: ClientId,
@@ -80,9 +80,9 @@ pub async fn page(
     now: Timestamp,
     limit: i64,
     offset: i64,
-) -> Result<Vec<Session>, StoreError> {
+) -> Result<Vec<StoredSession>, StoreError> {
     let args = filter.args(client_id, now).with("limit", limit).with("offset", offset);
-    store.rows(&LIST_SESSIONS, args).await?.iter().map(from_row).collect()
+    store.rows(&LIST_SESSIONS, args).await?.iter().map(stored_from_row).collect()
 }
 
 /// How many sessions of a client match.

@@ -33,7 +33,7 @@ use crate::api::idempotency::commit_once;
 use crate::api::path::{Path, path_id};
 use crate::api::schema::words;
 use crate::app::App;
-use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope, KeylessErrors};
 use crate::http::peer::PeerAddress;
 use crate::http::rates::RateKey;
 
@@ -247,7 +247,7 @@ async fn fingerprint_of_token(
     responses(
         (status = 303, description = "On to the merchant."),
         (status = 404, description = "The address is not ours, or no longer good.", body = ErrorEnvelope),
-        CommonErrors,
+        KeylessErrors,
     ),
 )]
 pub async fn come_back(app: State<App>, path: Path<String>, request: Request) -> Result<Response, ApiError> {
@@ -266,8 +266,8 @@ pub async fn come_back(app: State<App>, path: Path<String>, request: Request) ->
     ),
     responses(
         (status = 303, description = "On to the merchant."),
-        (status = 404, description = "The address is not ours, or no longer good.", body = ErrorEnvelope),
-        CommonErrors,
+        (status = 404, description = "The address is not ours, or no longer good, or the form has more than 65,536 bytes.", body = ErrorEnvelope),
+        KeylessErrors,
     ),
 )]
 pub async fn come_back_with_form(

@@ -5,7 +5,6 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use regente_domain::id::TokenId;
-use regente_domain::session::Session;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::calls::in_flight::Flow;
@@ -14,6 +13,7 @@ use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
 use regente_engine::flows::charge::{self, Created, Ran};
 use regente_engine::flows::session;
+use regente_engine::flows::session::opened::Opened;
 use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
 
 use super::of_session::{self, Sender};
@@ -42,7 +42,7 @@ pub(super) async fn begin(
     app: App,
     caller: Caller,
     request: Request,
-    session: Option<Box<Session>>,
+    session: Option<Box<Opened>>,
 ) -> Result<Begun, ApiError> {
     let headers = request.headers().clone();
     let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(|| RequestId::new(""));
@@ -55,9 +55,9 @@ pub(super) async fn begin(
     let body = Body::parse(&bytes)?;
     let (route, request) = match &session {
         None => ("POST /v1/charges".into(), body.read(|fields| request::read(fields, app.settings.mode))?),
-        Some(session) => {
+        Some(opened) => {
             let sender = Sender { caller: &caller, headers: &headers, peer };
-            (of_session::route(session), of_session::read(session, &body, &sender, &app.settings)?)
+            (of_session::route(&opened.session), of_session::read(opened, &body, &sender, &app.settings)?)
         }
     };
     let (token_id, payment_type) = (request.paid.token_id(), request.paid.payment_type());
@@ -69,7 +69,7 @@ pub(super) async fn begin(
     let private = request.private.clone();
     let openings = Openings::of(&app, &caller, &request_id);
     let prepared = async {
-        if let Some(session) = &session {
+        if let Some(Opened { session, .. }) = session.as_deref() {
             session::must_take(session, payment_type, app.clock.of(caller.client_id))?;
             must_pass(&*app.human_check, &app, &caller, session, &headers).await?;
         }

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, Schema, Type};
 use uuid::Uuid;
 
-pub use self::redirects::{DripBrowser, DripInstructions, NupayDetails, PicpayInstructions};
+pub use self::redirects::{DripBrowser, DripInstructions, NupayDetails, NupayRecipient, PicpayInstructions};
 use self::redirects::{
     DripPayment, NewDripPayment, NewNupayPayment, NewPicpayPayment, NupayPayment, PicpayPayment,
 };

@@ -10,9 +10,11 @@ use regente_domain::session::{Item, OfferedMethod, Session};
 use regente_engine::app as engine;
 use regente_engine::caller::Caller;
 use regente_engine::error::Error;
+use regente_engine::events::session::RECIPIENTS;
 use regente_engine::flows::authentication::THREE_D_SECURE;
 use regente_engine::flows::charge::Created;
 use regente_engine::flows::session;
+use regente_engine::flows::session::opened::Opened;
 use regente_engine::queue::Kind;
 use regente_engine::settings::Settings;
 use regente_providers::authentication::ThreeDSecure;
@@ -63,11 +65,12 @@ pub(super) struct Sender<'a> {
 /// # Errors
 /// The problems of the charge, or that the session does not offer this.
 pub(super) fn read(
-    session: &Session,
+    opened: &Opened,
     sent: &Body,
     sender: &Sender<'_>,
     settings: &Settings,
 ) -> Result<ChargeRequest, Error> {
+    let Opened { session, private } = opened;
     let mut members = sent.members().clone();
     for name in OF_THE_SESSION {
         members.remove(name);
@@ -93,6 +96,8 @@ pub(super) fn read(
     if let Some((offer, mut method)) = offered {
         if offer.payment_type == PaymentType::Nupay {
             fill_cart(session, &mut members);
+            let recipients = private.nupay_recipients.clone();
+            method.extend(recipients.map(|recipients| (RECIPIENTS.to_owned(), recipients)));
         }
         lead_back(session, offer.payment_type, settings, &mut method);
         members.insert(PAYMENT_METHOD.to_owned(), Value::Object(method));

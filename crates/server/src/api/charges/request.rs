@@ -22,9 +22,8 @@ use regente_providers::sandbox;
 use serde_json::{Map, Value};
 
 use self::authentication::read_address;
-pub(super) use self::method::{
-    CardMethod, DRIP_BROWSER, NUPAY_RECIPIENTS, PayerMethod, VOUCHER_CUSTOMER, WalletMethod,
-};
+pub(in crate::api) use self::method::NUPAY_RECIPIENTS;
+pub(super) use self::method::{CardMethod, DRIP_BROWSER, PayerMethod, VOUCHER_CUSTOMER, WalletMethod};
 use self::method::{Method, read_method};
 pub(super) use self::source::{AddressRule, CardOwner, Payer, Source, SourceType, WALLET_SOURCE};
 pub use self::source::{CodeRule, InlineCard, read_card, read_cvv, read_expiry};
@@ -257,9 +256,10 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     })
 }
 
-/// Checks the terms of a method that a session offers: those of a charge that is paid by it.
-pub fn check_offer(fields: &Fields<'_>, mode: Mode) -> Option<()> {
-    read_method(fields, mode).map(drop)
+/// Checks the terms of a method that a session offers: those of a charge that is paid by it. Answers what of them a charge
+/// keeps sealed.
+pub fn check_offer(fields: &Fields<'_>, mode: Mode) -> Option<Map<String, Value>> {
+    read_method(fields, mode).map(|(_, private)| private)
 }
 
 /// An optional field with a default: absent gives the default, invalid gives `None`.

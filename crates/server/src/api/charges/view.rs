@@ -158,7 +158,7 @@ impl ChargeView {
             is_dispute: charge.is_disputed(requests),
             status: charge.state.status().word(),
             responsible_provider_type: charge.state.responsible().map(|provider| provider.shown()),
-            payment_method: PaymentMethodView::of(charge, private, instructions, checkout),
+            payment_method: PaymentMethodView::of(charge, private, instructions, checkout, caller),
             payment_source: PaymentSourceView::of(charge, private, caller),
             fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),
             payment_flow: references.flow_metadata.map(|metadata| json!({ "metadata": metadata })),

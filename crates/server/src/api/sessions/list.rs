@@ -6,10 +6,11 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::session::{Availability, SessionStatus};
 use regente_domain::text::chars_max;
 use regente_engine::caller::Caller;
+use regente_engine::flows::session::opened::Opened;
 use regente_store::sessions::{self, SessionFilter};
 
 use super::view::SessionSchema;
-use super::view_of;
+use super::view_for;
 use crate::api::page::{Page, PageRequest};
 use crate::api::query::{Parameters, Query};
 use crate::api::schema::words;
@@ -56,8 +57,8 @@ pub async fn list(
     let found = sessions::page(&app.store, client_id, &filter, now, limit, request.offset()).await?;
     let total = sessions::count(&app.store, client_id, &filter, now).await?;
     let mut items = Vec::with_capacity(found.len());
-    for session in &found {
-        items.push(view_of(&app, session).await?);
+    for stored in found {
+        items.push(view_for(&app, &caller, &Opened::of(&app, stored).await?).await?);
     }
     Ok(axum::Json(Page::new(request, items, total.unsigned_abs())).into_response())
 }

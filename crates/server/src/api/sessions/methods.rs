@@ -4,7 +4,7 @@
 use regente_domain::charge::PaymentType;
 use utoipa::ToSchema;
 
-use crate::api::charges::methods::{AdditionalInfo, DripBrowser, Item, LateCharge};
+use crate::api::charges::methods::{AdditionalInfo, DripBrowser, Item, LateCharge, NupayRecipient};
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
 
@@ -111,6 +111,9 @@ struct OfferedNupay {
     cancel_url: Option<String>,
     #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     tax_value: Option<i64>,
+    /// Who gets a part of the money. Only a secret key is shown them, by the answer to the creation, the session and the list.
+    #[schema(max_items = 100)]
+    recipients: Option<Vec<NupayRecipient>>,
 }
 
 /// By Click to Pay.

@@ -12,6 +12,7 @@ use regente_domain::session::{Capacity, Item, OfferedMethod, Patch, Terms};
 use regente_domain::text::chars_max;
 use regente_domain::time::{Timestamp, parse_date};
 use regente_engine::error::Error;
+use regente_engine::flows::session::opened::Private;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -19,7 +20,7 @@ use uuid::Uuid;
 
 use super::methods::{ChosenMethod, OfferedMethod as OfferedMethodSchema};
 use crate::api::charges::methods::NewPaymentSource;
-use crate::api::charges::request::check_offer;
+use crate::api::charges::request::{NUPAY_RECIPIENTS, check_offer};
 use crate::api::charges::three_d_secure::NewThreeDSecure;
 use crate::api::fields::{Field, Fields};
 use crate::api::schema::words;
@@ -172,6 +173,7 @@ pub(super) struct NewSession {
     pub(super) due_at: Option<Timestamp>,
     pub(super) capacity: Capacity,
     pub(super) terms: Terms,
+    pub(super) private: Private,
 }
 
 impl NewSession {
@@ -206,9 +208,11 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
     let methods = fields
         .required("paymentMethods")
         .array(1..=OfferedMethod::TYPES.len(), |field| field.object(|method| read_offer(method, mode)));
-    if let Some(methods) = &methods {
-        refuse_repetitions(fields, methods);
-    }
+    let methods = methods.map(|offers| {
+        let (methods, private): (Vec<_>, Vec<_>) = offers.into_iter().unzip();
+        refuse_repetitions(fields, &methods);
+        (methods, Private { nupay_recipients: private.into_iter().flatten().next() })
+    });
     let items = fields.required("items").array(1..=ITEMS_MAX, |item| item.object(read_item));
     let amount = match fields.has("amount") {
         true => fields.optional("amount").amount(),
@@ -237,6 +241,7 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
     let capacity = read_capacity(fields);
     let split_rules = split_rules::read(fields, amount);
     let vendor = read_named(fields);
+    let (methods, private) = methods?;
     Some(NewSession {
         merchant_id: merchant_id?,
         amount: amount?,
@@ -255,9 +260,10 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
             create_link: create_link?,
             vendor,
             items: items?,
-            methods: methods?,
+            methods,
             split_rules: split_rules?,
         },
+        private,
     })
 }
 
@@ -340,15 +346,13 @@ const OFFERS: [(&str, (PaymentType, &[&str])); 6] = [
     (PaymentType::ClickToPay.word(), (PaymentType::ClickToPay, &["installments"])),
 ];
 
-fn read_offer(fields: &Fields<'_>, mode: Mode) -> Option<OfferedMethod> {
+/// An offered method, and the recipients of a NuPay.
+fn read_offer(fields: &Fields<'_>, mode: Mode) -> Option<(OfferedMethod, Option<Value>)> {
     let (payment_type, names) = fields.required("paymentType").one_of(&OFFERS)?;
-    check_offer(fields, mode)?;
+    let recipients = check_offer(fields, mode)?.shift_remove(NUPAY_RECIPIENTS);
     let has_installments = names.contains(&"installments");
     if has_installments {
         fields.required("installments").integer(1..=i64::from(INSTALLMENTS_MAX))?;
-    }
-    if payment_type == PaymentType::Nupay && fields.has("recipients") {
-        fields.problem("recipients", "is not available in this release");
     }
     let sent = |name: &&str| Some(((*name).to_owned(), fields.members().get(*name)?.clone()));
     let mut terms: Map<String, Value> = names.iter().filter_map(sent).collect();
@@ -361,7 +365,7 @@ fn read_offer(fields: &Fields<'_>, mode: Mode) -> Option<OfferedMethod> {
         });
         terms.extend(three_ds.map(|demand| ("threeDS".to_owned(), demand)));
     }
-    Some(OfferedMethod { payment_type, terms })
+    Some((OfferedMethod { payment_type, terms }, recipients))
 }
 
 fn refuse_repetitions(fields: &Fields<'_>, methods: &[OfferedMethod]) {

@@ -11,7 +11,7 @@ use crate::api::documents::Picture;
 use crate::api::path::Path;
 use crate::api::strangers::{stranger, unless_guessed};
 use crate::app::App;
-use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::error::{ApiError, ErrorEnvelope, KeylessErrors};
 
 /// Pages of others show logos. A browser that opens one by itself shows a picture that can do nothing.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
@@ -33,7 +33,9 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
         (status = 200, description = "The logo.", content((Picture = "image/png"), (Picture = "image/jpeg"))),
         (status = 404, description = "There is no such logo, or another one has taken its place.",
             body = ErrorEnvelope),
-        CommonErrors,
+        (status = 429, description = "Too many names that do not exist; come back after `Retry-After` seconds.",
+            body = ErrorEnvelope),
+        KeylessErrors,
     ),
 )]
 pub async fn logo(

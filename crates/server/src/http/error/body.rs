@@ -91,30 +91,45 @@ impl ForbiddenBody {
     pub const BODY: Self = Self { message: "Forbidden" };
 }
 
-/// The error answers that every route has: `responses((status = 200, …), CommonErrors)`. A route names its own 404,
-/// 409 and 422 itself.
+const TOO_LARGE: (&str, &str) = ("413", "The body is too large.");
+const FAULT: (&str, &str) = ("500", "A fault of the service; `details` names the request id.");
+const BUSY: (&str, &str) = ("503", "The service is busy; come back after `Retry-After` seconds.");
+
+/// The error answers that every route with a key has: `responses((status = 200, …), CommonErrors)`. A route names its own
+/// 404, 409 and 422 itself.
 #[derive(Debug)]
 pub enum CommonErrors {}
 
 impl IntoResponses for CommonErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        let envelope = [
+        let mut responses = envelopes([
             ("400", "The body, the query or a header is wrong; `details` has one sentence for each problem."),
             ("401", "`X-Client-Id` is missing, empty or not known."),
-            ("413", "The body is too large."),
+            TOO_LARGE,
             ("429", "Too many requests; come back after `Retry-After` seconds."),
-            ("500", "A fault of the service; `details` names the request id."),
-            ("503", "The service is busy; come back after `Retry-After` seconds."),
-        ];
-        let mut responses: BTreeMap<String, RefOr<Response>> = envelope
-            .into_iter()
-            .map(|(status, description)| (status.to_owned(), response::<ErrorEnvelope>(description)))
-            .collect();
+            FAULT,
+            BUSY,
+        ]);
         let forbidden =
             response::<ForbiddenBody>("The key is missing, wrong, expired or has not the needed scope.");
         responses.insert("403".to_owned(), forbidden);
         responses
     }
+}
+
+/// The error answers that every route without a key has. A route names its own 404 and 429 itself.
+#[derive(Debug)]
+pub enum KeylessErrors {}
+
+impl IntoResponses for KeylessErrors {
+    fn responses() -> BTreeMap<String, RefOr<Response>> {
+        envelopes([TOO_LARGE, FAULT, BUSY])
+    }
+}
+
+fn envelopes<const COUNT: usize>(errors: [(&str, &str); COUNT]) -> BTreeMap<String, RefOr<Response>> {
+    let described = |(status, text): (&str, &str)| (status.to_owned(), response::<ErrorEnvelope>(text));
+    errors.into_iter().map(described).collect()
 }
 
 fn response<T: ToSchema>(description: &str) -> RefOr<Response> {

@@ -18,12 +18,12 @@ use crate::charges::redirects::{nupay_body, nupay_page};
 use crate::charges::{single_merchant, text};
 use crate::documents::link;
 use crate::harness::{ADDRESS, Client, TestApp};
-use crate::sessions::{buyer, create, session_body};
+use crate::sessions::{buyer, session_body};
 use crate::three_d_secure::visit;
 use crate::vendors::vendor_body;
 
 /// What must be nowhere.
-const PERSONAL: [&str; 14] = [
+const PERSONAL: [&str; 16] = [
     "Valdomira Quixabeira",
     "valdomira",
     "39053344705",
@@ -33,6 +33,9 @@ const PERSONAL: [&str; 14] = [
     // A recipient of a NuPay.
     "Ubiratan Cajazeira",
     "11144477735",
+    // One of a NuPay that pays a session.
+    "Jaciara Mandacaru",
+    "86288366757",
     // A vendor.
     "Iracema Tapioca",
     "iracema@example.org",
@@ -126,10 +129,17 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
 
 /// The buyer of a session becomes a customer, and gets the code of a Pix; he types something wrong before.
 async fn at_a_session(app: &TestApp, merchant: &str, payer: &Value) {
-    let session = create(app, &session_body(merchant)).await;
+    let mut offers = session_body(merchant);
+    let recipient =
+        json!({ "referenceId": "1", "name": "Jaciara Mandacaru", "document": "86288366757", "amount": 10 });
+    let nupay = json!({ "paymentType": "nupay", "recipients": [recipient] });
+    offers["paymentMethods"].as_array_mut().unwrap().push(nupay);
+    let session = app.post_with_key("/v1/sessions", "a session", &offers).await.expect(200);
     let (key, headers) = (buyer(&session), [("X-Idempotency-Key", "at a session")]);
     let body =
         json!({ "paymentMethod": { "paymentType": "pix" }, "paymentSource": described(payer.clone()) });
+    let mut by_nupay = body.clone();
+    by_nupay["paymentMethod"]["paymentType"] = "nupay".into();
     let mut wrong = body.clone();
     wrong["paymentSource"]["customer"]["document"]["number"] = "1".into();
     let mut nameless = payer.clone();
@@ -145,6 +155,7 @@ async fn at_a_session(app: &TestApp, merchant: &str, payer: &Value) {
         let reply = app.call(&key, Method::POST, path, &headers, Some(body)).await;
         assert_eq!(reply.status, status, "{path}: {reply:?}");
     }
+    app.call(&key, Method::POST, &pay, &[], Some(&by_nupay)).await.expect(201);
     for path in [format!("/v1/sessions/{}/history", text(&session["id"])), "/v1/sessions".to_owned()] {
         app.get(&path).await.expect(200);
     }

@@ -130,7 +130,10 @@ pub(crate) async fn pays_twice(app: &TestApp, charge: &Value, found_within: Dura
 pub(crate) async fn pays_after_a_withdrawal(app: &TestApp, charge: &Value, void: &str) -> Uuid {
     happens(app, charge, 0, Staged::Withdrawal).await;
     app.later(MINUTE).await;
-    assert_eq!(read(app, charge).await["status"], "failed");
+    let withdrawn = read(app, charge).await;
+    assert_eq!(withdrawn["status"], "failed");
+    let error = &newest(&withdrawn)["providerError"];
+    assert_eq!((&error["declinedCode"], &error["retryable"]), (&json!("generic"), &json!(false)));
     happens(app, charge, 0, PAYS).await;
     let request = stored(app, charge).await.remove(0);
     app.later(HOUR).await;

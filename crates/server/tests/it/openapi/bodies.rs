@@ -132,7 +132,8 @@ fn session(merchant: &str, vendor: &str) -> Value {
             { "paymentType": "drip", "successRedirectUrl": "https://shop.example/ok",
                 "cancelRedirectUrl": "https://shop.example/no" },
             { "paymentType": "nupay", "orderUrl": "https://shop.example/o/1", "delayToAutoCancel": 30,
-                "returnUrl": "https://shop.example/ok", "cancelUrl": "https://shop.example/no", "taxValue": 1 },
+                "returnUrl": "https://shop.example/ok", "cancelUrl": "https://shop.example/no", "taxValue": 1,
+                "recipients": [{ "referenceId": "1", "name": "Ana", "document": "97055503019", "amount": 100 }] },
             { "paymentType": "click_to_pay", "installments": 24 },
         ],
     })

@@ -17,6 +17,7 @@ stories! {
     only_what_is_offered_can_be_used,
     the_session_decides_on_3d_secure,
     a_page_that_knows_no_3d_secure_pays_with_the_providers_own,
+    the_recipients_of_a_nupay_are_for_secret_keys,
     a_session_ends_at_its_due_date,
     a_merchant_switches_a_session_off_and_on,
 }
@@ -124,6 +125,55 @@ async fn a_page_that_knows_no_3d_secure_pays_with_the_providers_own(app: TestApp
     let path = format!("/v1/sessions/{}/charge", text(&session["id"]));
     let paid = app.post(&path, &by_card(HOSTED_FRICTIONLESS)).await.expect(201);
     assert_eq!((&paid["status"], paid["threeDSecure2"].get("browser")), (&json!("authorized"), None));
+}
+
+/// They name persons, and the page of a buyer has no use for them.
+async fn the_recipients_of_a_nupay_are_for_secret_keys(app: TestApp) {
+    let recipients = json!([{ "referenceId": "7", "name": "Ana", "document": "39053344705", "amount": 100 }]);
+    let mut body = session_body(&single_merchant(&app).await);
+    body["paymentMethods"] =
+        json!([{ "paymentType": "nupay", "recipients": [{ "referenceId": "7", "amount": 0 }] }]);
+    let wrong = app.post("/v1/sessions", &body).await.details(400);
+    let at = "paymentMethods[0].recipients[0]";
+    assert!(wrong.contains(&format!("{at}.name should not be empty")), "{wrong:?}");
+    assert!(wrong.contains(&format!("{at}.amount must be greater than 0")), "{wrong:?}");
+    body["paymentMethods"][0]["recipients"] = recipients.clone();
+    let session = create(&app, &body).await;
+    assert_eq!(session["paymentMethods"], body["paymentMethods"]);
+    assert_eq!(read(&app, &session).await["paymentMethods"], body["paymentMethods"]);
+    let listed = app.get("/v1/sessions").await.expect(200);
+    assert_eq!(listed["items"][0]["paymentMethods"], body["paymentMethods"]);
+
+    let (hidden, key) = (json!([{ "paymentType": "nupay" }]), buyer(&session));
+    let everything = app.client_token(json!(["*"])).await;
+    let path = format!("/v1/sessions/{}", text(&session["id"]));
+    for (caller, path) in [
+        (&key, path.clone()),
+        (&key, format!("{path}/link")),
+        (&app.client, format!("{path}/link")),
+        (&everything, path),
+    ] {
+        let shown = app.call(caller, Method::GET, &path, &[], None).await;
+        assert!(shown.status.is_success(), "{path}: {shown:?}");
+        assert_eq!(shown.json()["paymentMethods"], hidden, "{path}");
+    }
+    let listed = app.call(&everything, Method::GET, "/v1/sessions", &[], None).await.expect(200);
+    assert_eq!(listed["items"][0]["paymentMethods"], hidden);
+    let made = app.call(&everything, Method::POST, "/v1/sessions", &[], Some(&body)).await.expect(200);
+    assert_eq!(made["paymentMethods"], hidden);
+
+    // What a buyer says of recipients counts no more than what he says of the price.
+    let mut nupay = by_pix();
+    nupay["paymentMethod"] = json!({ "paymentType": "nupay", "recipients": [] });
+    let charge = pay(&app, &session, &nupay).await.expect(201);
+    assert_eq!(charge["paymentMethod"].get("recipients"), None, "{charge:#}");
+    let charge = app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200);
+    assert_eq!(charge["paymentMethod"]["recipients"], recipients);
+    // A change leaves them as they are.
+    app.patch(&format!("/v1/sessions/{}", text(&session["id"])), &json!({ "isActive": false }))
+        .await
+        .expect(200);
+    assert_eq!(read(&app, &session).await["paymentMethods"], body["paymentMethods"]);
 }
 
 async fn a_session_ends_at_its_due_date(app: TestApp) {

@@ -26,14 +26,14 @@ pub(super) struct NewNupayPayment {
     #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     tax_value: Option<i64>,
     #[schema(max_items = 100)]
-    recipients: Option<Vec<Recipient>>,
+    recipients: Option<Vec<NupayRecipient>>,
 }
 
 /// Who gets a part of the money.
 #[derive(ToSchema)]
-#[schema(as = NupayRecipient, rename_all = "camelCase")]
+#[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-pub(super) struct Recipient {
+pub struct NupayRecipient {
     #[schema(min_length = 1, max_length = 255)]
     reference_id: String,
     #[schema(min_length = 1, max_length = 255)]
@@ -56,7 +56,7 @@ pub(super) struct NupayPayment {
     return_url: Option<String>,
     cancel_url: Option<String>,
     tax_value: Option<i64>,
-    recipients: Option<Vec<Recipient>>,
+    recipients: Option<Vec<NupayRecipient>>,
 }
 
 /// A step of a NuPay. On a request of type `pending` the first two, on an `authorization` the next two, on a `void` the last.

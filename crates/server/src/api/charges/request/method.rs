@@ -13,7 +13,8 @@ use regente_engine::error::Error;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value};
 
-pub(in crate::api::charges) use self::redirects::{DRIP_BROWSER, NUPAY_RECIPIENTS};
+pub(in crate::api::charges) use self::redirects::DRIP_BROWSER;
+pub(in crate::api) use self::redirects::NUPAY_RECIPIENTS;
 use self::redirects::{DripBody, NupayTerms};
 use super::boleto::{NewBoleto, read_boleto};
 use super::source::{AddressRule, CodeRule};

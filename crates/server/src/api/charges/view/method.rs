@@ -4,6 +4,7 @@ use regente_domain::boleto::{Fine, FineRate, Interest, InterestRate};
 use regente_domain::charge::{AdditionalInfo, Charge, PaymentMethod};
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
+use regente_engine::caller::Caller;
 use regente_engine::events::instructions::{BarcodeView, InstructionsView, PicpayView, QrCodeView};
 use serde::Serialize;
 use serde_json::{Number, Value};
@@ -61,12 +62,14 @@ struct LateChargeView {
 }
 
 impl PaymentMethodView {
-    /// `instructions` are the last ones that the payer was given.
+    /// `instructions` are the last ones that the payer was given. What the merchant has said of others in a session is
+    /// hidden from the page of the buyer who pays it.
     pub(super) fn of(
         charge: &Charge,
         private: &Private,
         instructions: Option<InstructionsView>,
         checkout: Option<DripCheckoutView>,
+        caller: &Caller,
     ) -> Self {
         let bare = Self {
             payment_type: charge.method.payment_type().word(),
@@ -148,10 +151,11 @@ impl PaymentMethodView {
                 },
                 ..bare
             },
-            PaymentMethod::Nupay(nupay) => Self {
-                nupay: Some(NupayMethodView::of(nupay, private.get(NUPAY_RECIPIENTS).cloned())),
-                ..bare
-            },
+            PaymentMethod::Nupay(nupay) => {
+                let is_hidden = charge.session_id.is_some() && caller.is_public_key();
+                let recipients = private.get(NUPAY_RECIPIENTS).filter(|_| !is_hidden).cloned();
+                Self { nupay: Some(NupayMethodView::of(nupay, recipients)), ..bare }
+            }
         }
     }
 }

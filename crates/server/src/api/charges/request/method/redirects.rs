@@ -15,7 +15,7 @@ use super::{Method, MethodRead, PayerMethod, read_items};
 use crate::api::fields::Fields;
 
 /// The sealed recipients of a NuPay.
-pub(in crate::api::charges) const NUPAY_RECIPIENTS: &str = "nupayRecipients";
+pub(in crate::api) const NUPAY_RECIPIENTS: &str = "nupayRecipients";
 /// The sealed browser of the payer of a Drip.
 pub(in crate::api::charges) const DRIP_BROWSER: &str = "dripBrowser";
 /// Recipients of a NuPay.
