@@ -40,6 +40,8 @@ function tell(message) {
 }
 
 const value = () => kind.value(input.value);
+const labelOf = (name) => LABELS[language][Object.keys(KINDS).indexOf(name)];
+const sentence = (name, code) => `${labelOf(name)}: ${WORDS[language][code]}`;
 
 function check() {
   const isEmpty = input.value.trim() === "";
@@ -50,8 +52,7 @@ function report(submitted) {
   const { isEmpty, valid, code, isOpen } = check();
   const potentialValid = !valid && !isLeft && (isEmpty || Boolean(isOpen));
   const isWrong = !valid && !potentialValid && (!isEmpty || Boolean(submitted));
-  const label = LABELS[language][Object.keys(KINDS).indexOf(field)];
-  const message = valid ? "" : `${label}: ${WORDS[language][code]}`;
+  const message = valid ? "" : sentence(field, code);
   if (options.defaultValidation === false) return;
   input.setAttribute("aria-invalid", String(isWrong));
   input.classList.toggle("valid", valid);
@@ -96,7 +97,7 @@ function configure(message) {
   [field, kind, options] = [message.field, KINDS[message.field], fieldConfig ?? {}];
   const tag = String(message.language ?? navigator.language).slice(0, 2).toLowerCase();
   language = tag in LABELS ? tag : "en";
-  const label = LABELS[language][Object.keys(KINDS).indexOf(field)];
+  const label = labelOf(field);
   document.documentElement.lang = language === "pt" ? "pt-BR" : language;
   document.title = label;
   const isNumeric = field !== "card-holder-name";
@@ -192,7 +193,10 @@ async function tokenize({ authorizationData, tokensPath, card, fields, cvvOnly }
   // A secret key has nothing to do in a page.
   if (String(apiKey).startsWith("sk_")) return { error: FORBIDDEN };
   if (channel) leave();
-  const body = cvvOnly ? { cvvUpdate: value() } : channel ? await gather(fields ?? Object.keys(KINDS)) : theCard(card);
+  const typed = cvvOnly ? { cardCvv: value() } : channel ? await gather(fields ?? Object.keys(KINDS)) : theCard(card);
+  const error = emptiness(cvvOnly ? ["card-cvv"] : Object.keys(KINDS), typed);
+  if (error) return { error };
+  const body = cvvOnly ? { cvvUpdate: typed.cardCvv } : typed;
   const call = new AbortController();
   const timer = setTimeout(() => call.abort(), CALL_MS_MAX);
   const answer = await fetch(api + (PATHS.includes(tokensPath) ? tokensPath : PATHS[0]), {
@@ -205,6 +209,14 @@ async function tokenize({ authorizationData, tokensPath, card, fields, cvvOnly }
   clearTimeout(timer);
   if (answer.ok && told.tokenId) return { tokenId: told.tokenId };
   return { error: (answer.status < 500 && told.error) || UNEXPECTED };
+}
+
+/** The refusal of a card with empty fields, in the language of the fields; it is not sent. */
+function emptiness(names, typed) {
+  const empty = names.filter((name) => !typed[KINDS[name].member]?.trim());
+  const details = empty.map((name) => `${KINDS[name].member} should not be empty`);
+  const message = empty.map((name) => sentence(name, "required")).join("; ");
+  return empty.length ? { type: "bad_request", code: 400, message, details } : undefined;
 }
 
 /** What the published library has kept, and nothing else that a page may put there. */

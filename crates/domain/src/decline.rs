@@ -171,6 +171,11 @@ impl Decline {
         Self::with_provider_word(Word::Reason(reason), None)
     }
 
+    /// Whether this is a refusal for `reason`, also where the network has given words of its own.
+    pub fn is_for(&self, reason: Reason) -> bool {
+        self.code == reason.sent_as() && self.message == reason.message()
+    }
+
     /// A refusal from a provider's word: a code, a reason or a known spelling of one. An unknown word becomes
     /// `generic` and is kept as the network's reason.
     pub fn from_word(word: &str, provider_says_retryable: Option<Retry>) -> Self {

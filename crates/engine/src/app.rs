@@ -13,6 +13,7 @@ use crate::apple_pay::ApplePayKeys;
 use crate::calls::circuits::Circuits;
 use crate::calls::in_flight::InFlight;
 use crate::calls::merchants::Merchants;
+use crate::calls::refusals::Refusals;
 use crate::calls::repeats::Repeats;
 use crate::calls::senders::Senders;
 use crate::chance::Chance;
@@ -57,6 +58,8 @@ pub struct Parts {
     pub repeats: Repeats,
     /// The providers that notifications came for.
     pub senders: Senders,
+    /// The providers that refuse their merchant's credentials.
+    pub refused_credentials: Refusals,
     /// Flows and provider calls of this process that have not ended.
     pub in_flight: InFlight,
     /// The circuits of the providers.

@@ -4,5 +4,9 @@
 pub mod circuits;
 pub mod in_flight;
 pub mod merchants;
+pub mod refusals;
 pub mod repeats;
 pub mod senders;
+
+/// Most providers that are remembered; some hundred bytes each.
+const PROVIDERS_MAX: u64 = 100_000;

@@ -13,6 +13,7 @@ use regente_engine::app as engine;
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
+use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
 use regente_engine::calls::senders::Senders;
 use regente_engine::chance::{Chance, NoRandomness};
@@ -220,6 +221,7 @@ async fn assemble(
         settings,
         repeats: Repeats::default(),
         senders: Senders::default(),
+        refused_credentials: Refusals::default(),
         in_flight: InFlight::default(),
         answer_to: kept_answer,
     });

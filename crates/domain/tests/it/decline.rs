@@ -88,6 +88,17 @@ fn there_are_18_finer_reasons() {
 }
 
 #[test]
+fn the_reason_is_known_also_beside_words_of_the_network() {
+    let refused = Decline::from_reason(Reason::InvalidCredentials);
+    assert!(refused.is_for(Reason::InvalidCredentials));
+    assert!(refused.with_network("401", "Unauthorized").is_for(Reason::InvalidCredentials));
+    for other in Reason::all().filter(|reason| *reason != Reason::InvalidCredentials) {
+        assert!(!Decline::from_reason(other).is_for(Reason::InvalidCredentials), "{other:?}");
+    }
+    assert!(!Decline::of(DeclinedCode::InvalidMerchant).is_for(Reason::InvalidCredentials));
+}
+
+#[test]
 fn texts_are_the_documented_ones() {
     assert_eq!(DeclinedCode::InvalidCvv.message(), "Invalid CVV");
     assert_eq!(DeclinedCode::FraudSuspect.message(), "Declined: fraud suspected");

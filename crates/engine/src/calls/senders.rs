@@ -1,36 +1,23 @@
 //! What this process knows of those who send notifications: the account of each provider, and how many were refused
-//! lately, so that a flood of forged ones is a line a minute in the log.
-
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+//! lately.
 
 use moka::sync::Cache;
 use regente_domain::id::{ClientId, ProviderId};
 
+use super::PROVIDERS_MAX;
+use super::refusals::Refusals;
 use crate::clock::MachineTime;
-
-/// Most providers that are remembered; some hundred bytes each.
-const PROVIDERS_MAX: u64 = 100_000;
-/// How often refused notifications of one provider are logged.
-const LOGGED_EVERY: Duration = Duration::from_secs(60);
 
 /// The providers that notifications came for.
 #[derive(Debug)]
 pub struct Senders {
     accounts: Cache<ProviderId, ClientId>,
-    refused: Cache<ProviderId, Arc<Mutex<Refused>>>,
-}
-
-/// Refused notifications of one provider.
-#[derive(Debug, Default)]
-struct Refused {
-    logged_at: Option<MachineTime>,
-    since_then: u64,
+    refused: Refusals,
 }
 
 impl Default for Senders {
     fn default() -> Self {
-        Self { accounts: Cache::new(PROVIDERS_MAX), refused: Cache::new(PROVIDERS_MAX) }
+        Self { accounts: Cache::new(PROVIDERS_MAX), refused: Refusals::default() }
     }
 }
 
@@ -48,13 +35,6 @@ impl Senders {
     /// Counts a refused notification. Returns the number to log, at most once a minute: this one and those since the
     /// last time.
     pub fn refused(&self, provider_id: ProviderId, now: MachineTime) -> Option<u64> {
-        let refused = self.refused.get_with(provider_id, Arc::default);
-        let mut refused = refused.lock().unwrap_or_else(PoisonError::into_inner);
-        refused.since_then += 1;
-        if refused.logged_at.is_some_and(|logged_at| now.since(logged_at) < LOGGED_EVERY) {
-            return None;
-        }
-        refused.logged_at = Some(now);
-        Some(std::mem::take(&mut refused.since_then))
+        self.refused.count(provider_id, now)
     }
 }

@@ -103,7 +103,12 @@ pub async fn ask(
     let answering = Box::pin(call(app, provider, request, overrides, operation)).await?;
     let (outcome, open_reason, told_by) = match answering.await {
         Answer::Approved(approval) => (Outcome::Approved(approval), None, None),
-        Answer::Declined(decline) => (Outcome::Declined(decline), None, None),
+        Answer::Declined(decline) => {
+            if decline.is_for(Reason::InvalidCredentials) {
+                tell_of_credentials(app, provider);
+            }
+            (Outcome::Declined(decline), None, None)
+        }
         Answer::Pending(pending) => failed_if_open(pending_outcome(request, pending)),
         Answer::Accepted(approval) => failed_if_open(accepted_outcome(request, approval)),
         Answer::NotSent => (not_sent(request), None, Some(ToldBy::NotSent)),
@@ -125,6 +130,17 @@ pub async fn ask(
     };
     let duration = app.clock.machine().since(started);
     Ok(CallResult { outcome, authenticated: None, open_reason, told_by, duration, sent_at })
+}
+
+/// Tells the operator, once a minute, of a provider that refuses its merchant's credentials: no charge passes there until
+/// they are mended.
+fn tell_of_credentials(app: &App, provider: &Provider) {
+    if let Some(refused) = app.refused_credentials.count(provider.id, app.clock.machine()) {
+        tracing::warn!(
+            provider_id = %provider.id, provider = %provider.provider_type.code(), merchant = %provider.merchant_id,
+            refused, "a provider refuses the credentials of a merchant: `regente providers check` tries them"
+        );
+    }
 }
 
 /// What a provider says of a request.

@@ -9,6 +9,7 @@ use std::time::Duration;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::vault::Vault;
+use regente_providers::request::Mode;
 use regente_providers::sandbox::TransactionLog;
 use regente_store::provider_notifications::State;
 use regente_store::{Store, jobs, provider_notifications, transaction_requests};
@@ -97,7 +98,7 @@ pub struct Subject<'a> {
 /// Examines a deployment. A database that cannot be read is reported as failed checks, not as an error.
 pub async fn examine(subject: Subject<'_>) -> Report {
     let Subject { store, config, simulator_log: _, clock, chance } = subject;
-    let mut checks = vec![strength(config), database(store).await];
+    let mut checks = vec![strength(config), address(config), database(store).await];
     let schema = schema(store).await;
     let is_readable = schema.verdict == Verdict::Ok;
     checks.push(schema);
@@ -121,6 +122,22 @@ fn strength(config: &Config) -> Check {
     match config.check_strength() {
         Ok(()) => check(NAME, Verdict::Ok, format!("{:?} mode", config.mode).to_lowercase()),
         Err(weak) => check(NAME, Verdict::Failure, weak.reasons().join("; ")),
+    }
+}
+
+/// The address that others are given.
+fn address(config: &Config) -> Check {
+    const NAME: &str = "address";
+    let is_its_own = config.mode == Mode::Sandbox && config.server.tls_certificate_file.is_none();
+    match &config.server.base_url {
+        Some(url) => check(NAME, Verdict::Ok, format!("others are given {url}")),
+        None if is_its_own => check(NAME, Verdict::Ok, "others are given the address at which it listens"),
+        None => check(
+            NAME,
+            Verdict::Warning,
+            "`server.base_url` is not set: sessions with `createLink` have no payment link, providers cannot notify, and \
+             no cardholder comes back from a challenge",
+        ),
     }
 }
 

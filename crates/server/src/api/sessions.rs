@@ -134,6 +134,12 @@ async fn plan_creation(
     flow::announce(app, &mut batch, &created, &actor)?;
     queue::sessions::expire_when_due(app, &mut batch, session);
     audit::record(app, &mut batch, caller, request_id, "session.created", id.uuid());
+    if session.terms.create_link && app.settings.base_url.is_none() {
+        tracing::warn!(
+            session = %session.id,
+            "a session was to have a payment link and has none: `server.base_url` is not set"
+        );
+    }
     let opened = Opened { session: created.session, private: new.private.clone() };
     let body = serde_json::to_value(view_for(app, caller, &opened).await?).map_err(Error::internal)?;
     Ok(Planned { batch, status: StatusCode::OK.as_u16(), body })

@@ -122,7 +122,21 @@ const stories = {
     const session = await order();
     await ana.open(session, `#customerId=${id}`);
     await page.getByText("Visa ending in 4124").waitFor();
-    await page.frameLocator("#card-cvv iframe").locator("input").fill("560");
+    // Without its code the field is marked, although the focus is led into it, until the code is there.
+    await page.locator("#card-cvv:not(.skeleton)").waitFor();
+    await page.click("#pay");
+    await page.locator("#notice").getByText("Check the fields that are marked.").waitFor();
+    await page.locator("#card-cvv.focused").waitFor();
+    const error = page.locator("#card-cvv-error");
+    assert.equal(await error.innerText(), "Fill in this field.");
+    assert.equal(await page.locator("#card-cvv").getAttribute("aria-describedby"), "card-cvv-error");
+    await ana.step("empty");
+    const code = page.frameLocator("#card-cvv iframe").locator("input");
+    await code.pressSequentially("5");
+    assert.equal(await error.count(), 1, "unfinished is not right");
+    await code.fill("560");
+    await error.waitFor({ state: "detached" });
+    assert.equal(await page.locator("#card-cvv").getAttribute("aria-describedby"), null);
     await ana.step("saved");
     await page.click("#pay");
     await ana.done();

@@ -138,9 +138,14 @@ async function isRefused() {
   const { page, complaints, asked, close } = await open("/v2", { ignoring: /status of 4\d\d/ });
   const number = fieldIn(page, "card-number");
   await number.waitFor();
-  // Nothing was typed.
+  // Nothing was typed, and nothing is sent.
   const { error } = await tokenize(page);
-  assert.deepEqual([error.type, error.code], ["bad_request", 400], JSON.stringify(error));
+  assert.deepEqual(error, {
+    type: "bad_request", code: 400,
+    message: "Card number: required; Name on card: required; Expiry date: required; Security code: required",
+    details: ["cardNumber", "cardHolderName", "cardExpirationDate", "cardCvv"].map((member) => `${member} should not be empty`),
+  });
+  assert.deepEqual(asked.filter((request) => request.startsWith("POST")), []);
   await soon(async () => {
     const required = await heard(page, "validity");
     assert.deepEqual(required.map(({ field, empty, error: { code } }) => [field, empty, code]).sort(),
@@ -166,10 +171,10 @@ async function isRefused() {
   await fieldIn(page, "card-cvv").fill("560");
   const refused = (await tokenize(page)).error;
   assert.deepEqual([refused.type, refused.declinedCode], ["card_declined", "invalid_number"], JSON.stringify(refused));
-  assert.equal(asked.filter((request) => request.endsWith("/v1/tokens")).length, 2);
+  assert.equal(asked.filter((request) => request.endsWith("/v1/tokens")).length, 1);
 
   const wrongKey = await open("/v2-wrong-key", { ignoring: /status of 403/ });
-  await fieldIn(wrongKey.page, "card-number").waitFor();
+  await typeCard(wrongKey.page);
   const forbidden = { error: { type: "invalid_request_error", code: 403, message: "forbidden" } };
   assert.deepEqual(await tokenize(wrongKey.page), forbidden);
   // A secret key is not even sent.
@@ -201,6 +206,11 @@ async function isUsedByEverybody() {
       [inputMode, autocomplete, autocomplete, "pt-BR"]);
   }
   assert.equal(await classesOf(page, "card-number"), "acme-hosted-field");
+  // What is empty is said in the language of the fields.
+  const { error } = await tokenize(page);
+  assert.match(error.message, /^Número do cartão: obrigatório; .+; Código de segurança: obrigatório$/);
+  const notice = page.frameLocator("#card-cvv iframe").getByRole("status");
+  await soon(async () => assert.equal(await notice.innerText(), "Código de segurança: obrigatório"));
   // With the keyboard alone, through all fields to the button; the enter key submits the form, as in any input.
   await page.locator("label[for=card-number]").click();
   await soon(async () => assert.equal((await heard(page, "focus")).length, 1));
@@ -226,6 +236,9 @@ async function isUsedByEverybody() {
 
   // A security code alone, for a stored card; and the library as a module.
   const alone = await open("/v2-cvv");
+  await fieldIn(alone.page, "card-cvv").waitFor();
+  const nothing = await alone.page.evaluate(() => library.tokenizeCvv());
+  assert.equal(nothing.error?.message, "Security code: required", JSON.stringify(nothing));
   await fieldIn(alone.page, "card-cvv").fill("321");
   tokenIn(await alone.page.evaluate(() => library.tokenizeCvv()));
   const module = await open("/v2-module");

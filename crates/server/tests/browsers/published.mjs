@@ -108,6 +108,9 @@ export async function published({ open, publicKey }) {
   assert.deepEqual((await heard("validity")).filter(({ field }) => field === "card-number"), []);
 
   for (const container of CONTAINERS) await frame(container);
+  await page.evaluate(() => sessionStorage.setItem("malga-card", JSON.stringify({ cardNumber: "4916745120294124", cardCvv: " " })));
+  const unfinished = await page.evaluate((key) => tokenize(key), publicKey);
+  assert.equal(unfinished.error?.message, "Name on card: required; Expiry date: required; Security code: required");
   await typeCard(page);
   const card = { cardNumber: CARD.number, cardHolderName: CARD.holder, cardExpirationDate: "12/2030", cardCvv: CARD.cvv };
   await soon(async () => {

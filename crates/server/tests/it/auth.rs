@@ -27,6 +27,7 @@ use regente_engine::caller::Caller;
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
+use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
 use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
@@ -119,6 +120,7 @@ impl Deployment {
             merchants: no_merchants(clock.clone(), life),
             repeats: Repeats::default(),
             senders: Senders::default(),
+            refused_credentials: Refusals::default(),
             in_flight: InFlight::default(),
             circuits: Circuits::new(None, self.clock.clone()),
             answer_to: kept_answer,

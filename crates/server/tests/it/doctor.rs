@@ -64,6 +64,27 @@ async fn the_room_of_a_new_database_counts_its_log() {
 }
 
 #[tokio::test]
+async fn an_address_that_nobody_is_given_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let running = check(folder.path(), "address").await;
+    assert_eq!(running, ("ok".to_owned(), format!("others are given {}", server.value("REGENTE_URL"))));
+    server.stop().await;
+    let stopped = check(folder.path(), "address").await;
+    assert_eq!(stopped, ("ok".to_owned(), "others are given the address at which it listens".to_owned()));
+    // Over HTTPS nobody knows under which name.
+    let (certificate, key) = ("server.tls_certificate_file=/c.pem", "server.tls_key_file=/k.pem");
+    let ran = run_on(folder.path(), &["doctor", "--json", "--set", certificate, "--set", key]).await;
+    let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let found = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "address").unwrap();
+    assert_eq!(found["verdict"], "warning", "{found}");
+    assert!(
+        found["found"].as_str().unwrap().starts_with("`server.base_url` is not set: sessions"),
+        "{found}"
+    );
+}
+
+#[tokio::test]
 async fn a_charge_that_the_books_do_not_have_is_named() {
     let folder = tempfile::tempdir().unwrap();
     with_two_charges(folder.path()).await;

@@ -33,6 +33,7 @@ use regente_engine::apple_pay::ApplePayKeys;
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
+use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
 use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
@@ -949,6 +950,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         merchants: no_merchants(clock.clone(), life),
         repeats: Repeats::default(),
         senders: Senders::default(),
+        refused_credentials: Refusals::default(),
         in_flight: InFlight::default(),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         settings: settings.clone(),

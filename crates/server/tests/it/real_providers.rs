@@ -20,6 +20,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::agreement::{ledger_is_right, nothing_is_open};
+use crate::canary::places::Log;
 use crate::charges::pix::{described, jose, pix_body};
 use crate::charges::text;
 use crate::follow_ups::announced;
@@ -32,6 +33,7 @@ stories! {
     a_card_goes_from_a_refusal_to_an_authentication_elsewhere_and_a_pix_is_paid_by_notification,
     a_provider_that_cannot_be_reached_is_passed_over,
     what_is_not_answered_is_looked_up_and_never_sent_again,
+    a_provider_that_refuses_the_credentials_is_told_of_once_a_minute,
     an_underpaid_pix_pays_no_session,
 }
 
@@ -261,6 +263,52 @@ async fn a_provider_that_cannot_be_reached_is_passed_over(app: TestApp) {
         app.later(std::time::Duration::from_secs(3600)).await;
     }
     nothing_is_open(&app).await;
+}
+
+async fn a_provider_that_refuses_the_credentials_is_told_of_once_a_minute(app: TestApp) {
+    let (app, _elsewhere) = with_providers(app, refuses_the_key).await;
+    let merchant = app.merchant_with(json!([stripe(1), sandbox("Second", 2)])).await;
+    let merchant = app.get(&format!("/v1/merchants/{merchant}")).await.expect(200);
+    let provider_id = text(&merchant["providers"][0]["id"]).parse().unwrap();
+    for _ in 0..3 {
+        let charge = app.post("/v1/charges", &charge_body(text(&merchant["id"]), APPROVED)).await.expect(201);
+        assert_eq!(charge["status"], "authorized", "{charge:#}");
+        assert_eq!(charge["transactionRequests"][1]["providerError"]["declinedCode"], "invalid_merchant");
+    }
+    let refused = |now| app.app.refused_credentials.count(provider_id, now);
+    assert_eq!(refused(app.clock.machine()), None, "the first one was logged");
+    app.clock.advance_machine(std::time::Duration::from_secs(61));
+    // The two that were not logged, the one above, and this one.
+    assert_eq!(refused(app.clock.machine()), Some(4));
+}
+
+/// The provider knows the key when it is registered, and no more when it is used.
+fn refuses_the_key(said: &Said) -> Option<(u16, Value)> {
+    let is_charge = said.path == "/stripe/v1/payment_intents";
+    is_charge
+        .then(|| (401, json!({ "error": { "type": "invalid_request_error", "message": "Invalid API Key" } })))
+}
+
+/// What the operator reads of both: the log of one thread is heard.
+#[tokio::test]
+async fn refused_credentials_and_a_missing_address_are_warnings() {
+    let log = Log::listen();
+    let elsewhere = Elsewhere::start(|said| refuses_the_key(said).or_else(|| knows_the_merchant(said))).await;
+    let app = TestApp::sqlite().await.with_adapters(Adapters::Real(elsewhere.address)).await;
+    let merchant = app.merchant_with(json!([stripe(1), sandbox("Second", 2)])).await;
+    for _ in 0..2 {
+        app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
+    }
+    let session = create(&app, &session_body(&merchant)).await;
+    assert_eq!(session.get("paymentLink"), None);
+    let written = String::from_utf8(log.raw.bytes()).unwrap();
+    for warning in ["refuses the credentials of a merchant", "was to have a payment link and has none"] {
+        let lines: Vec<&str> = written.lines().filter(|line| line.contains(warning)).collect();
+        assert_eq!(lines.len(), 1, "{warning}: {lines:#?}");
+        assert!(lines[0].contains(r#""level":"WARN""#), "{}", lines[0]);
+    }
+    let told = text(&session["id"]);
+    assert!(written.contains(told), "the session is named");
 }
 
 async fn what_is_not_answered_is_looked_up_and_never_sent_again(app: TestApp) {

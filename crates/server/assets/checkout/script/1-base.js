@@ -87,10 +87,9 @@ function mark(name, text) {
   }
   error.textContent = text;
   place.classList.add("wrong");
-  if (control && !control.classList.contains("hosted")) {
-    control.setAttribute("aria-invalid", "true");
-    control.setAttribute("aria-describedby", error.id);
-  }
+  control?.setAttribute("aria-describedby", error.id);
+  // A frame says by itself whether its field is right.
+  if (control && !control.classList.contains("hosted")) control.setAttribute("aria-invalid", "true");
 }
 
 function unmarkAll() {

@@ -24,10 +24,8 @@ const cardFields = {
       this.states.set(field, valid ? null : error?.code ?? "invalid");
       mark(field, valid ? null : this.problem(field));
     });
-    this.library.on("focus", ({ field }) => {
-      $(field).classList.add("focused");
-      mark(field);
-    });
+    // What is marked stays so until the field is right: it may have been entered because it is.
+    this.library.on("focus", ({ field }) => $(field).classList.add("focused"));
     this.library.on("blur", ({ field }) => $(field).classList.remove("focused"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.library.restyle(this.styles()));
   },
