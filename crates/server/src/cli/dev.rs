@@ -7,12 +7,13 @@ use std::process::ExitCode;
 use regente_domain::time::Timestamp;
 use regente_engine::chance::Chance;
 
-use super::Failure;
 use super::run::{listen, open_socket, runtime, serve_until_stopped};
+use super::{Failure, dev_apple_pay};
 use crate::api::router::Pages;
+use crate::app::App;
 use crate::bootstrap::dev::{self, Account};
 use crate::bootstrap::{self, Migrations, Missing};
-use crate::config::Loaded;
+use crate::config::{Config, Loaded};
 use crate::demo;
 use crate::serve::Signals;
 use crate::telemetry;
@@ -32,17 +33,23 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let config = &config.clone().listening_at(address);
         let app = bootstrap::open(config, Migrations::Apply, Missing::Make).await?;
         let url = config.local_url(address);
-        let prepared = match dev::account(&app, config).await {
-            Ok(account) => dev::write_env_file(config, &url, &account).map(|path| (path, account)),
-            Err(error) => Err(error),
-        };
-        let (env_file, account) = match prepared {
+        let Prepared { account, env_file, with_keys } = match prepared(&app, config, &url).await {
             Ok(prepared) => prepared,
             Err(error) => {
                 app.store.close().await;
-                return Err(error.into());
+                return Err(error);
             }
         };
+        // Keys of wallets are read when the application is opened.
+        let (app, config) = match with_keys {
+            None => (app, config.clone()),
+            Some(config) => {
+                app.store.close().await;
+                drop(app);
+                (bootstrap::open(&config, Migrations::Apply, Missing::Make).await?, config)
+            }
+        };
+        let config = &config;
         let text = introduction(&url, &account, &env_file, app.clock.deployment());
         let socket = open_socket(&app, config, address)?;
         io::stdout().write_all(text.as_bytes())?;
@@ -50,6 +57,21 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let shop = Pages { routes, start: demo::PATH };
         serve_until_stopped(app, shop, config, listeners, socket, signals).await
     })
+}
+
+/// What the sandbox is used with.
+struct Prepared {
+    account: Account,
+    env_file: PathBuf,
+    /// The configuration with keys of the account that were missing.
+    with_keys: Option<Config>,
+}
+
+async fn prepared(app: &App, config: &Config, url: &str) -> Result<Prepared, Failure> {
+    let account = dev::account(app, config).await?;
+    let env_file = dev::write_env_file(config, url, &account)?;
+    let with_keys = dev_apple_pay::with_keys(config, account.client_id)?;
+    Ok(Prepared { account, env_file, with_keys })
 }
 
 /// The text that is printed first: the account, and lines to paste. None of these lines is a comment: some shells take

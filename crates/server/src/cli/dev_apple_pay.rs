@@ -1,4 +1,4 @@
-//! Makes keys and tokens to try Apple Pay with: `regente dev apple-pay`.
+//! Makes keys and tokens to try Apple Pay with: `regente dev` those of its account, `regente dev apple-pay` others.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ use regente_wallets::apple_pay::test_keys::{self, Device, Purchase, TestKeys};
 
 use super::Failure;
 use crate::bootstrap::{make_private_folder, parent_of};
-use crate::config::{Loaded, TEST_ROOT_MARK, TestKeyFiles};
+use crate::config::{Config, Loaded, TEST_ROOT_MARK, TestKeyFiles};
 
 /// A number with which a device pays, unless another one is given.
 const DEVICE_ACCOUNT_NUMBER: &str = "4895370012003478";
@@ -26,7 +26,7 @@ const MERCHANT_IDENTIFIER: &str = "merchant.com.example";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ApplePayTask {
-    /// Make test keys for an account, in DIR/apple-pay; `regente dev` uses them from its next start
+    /// Make test keys for another account than that of `regente dev`, in DIR/apple-pay; it uses them from its next start
     #[command(after_help = "For `regente serve` in sandbox mode set `apple_pay.root_certificate_file` and \
                         `apple_pay.merchants_dir`. Production refuses the root.")]
     Keys {
@@ -58,25 +58,50 @@ pub(super) struct TokenArgs {
 
 pub(super) fn run(loaded: &Loaded, task: ApplePayTask) -> Result<ExitCode, Failure> {
     let files = TestKeyFiles::of(&loaded.config.data_dir);
-    let now = Duration::from_millis(u64::try_from(Clock::system().deployment().as_millis())?);
     match task {
-        ApplePayTask::Keys { client_id } => make_keys(&files, client_id, now)?,
-        ApplePayTask::Token(purchase) => print_token(&files, &purchase, now)?,
+        ApplePayTask::Keys { client_id } => {
+            make_keys(&files, client_id, since_epoch()?)?;
+            print_settings(&files)?;
+        }
+        ApplePayTask::Token(purchase) => print_token(&files, &purchase, since_epoch()?)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Makes what is missing; keys that are there stay.
-fn make_keys(files: &TestKeyFiles, client_id: ClientId, now: Duration) -> Result<(), Failure> {
-    if !files.device.exists() {
-        let TestKeys { root, device } = TestKeys::generate(now)?;
-        write_privately(&files.root, &format!("{TEST_ROOT_MARK}\n{root}"))?;
-        write_privately(&files.device, &device)?;
+/// Makes the keys of the sandbox's account, and answers the configuration that names them; `None` where they are there
+/// already, or the operator has set others.
+pub(super) fn with_keys(config: &Config, client_id: ClientId) -> Result<Option<Config>, Failure> {
+    let files = TestKeyFiles::of(&config.data_dir);
+    let has_others = config.apple_pay.root_certificate_file.as_ref().is_some_and(|root| *root != files.root);
+    if has_others || (files.root.exists() && files.merchant(client_id).exists()) {
+        return Ok(None);
     }
+    make_keys(&files, client_id, since_epoch()?)?;
+    let apple_pay = config.apple_pay.clone().or_test_keys(&config.data_dir);
+    Ok(Some(Config { apple_pay, ..config.clone() }))
+}
+
+fn since_epoch() -> Result<Duration, Failure> {
+    Ok(Duration::from_millis(u64::try_from(Clock::system().deployment().as_millis())?))
+}
+
+/// Makes what is missing; keys that are there stay. The root comes last: where it is, `regente dev` expects the rest.
+fn make_keys(files: &TestKeyFiles, client_id: ClientId, now: Duration) -> Result<(), Failure> {
     let merchant = files.merchant(client_id);
     if !merchant.exists() {
         write_privately(&merchant, &test_keys::merchant(MERCHANT_IDENTIFIER, now)?)?;
     }
+    if !files.root.exists() {
+        let TestKeys { root, device } = TestKeys::generate(now)?;
+        // Of a root that was never written.
+        drop(fs::remove_file(&files.device));
+        write_privately(&files.device, &device)?;
+        write_privately(&files.root, &format!("{TEST_ROOT_MARK}\n{root}"))?;
+    }
+    Ok(())
+}
+
+fn print_settings(files: &TestKeyFiles) -> Result<(), Failure> {
     let text = format!(
         "apple_pay.root_certificate_file  {}\napple_pay.merchants_dir          {}\n",
         files.root.display(),

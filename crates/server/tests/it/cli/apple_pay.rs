@@ -25,32 +25,57 @@ async fn dev_takes_the_tokens_that_its_own_keys_sign() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path(), &[]).await;
     let client_id = server.value("REGENTE_CLIENT_ID").to_owned();
-    let missing = run_on(folder.path(), &["dev", "apple-pay", "token", &client_id, "--amount", "1"]).await;
+    let key = folder.path().join("apple-pay/merchants").join(&client_id).join("test.pem");
+    assert_eq!((mode(&key), mode(&folder.path().join("apple-pay/device.pem"))), (0o600, 0o600));
+    let first = std::fs::read(&key).unwrap();
+    let sent = charge(&server, &token(folder.path(), &client_id, &[]).await, "BRL");
+    let made: Value = server.post("/v1/charges", &sent).send().await.unwrap().json().await.unwrap();
+    assert_eq!(made["status"], "authorized", "without a key made by hand: {made}");
+
+    let other = super::new_client(folder.path()).await;
+    let missing = run_on(folder.path(), &["dev", "apple-pay", "token", &other, "--amount", "1"]).await;
     assert!(
         missing.complaint().contains("`regente dev apple-pay keys CLIENT_ID` makes it"),
         "{}",
         missing.stderr
     );
-    let keys = ["dev", "apple-pay", "keys", &client_id];
+    let keys = ["dev", "apple-pay", "keys", &other];
     let made = run_on(folder.path(), &keys).await;
     assert_eq!(made.text(), run_on(folder.path(), &keys).await.text(), "what is there stays");
-    let key = folder.path().join("apple-pay/merchants").join(&client_id).join("test.pem");
-    assert_eq!((mode(&key), mode(&folder.path().join("apple-pay/device.pem"))), (0o600, 0o600));
-
-    let sent = charge(&server, &token(folder.path(), &client_id, &[]).await, "BRL");
-    let refused = server.post("/v1/charges", &sent).send().await.unwrap();
-    assert_eq!(refused.status(), 400, "keys are read at the start");
+    token(folder.path(), &other, &[]).await;
     server.stop().await;
 
     let server = Server::start(folder.path(), &[]).await;
-    let made: Value = server.post("/v1/charges", &sent).send().await.unwrap().json().await.unwrap();
-    assert_eq!(made["status"], "authorized", "{made}");
+    assert_eq!(std::fs::read(&key).unwrap(), first, "a later start finds it again");
     let number = ["--currency", "USD", "--number", "4895370012000060", "--expiry", "01/2031"];
     let sent = charge(&server, &token(folder.path(), &client_id, &number).await, "USD");
     let made: Value = server.post("/v1/charges", &sent).send().await.unwrap().json().await.unwrap();
     assert_eq!((&made["status"], &made["currency"]), (&json!("authorized"), &json!("USD")), "{made}");
     let log = server.stop().await;
     assert!(!log.contains("PRIVATE KEY") && !log.contains("4895370012000060"));
+}
+
+/// The lines of `docs/quickstart.md`, as they are written there; what they send is sent here.
+#[tokio::test]
+async fn the_payment_of_the_quickstart_is_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(&folder.path().join("regente-data"), &[]).await;
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/quickstart.md")).unwrap();
+    let section = page.split("\n## ").find(|section| section.starts_with("Apple Pay\n")).unwrap();
+    let lines = section.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
+    let script = format!(r#". regente-data/dev.env; api() {{ printf '%s %s' "$1" "$3"; }}; {lines}"#);
+    let binary = Path::new(env!("CARGO_BIN_EXE_regente")).parent().unwrap().display();
+    let mut shell = tokio::process::Command::new("sh");
+    shell.env("PATH", format!("{binary}:{}", std::env::var("PATH").unwrap()));
+    let ran = run(shell.current_dir(folder.path()).args(["-euc", &script])).await;
+    let (url, body) = ran.text().split_once(' ').unwrap();
+    assert_eq!(url, server.url("/v1/charges"));
+    let body: Value = serde_json::from_str(body).unwrap();
+    let made: Value = server.post("/v1/charges", &body).send().await.unwrap().json().await.unwrap();
+    assert_eq!(made["status"], "authorized", "{made}");
+    assert_eq!(made["paymentMethod"]["paymentType"], "apple_pay");
+    server.stop().await;
 }
 
 #[tokio::test]
