@@ -13,7 +13,7 @@ use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, InvalidHeade
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use regente_domain::provider_type::ProviderType;
 use reqwest::redirect::Policy;
-use reqwest::{Client, Proxy, Url};
+use reqwest::{Client, NoProxy, Proxy, Url};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tracing::Instrument;
@@ -28,13 +28,15 @@ const CONNECT_TIME_MAX: Duration = Duration::from_secs(3);
 /// How long an idle connection is kept: less than the shortest limit that providers are known to have, so that none is
 /// closed while it is used again.
 const IDLE_MAX: Duration = Duration::from_secs(50);
+/// What is on this machine. Never asked through a proxy: such a proxy would read what is to leave this machine nowhere.
+const THIS_MACHINE: &str = "localhost,127.0.0.0/8,::1";
 /// Most idle connections to one host.
 const IDLE_PER_HOST_MAX: usize = 256;
 
 /// Settings of the client.
 #[derive(Clone, Debug, Default)]
 pub struct HttpOptions {
-    /// The proxy of all calls. Those of the environment are never used.
+    /// The proxy of all calls that leave this machine. Those of the environment are never used.
     pub proxy: Option<Url>,
 }
 
@@ -65,7 +67,9 @@ impl HttpClient {
             .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
             .redirect(Policy::none());
         let client = match &self.0.options.proxy {
-            Some(proxy) => client.proxy(Proxy::all(proxy.clone())?),
+            Some(proxy) => {
+                client.proxy(Proxy::all(proxy.clone())?.no_proxy(NoProxy::from_string(THIS_MACHINE)))
+            }
             None => client,
         };
         let client = client.build()?;

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::Config;
 use super::layers::ConfigError;
+use super::providers::ProvidersConfig;
 
 /// `own_provider.…`: the operator's own processor.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -52,8 +53,9 @@ impl OwnProviderConfig {
         self.code.as_deref().is_none_or(ProviderType::is_good_own_code)
     }
 
-    /// Whether card numbers would cross a network in the clear.
-    pub(super) fn is_in_the_clear(&self) -> bool {
+    /// Whether card numbers would cross a network in the clear. A proxy reads whatever is sent by plain HTTP, so with one
+    /// no address without TLS is good enough.
+    pub(super) fn is_in_the_clear(&self, providers: &ProvidersConfig) -> bool {
         let url = self.url.as_deref().and_then(|url| Url::parse(url).ok());
         url.is_some_and(|url| {
             let is_here = match url.host() {
@@ -62,7 +64,7 @@ impl OwnProviderConfig {
                 Some(Host::Ipv6(address)) => address.is_loopback(),
                 None => false,
             };
-            url.scheme() != "https" && !is_here
+            url.scheme() != "https" && (!is_here || providers.proxy.is_some())
         })
     }
 }

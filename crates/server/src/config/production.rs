@@ -79,7 +79,7 @@ impl Config {
         if self.sandbox.url.is_some() {
             reasons.push("`sandbox.url` would send card numbers in the clear".to_owned());
         }
-        if self.own_provider.is_in_the_clear() {
+        if self.own_provider.is_in_the_clear(&self.providers) {
             reasons.push("`own_provider.url` would send card numbers in the clear".to_owned());
         }
         for (key, _) in self.providers.moved() {

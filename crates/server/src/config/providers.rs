@@ -11,7 +11,8 @@ use super::layers::ConfigError;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProvidersConfig {
-    /// The proxy of all calls to providers, `http://host:port`. Default none; those of the environment are not used.
+    /// The proxy of all calls to providers, `http://host:port`, except to this machine. Default none; those of the
+    /// environment are not used.
     pub proxy: Option<String>,
     /// Where `STRIPE` is, instead of at its own address: for tests. Refused in production.
     pub stripe_url: Option<String>,

@@ -707,6 +707,29 @@ fn production_tells_all_reasons_at_once() {
 }
 
 #[test]
+fn an_own_processor_without_tls_is_on_this_machine_and_beside_no_proxy() {
+    const IN_THE_CLEAR: &str = "`own_provider.url` would send card numbers in the clear";
+    let folder = tempfile::tempdir().unwrap();
+    let (mut config, _) = production(folder.path());
+    for (url, proxy, is_good) in [
+        ("https://processor.example.com", Some("http://proxy:3128"), true),
+        ("http://127.0.0.1:9000", None, true),
+        ("http://localhost:9000", None, true),
+        ("http://[::1]:9000", None, true),
+        ("http://127.0.0.1:9000", Some("http://proxy:3128"), false),
+        ("http://localhost:9000", Some("http://proxy:3128"), false),
+        ("http://10.0.0.5:9000", None, false),
+    ] {
+        config.own_provider.url = Some(url.to_owned());
+        config.providers.proxy = proxy.map(str::to_owned);
+        match is_good {
+            true => assert!(config.check_strength().is_ok(), "{url} {proxy:?}"),
+            false => assert!(reasons(&config).contains(IN_THE_CLEAR), "{url} {proxy:?}"),
+        }
+    }
+}
+
+#[test]
 fn one_problem_is_told_on_one_line() {
     assert_eq!(ConfigError::one("x is wrong").to_string(), "the configuration is wrong: x is wrong");
 }

@@ -58,6 +58,33 @@ async fn a_refused_connection_has_sent_nothing() {
     assert_eq!(providers.probe(inquiry(&[("redirectResult", "x")])).await, Probe::Unknown);
 }
 
+/// A proxy reads what is sent by plain HTTP.
+#[tokio::test]
+async fn a_call_to_this_machine_never_goes_through_the_proxy() {
+    let proxy = Upstream::playing([]);
+    for host in ["127.0.0.1", "localhost"] {
+        let upstream = Upstream::playing([played(200, AUTHORISED)]);
+        let mut url = upstream.url();
+        url.set_host(Some(host)).unwrap();
+        let http = HttpClient::new(HttpOptions { proxy: Some(proxy.url()) });
+        let providers = Providers::with([adyen::adapter(http, Some(url))]);
+        let answer = providers.call(charge(by_card())).await;
+        assert!(matches!(answer, Answer::Approved(_)), "{host}: {answer:?}");
+    }
+    assert_eq!(proxy.received().len(), 0);
+}
+
+#[tokio::test]
+async fn a_call_to_another_machine_goes_through_the_proxy() {
+    let proxy = Upstream::playing([played(200, AUTHORISED)]);
+    let http = HttpClient::new(HttpOptions { proxy: Some(proxy.url()) });
+    let elsewhere = "http://provider.example".parse().unwrap();
+    let providers = Providers::with([adyen::adapter(http, Some(elsewhere))]);
+    let answer = providers.call(charge(by_card())).await;
+    assert!(matches!(answer, Answer::Approved(_)), "{answer:?}");
+    assert_eq!(proxy.received().len(), 1);
+}
+
 #[tokio::test]
 async fn a_connection_that_breaks_tells_nothing() {
     let lost = vec![Answer::Unknown(UnknownReason::ConnectionLost); 5];
