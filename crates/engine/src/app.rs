@@ -15,6 +15,7 @@ use crate::calls::in_flight::InFlight;
 use crate::calls::merchants::Merchants;
 use crate::calls::refusals::Refusals;
 use crate::calls::repeats::Repeats;
+use crate::calls::returns::Returns;
 use crate::calls::senders::Senders;
 use crate::chance::Chance;
 use crate::clock::Clock;
@@ -56,6 +57,8 @@ pub struct Parts {
     pub merchants: Merchants,
     /// Whether callers have repeated idempotency keys in the last second.
     pub repeats: Repeats,
+    /// The look-ups that cardholders who come back from a challenge have caused.
+    pub returns: Returns,
     /// The providers that notifications came for.
     pub senders: Senders,
     /// The providers that refuse their merchant's credentials.

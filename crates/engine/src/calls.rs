@@ -6,6 +6,7 @@ pub mod in_flight;
 pub mod merchants;
 pub mod refusals;
 pub mod repeats;
+pub mod returns;
 pub mod senders;
 
 /// Most providers that are remembered; some hundred bytes each.

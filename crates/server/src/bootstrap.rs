@@ -15,6 +15,7 @@ use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
+use regente_engine::calls::returns::Returns;
 use regente_engine::calls::senders::Senders;
 use regente_engine::chance::{Chance, NoRandomness};
 use regente_engine::clock::Clock;
@@ -220,6 +221,7 @@ async fn assemble(
         chance,
         settings,
         repeats: Repeats::default(),
+        returns: Returns::default(),
         senders: Senders::default(),
         refused_credentials: Refusals::default(),
         in_flight: InFlight::default(),

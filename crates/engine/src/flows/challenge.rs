@@ -1,8 +1,7 @@
 //! A cardholder comes back from a challenge: finds out how it ended, and carries the charge on
 //! (`docs/interface/charges.md#3-d-secure`). Repeating it, from another tab or at the same time, changes nothing more:
-//! the version of the charge guards each step.
-
-use std::collections::BTreeMap;
+//! the version of the charge guards each step,
+//! and the look-ups of one challenge are bounded ([`LOOK_UPS_MAX`](crate::calls::returns::LOOK_UPS_MAX)).
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::ChargeState;
@@ -14,6 +13,7 @@ use super::attempt::{self, LookUp, SimulatorOverrides};
 use super::stored::provider_of;
 use super::{authentication, finding};
 use crate::app::App;
+use crate::calls::returns::{LookUpPermit, Returned};
 use crate::error::Error;
 
 /// The actor of changes that a returning cardholder causes.
@@ -28,15 +28,17 @@ pub async fn come_back(
     app: App,
     client_id: ClientId,
     charge_id: ChargeId,
-    returned: BTreeMap<String, String>,
+    returned: Returned,
 ) -> Result<Option<String>, Error> {
     let _admission = app.store.admit(client_id)?;
     let found = charges::find_with_requests(&app.store, client_id, charge_id).await?;
     let (stored, requests) = found.ok_or(Error::NotFound)?;
     let redirect_url = authentication::data_of(&app, &stored).await?.and_then(|data| data.redirect_url);
     let awaited = requests.into_iter().map(|stored| stored.request).rfind(is_challenge);
-    if let (ChargeState::AwaitingPayer { .. }, Some(awaited)) = (&stored.charge.state, awaited) {
-        carry_on(&app, &stored, awaited, returned).await?;
+    if let (ChargeState::AwaitingPayer { .. }, Some(awaited)) = (&stored.charge.state, awaited)
+        && let Some(permit) = app.returns.begin(awaited.id, &returned)
+    {
+        carry_on(&app, &stored, awaited, returned, permit).await?;
     }
     Ok(redirect_url)
 }
@@ -49,7 +51,8 @@ async fn carry_on(
     app: &App,
     stored: &StoredCharge,
     awaited: TransactionRequest,
-    returned: BTreeMap<String, String>,
+    returned: Returned,
+    permit: LookUpPermit,
 ) -> Result<(), Error> {
     let charge = &stored.charge;
     let found = match awaited.request_type.is_authentication() {
@@ -57,13 +60,18 @@ async fn carry_on(
         false => {
             let provider = provider_of(app, &awaited).await?;
             let overrides = SimulatorOverrides::of(app, charge, None);
-            let look_up = LookUp::Probe { returned };
+            let look_up = LookUp::Probe { returned: returned.clone() };
             attempt::find_out(app, &provider, &awaited, &overrides, look_up, never_arrived()).await?
         }
     };
     match found.outcome {
+        // The provider has not answered, so that what the browser has brought is still good.
+        Outcome::Open => Ok(()),
         // The cardholder has not answered, or the answer is not known yet: the reconcile job asks again.
-        Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Analysed(_) => Ok(()),
+        Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::Analysed(_) => {
+            permit.answered(returned);
+            Ok(())
+        }
         Outcome::Approved(_) | Outcome::Declined(_) | Outcome::NoEffect(_) => {
             finding::take_all(app, &awaited, found, &Actor::Job(CARDHOLDER)).await
         }

@@ -29,6 +29,7 @@ use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
+use regente_engine::calls::returns::Returns;
 use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
@@ -119,6 +120,7 @@ impl Deployment {
             settings,
             merchants: no_merchants(clock.clone(), life),
             repeats: Repeats::default(),
+            returns: Returns::default(),
             senders: Senders::default(),
             refused_credentials: Refusals::default(),
             in_flight: InFlight::default(),

@@ -6,7 +6,7 @@ pub mod payers;
 
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -35,6 +35,7 @@ use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
+use regente_engine::calls::returns::Returns;
 use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
@@ -582,6 +583,7 @@ struct WireState {
     is_forgetful: AtomicBool,
     is_contradictory: AtomicBool,
     is_server_down: AtomicBool,
+    questions_of_3ds: AtomicU32,
     slowness: Mutex<Option<(Clock, Duration)>>,
     payers: Payers,
     /// For each void: how many days the provider may take to gather the money.
@@ -631,6 +633,11 @@ impl Wire {
     /// Makes the 3DS server answer nothing.
     pub fn take_down_3ds(&self) {
         self.0.is_server_down.store(true, Ordering::SeqCst);
+    }
+
+    /// How often the 3DS server was asked.
+    pub fn questions_of_3ds(&self) -> u32 {
+        self.0.questions_of_3ds.load(Ordering::SeqCst)
     }
 
     /// Makes every call take this long by `clock`.
@@ -760,6 +767,7 @@ struct WiredBooks {
 impl CardholderBooks for WiredBooks {
     fn ask(&self, question: CardholderQuestion) -> BoxFuture<'_, CardholderAnswer> {
         Box::pin(async move {
+            self.wire.0.questions_of_3ds.fetch_add(1, Ordering::SeqCst);
             self.fuse.step().await;
             if self.wire.0.is_server_down.load(Ordering::SeqCst) {
                 return CardholderAnswer::Unavailable;
@@ -949,6 +957,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         chance,
         merchants: no_merchants(clock.clone(), life),
         repeats: Repeats::default(),
+        returns: Returns::default(),
         senders: Senders::default(),
         refused_credentials: Refusals::default(),
         in_flight: InFlight::default(),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use regente_engine::calls::returns::LOOK_UPS_MAX;
 use regente_engine::settings::Mode;
 use serde_json::{Value, json};
 
@@ -25,6 +26,7 @@ stories! {
     a_challenge_that_is_abandoned_ends_after_fifteen_minutes,
     whoever_passes_and_does_not_come_back_is_charged_by_the_job,
     coming_back_again_changes_nothing,
+    coming_back_asks_the_server_so_often_and_no_more,
     an_address_that_is_not_signed_leads_nowhere,
     a_signed_address_is_good_for_an_hour,
     the_pages_are_for_browsers,
@@ -207,6 +209,30 @@ async fn coming_back_again_changes_nothing(app: TestApp) {
     assert_eq!(visit(&app, &path).await.header("location"), one.header("location"));
     assert_eq!(read(&app, &charge).await, done);
     assert_eq!(app.books.effects().await.unwrap(), 1);
+}
+
+/// Whoever holds the address needs no key, and each look-up is a call.
+async fn coming_back_asks_the_server_so_often_and_no_more(app: TestApp) {
+    let app = app.reachable().await;
+    let charge = challenged(&app, CHALLENGE_PASSES).await;
+    // The address is known from the challenge itself, before the cardholder has answered.
+    let token = text(&charge["threeDSecure2"]["authData"]["response"]["token"]);
+    let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).unwrap()).unwrap();
+    let claims: Value = serde_json::from_slice(&claims).unwrap();
+    let path = text(&claims["ReturnUrl"]).strip_prefix(ADDRESS).unwrap();
+    let before = app.wire.questions_of_3ds();
+    for _ in 0..3 * LOOK_UPS_MAX {
+        assert_eq!(visit(&app, path).await.status, 303);
+    }
+    assert_eq!(app.wire.questions_of_3ds() - before, LOOK_UPS_MAX);
+    assert_eq!(read(&app, &charge).await["status"], "pending");
+    // The job is not kept from asking.
+    answer(&app, &charge, "approve").await;
+    app.later(14 * MINUTE).await;
+    assert_eq!(read(&app, &charge).await["status"], "authorized");
+    let asked = app.wire.questions_of_3ds();
+    assert_eq!(visit(&app, path).await.status, 303);
+    assert_eq!(app.wire.questions_of_3ds(), asked, "a challenge that has ended is not looked up");
 }
 
 async fn an_address_that_is_not_signed_leads_nowhere(app: TestApp) {
