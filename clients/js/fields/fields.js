@@ -6,7 +6,8 @@
 const { api } = document.documentElement.dataset;
 const SIBLINGS_MS_MAX = 2_000;
 const CALL_MS_MAX = 25_000;
-const PATHS = ["/v1/tokens", "/v1/sessions/tokens"];
+const SESSION_PATH = "/v1/sessions/tokens";
+const PATHS = ["/v1/tokens", SESSION_PATH];
 const UNEXPECTED = { type: "api_error", code: 500, message: "unexpected error" };
 const FORBIDDEN = { type: "invalid_request_error", code: 403, message: "forbidden" };
 
@@ -162,11 +163,16 @@ function leave() {
   report(true);
 }
 
+/** A name that nobody guesses. */
+function newName() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** The values of the other fields, as far as their frames answer. */
 function gather(fields) {
   const others = fields.filter((name) => name !== field && name in KINDS).length;
   const card = { [kind.member]: value() };
-  const ask = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join("");
+  const ask = newName();
   return new Promise((resolve) => {
     const settle = () => {
       clearTimeout(timer);
@@ -199,11 +205,17 @@ async function tokenize({ authorizationData, tokensPath, card, fields, cvvOnly }
   const body = cvvOnly ? { cvvUpdate: typed.cardCvv } : typed;
   const call = new AbortController();
   const timer = setTimeout(() => call.abort(), CALL_MS_MAX);
-  const answer = await fetch(api + (PATHS.includes(tokensPath) ? tokensPath : PATHS[0]), {
+  const path = PATHS.includes(tokensPath) ? tokensPath : PATHS[0];
+  const post = (headers) => fetch(api + path, {
     method: "POST", credentials: "omit", cache: "no-store", referrerPolicy: "no-referrer", signal: call.signal,
-    headers: { "Content-Type": "application/json", "X-Api-Key": apiKey, "X-Client-Id": clientId },
+    headers: { "Content-Type": "application/json", "X-Api-Key": apiKey, "X-Client-Id": clientId, ...headers },
     body: JSON.stringify(body),
   });
+  // A session may ask for a proof that a person types the card. It is for the token that this key makes.
+  const headers = path === SESSION_PATH ? { "X-Idempotency-Key": newName() } : {};
+  let answer = await post(headers);
+  const challenge = answer.headers.get("X-Captcha-Challenge");
+  if (challenge) answer = await post({ ...headers, "X-Captcha-Token": await solve(challenge, call.signal) });
   if (answer.status === 403) return { error: FORBIDDEN };
   const told = await answer.json();
   clearTimeout(timer);

@@ -8,6 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::card::record::{Card, CardState};
 use regente_domain::id::{CardId, MerchantId, TokenId};
+use regente_domain::session::Session;
 use regente_engine::audit::{self, Openings};
 use regente_engine::caller::{Authority, Caller, RequestId};
 use regente_engine::card_data::{TokenContents, new_card, open_holder, open_token, seal_card};
@@ -35,6 +36,7 @@ use crate::http::card_testing::{Attempt, TriedCard};
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;
 use crate::http::peer::PeerAddress;
+use crate::human_check::must_pass;
 use view::{CardSchema, CardWithCustomer};
 
 /// Cards on a page by default (`docs/interface/conventions.md#lists`).
@@ -128,6 +130,19 @@ pub async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
+    store(app, caller, request_id, peer, headers, body, None).await
+}
+
+/// Stores a card, with the key of this session, if it is one of a session.
+pub(super) async fn store(
+    app: App,
+    caller: Caller,
+    request_id: RequestId,
+    peer: PeerAddress,
+    headers: HeaderMap,
+    body: Body,
+    session: Option<&Session>,
+) -> Result<Response, ApiError> {
     let attempt = app.limiters.card_testing.begin(&caller, peer)?;
     let new = body.read(read)?;
     let seed = sandbox_seed(&headers)?;
@@ -137,6 +152,10 @@ pub async fn create(
                 KeyLookup::New(claim) => claim,
                 KeyLookup::Answered(finished) => return body_response(finished),
             };
+            // What a provider says of a card is told to people alone. A card that is stored without a check tells nothing.
+            if let Some(session) = session {
+                must_pass(&*app.human_check, &app, &caller, session, &headers).await?;
+            }
             let openings = Openings::of(&app, &caller, &request_id);
             checked(
                 app,

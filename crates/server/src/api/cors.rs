@@ -15,10 +15,10 @@ use futures_util::future::Either;
 use crate::http::Answered;
 
 const ALLOWED_HEADERS: HeaderValue =
-    HeaderValue::from_static("content-type,x-api-key,x-client-id,x-idempotency-key");
+    HeaderValue::from_static("content-type,x-api-key,x-captcha-token,x-client-id,x-idempotency-key");
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("GET,POST,OPTIONS");
 const EXPOSED_HEADERS: HeaderValue =
-    HeaderValue::from_static("x-request-id, retry-after, idempotent-replayed");
+    HeaderValue::from_static("x-request-id, retry-after, idempotent-replayed, x-captcha-challenge");
 /// How long a browser may cache the answer to a preflight request.
 const SECONDS_MAX: HeaderValue = HeaderValue::from_static("600");
 const ANY_ORIGIN: HeaderValue = HeaderValue::from_static("*");

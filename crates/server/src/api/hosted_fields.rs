@@ -22,6 +22,7 @@ const SCRIPT: &str = concat!(
     "(() => {\n\"use strict\";\n",
     include_str!("../../../../clients/js/fields/cards.js"),
     include_str!("../../../../clients/js/fields/styles.js"),
+    include_str!("../../../../clients/js/fields/proof.js"),
     include_str!("../../../../clients/js/fields/fields.js"),
     "})();\n"
 );

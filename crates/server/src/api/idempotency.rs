@@ -129,7 +129,7 @@ pub async fn commit_once_in_steps<Planning: Future<Output = Result<Planned, Erro
 
 /// As [`commit_once`] for answers that show what must not be stored, such as the id of a token: `complete` puts it into
 /// the answer, new or replayed, from the request, which is the same whenever its key is.
-pub async fn commit_once_and_complete<Planning: Future<Output = Result<Planned, Error>> + Send>(
+pub async fn commit_once_and_complete<E, Planning>(
     app: &App,
     caller: &Caller,
     headers: &HeaderMap,
@@ -137,10 +137,14 @@ pub async fn commit_once_and_complete<Planning: Future<Output = Result<Planned, 
     body: &Body,
     plan: impl FnMut() -> Planning + Send,
     complete: impl FnOnce(Answer) -> Result<Answer, Error> + Send,
-) -> Result<Response, ApiError> {
+) -> Result<Response, ApiError>
+where
+    E: From<Error> + Into<ApiError>,
+    Planning: Future<Output = Result<Planned, E>> + Send,
+{
     let keyed = Keyed::of(headers, body)?;
     let request = keyed.as_ref().map(|keyed| keyed.request(caller, route));
-    match idempotency::commit_once(app, request, plan).await? {
+    match idempotency::commit_once(app, request, plan).await.map_err(Into::into)? {
         Committed::Now(answer) => json_response(complete(answer)?),
         Committed::Before(Finished::Body(answer)) => Ok(replayed(json_response(complete(answer)?)?)),
         Committed::Before(finished @ Finished::Charge { .. }) => body_response(finished),

@@ -6,6 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::card::Cvv;
 use regente_domain::id::TokenId;
+use regente_domain::session::Session;
 use regente_engine::app::Answer;
 use regente_engine::caller::Caller;
 use regente_engine::card_data::{TokenContents, seal_token};
@@ -27,6 +28,7 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::{IdempotencyKey, idempotency_key};
 use crate::http::peer::PeerAddress;
 use crate::http::rates::RateKey;
+use crate::human_check::must_pass;
 
 /// A card, a security code, or both.
 #[derive(ToSchema)]
@@ -100,10 +102,22 @@ pub async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
+    make(&app, &caller, peer, &headers, &body, None).await
+}
+
+/// Makes a token, with the key of this session, if it is one of a session.
+pub(super) async fn make(
+    app: &App,
+    caller: &Caller,
+    peer: PeerAddress,
+    headers: &HeaderMap,
+    body: &Body,
+    session: Option<&Session>,
+) -> Result<Response, ApiError> {
     if caller.is_public_key() {
         app.limiters.tokens.check(&RateKey::Tokens(caller.credential_id.uuid(), peer.0.into()))?;
     }
-    let attempt = app.limiters.card_testing.begin(&caller, peer)?;
+    let attempt = app.limiters.card_testing.begin(caller, peer)?;
     let contents = match body.read(read)? {
         NewToken::Card(card) => {
             let card = card.checked(app.clock.of(caller.client_id))?;
@@ -116,11 +130,17 @@ pub async fn create(
         }
         NewToken::Cvv(cvv) => TokenContents::Cvv(cvv),
     };
-    let key = idempotency_key(&headers)?;
-    let mask = mask_of(key.as_ref().map(IdempotencyKey::as_str).unwrap_or_default(), &body);
-    let plan = || async { plan(&app, &caller, &contents, mask) };
+    let key = idempotency_key(headers)?;
+    let mask = mask_of(key.as_ref().map(IdempotencyKey::as_str).unwrap_or_default(), body);
+    // A token that was made before is answered again, also when the proof for it has grown old.
+    let plan = || async {
+        if let Some(session) = session {
+            must_pass(&*app.human_check, app, caller, session, headers).await?;
+        }
+        Ok::<_, ApiError>(plan(app, caller, &contents, mask)?)
+    };
     let complete = |answer| unmasked(answer, mask);
-    commit_once_and_complete(&app, &caller, &headers, "POST /v1/tokens", &body, plan, complete).await
+    commit_once_and_complete(app, caller, headers, "POST /v1/tokens", body, plan, complete).await
 }
 
 /// What hides the id of a token in the answer that is kept for an idempotency key: whoever holds the database and its

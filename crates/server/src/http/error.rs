@@ -19,6 +19,9 @@ use regente_engine::error::{Cause, Error};
 use regente_engine::vault::VaultError;
 use regente_store::StoreError;
 
+use super::business_code::CAPTCHA_REQUIRED;
+use super::headers::CAPTCHA_CHALLENGE;
+
 pub use body::{CommonErrors, ErrorBody, ErrorEnvelope, ErrorType, ForbiddenBody, KeylessErrors};
 pub use fault::{Fault, General};
 
@@ -56,6 +59,13 @@ pub enum ApiError {
     },
     /// The request is understood and breaks a rule of its record, which one sentence names.
     RuleBroken(&'static str),
+    /// The session wants to know whether a person asks, and nothing proves it (`docs/checkout.md#human-check`).
+    PersonUnproved {
+        /// What is missing.
+        message: &'static str,
+        /// What a proof for the key of the request starts with.
+        challenge: Option<String>,
+    },
     /// The key exceeds its rate.
     TooManyRequests {
         /// The time until the next request is accepted.
@@ -96,6 +106,11 @@ impl ApiError {
             Self::RuleBroken(rule) => {
                 Answer::new(StatusCode::BAD_REQUEST, Type::BadRequest, "Bad Request Exception")
                     .details(vec![rule.to_owned()])
+            }
+            Self::PersonUnproved { message, challenge } => {
+                Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::BadRequest, message)
+                    .business_code(CAPTCHA_REQUIRED)
+                    .challenge(challenge)
             }
             Self::TooManyRequests { retry_after } => {
                 Answer::new(StatusCode::TOO_MANY_REQUESTS, Type::ApiError, "Too many requests")
@@ -211,6 +226,8 @@ pub struct Answer {
     pub error: Option<ErrorBody>,
     /// The value of `Retry-After`.
     pub retry_after: Option<Duration>,
+    /// The value of `X-Captcha-Challenge`.
+    pub challenge: Option<String>,
     /// The cause, for the log only.
     pub cause: Option<Cause>,
 }
@@ -227,11 +244,11 @@ impl Answer {
             key: None,
             details: Vec::new(),
         };
-        Self { status, error: Some(error), retry_after: None, cause: None }
+        Self { status, error: Some(error), retry_after: None, challenge: None, cause: None }
     }
 
     fn forbidden() -> Self {
-        Self { status: StatusCode::FORBIDDEN, error: None, retry_after: None, cause: None }
+        Self { status: StatusCode::FORBIDDEN, error: None, retry_after: None, challenge: None, cause: None }
     }
 
     fn with(mut self, change: impl FnOnce(&mut ErrorBody)) -> Self {
@@ -259,17 +276,25 @@ impl Answer {
         self
     }
 
+    fn challenge(mut self, challenge: Option<String>) -> Self {
+        self.challenge = challenge;
+        self
+    }
+
     fn cause(mut self, cause: Option<Cause>) -> Self {
         self.cause = cause;
         self
     }
 
-    /// An answer with the resource's own body; status, `Retry-After` and the cause for the log stay.
+    /// An answer with the resource's own body; status, headers and the cause for the log stay.
     pub fn with_body(self, body: impl IntoResponse) -> Response {
         let mut response = body.into_response();
         *response.status_mut() = self.status;
         if let Some(after) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, whole_seconds(after));
+        }
+        if let Some(Ok(challenge)) = self.challenge.map(HeaderValue::try_from) {
+            response.headers_mut().insert(CAPTCHA_CHALLENGE, challenge);
         }
         if self.status.is_server_error() {
             response.extensions_mut().insert(Fault { cause: self.cause });
@@ -309,6 +334,7 @@ impl fmt::Display for ApiError {
             Self::BankIdentifierRequired => BANK_IDENTIFIER_REQUIRED,
             Self::FileTooLarge { .. } => "file too large",
             Self::RuleBroken(rule) => rule,
+            Self::PersonUnproved { message, .. } => message,
             Self::TooManyRequests { .. } => "too many requests",
             Self::Engine(error) => return error.fmt(f),
         })

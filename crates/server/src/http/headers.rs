@@ -19,6 +19,8 @@ pub const IDEMPOTENCY_KEY: &str = "x-idempotency-key";
 pub const IDEMPOTENCY_KEY_ALIAS: &str = "idempotency-key";
 /// The header with the proof that a person pays (`docs/checkout.md#human-check`).
 pub const CAPTCHA_TOKEN: &str = "x-captcha-token";
+/// The header of a refusal with what that proof starts with (`docs/checkout.md#human-check`).
+pub const CAPTCHA_CHALLENGE: &str = "x-captcha-challenge";
 /// The header that marks a replayed answer (`docs/interface/conventions.md#idempotency`).
 pub const IDEMPOTENT_REPLAYED: &str = "idempotent-replayed";
 /// The header with the id of a request in the log (`docs/interface/conventions.md#request-ids`).

@@ -1,8 +1,8 @@
-//! The browser looks for a number, which takes it less than a second and a program as long for each payment that it tries.
+//! The browser looks for a number, which takes it less than a second and a program as long for each card that it tries.
 //! Nobody else takes part, and nothing of the buyer is looked at.
 //!
-//! The challenge is signed for one payment, so nothing is stored: its idempotency key makes one charge, and stays claimed for
-//! as long as the challenge is good.
+//! The challenge is signed for one idempotency key, so nothing is stored: the key makes one charge, one card and one token at
+//! most, and stays claimed for as long as the challenge is good.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use regente_engine::app::App;
 use regente_engine::error::Error;
 
-use super::{HumanCheck, Payment, Verdict};
+use super::{HumanCheck, Step, Verdict};
 
 /// How long a challenge is good, unless idempotency keys are kept for less.
 const LIFE: Duration = Duration::from_secs(10 * 60);
@@ -26,22 +26,22 @@ const ZERO_BITS: u32 = 17;
 pub struct ProofOfWork;
 
 impl HumanCheck for ProofOfWork {
-    fn challenge<'a>(&'a self, app: &'a App, payment: Payment<'a>) -> BoxFuture<'a, Result<String, Error>> {
+    fn challenge<'a>(&'a self, app: &'a App, step: Step<'a>) -> BoxFuture<'a, Result<String, Error>> {
         let life = LIFE.min(app.settings.idempotency_retention);
-        let end = app.clock.of(payment.session.client_id) + life;
-        sign(app, payment, end.as_millis() / 1000).boxed()
+        let end = app.clock.of(step.session.client_id) + life;
+        sign(app, step, end.as_millis() / 1000).boxed()
     }
 
     fn verify<'a>(
         &'a self,
         app: &'a App,
-        payment: Payment<'a>,
+        step: Step<'a>,
         token: &'a str,
     ) -> BoxFuture<'a, Result<Verdict, Error>> {
         async move {
             let Some((challenge, end)) = parts(token) else { return Ok(Verdict::Refused) };
-            let ours = sign(app, payment, end).await?;
-            let now = app.clock.of(payment.session.client_id).as_millis() / 1000;
+            let ours = sign(app, step, end).await?;
+            let now = app.clock.of(step.session.client_id).as_millis() / 1000;
             let is_ours = verify_slices_are_equal(ours.as_bytes(), challenge.as_bytes()).is_ok();
             match is_ours && now < end && zero_bits(token) >= ZERO_BITS {
                 true => Ok(Verdict::Passed),
@@ -52,8 +52,8 @@ impl HumanCheck for ProofOfWork {
     }
 }
 
-async fn sign(app: &App, payment: Payment<'_>, end: i64) -> Result<String, Error> {
-    let Payment { session, caller, key } = payment;
+async fn sign(app: &App, step: Step<'_>, end: i64) -> Result<String, Error> {
+    let Step { session, caller, key } = step;
     let keys = app.vault.client_keys(session.client_id).await?;
     let (id, scope, terms) =
         (session.id.to_string(), caller.idempotency_scope(), format!("{end}.{ZERO_BITS}"));

@@ -12,6 +12,10 @@ const session = await call("POST", "/v1/sessions", {
   merchantId: REGENTE_MERCHANT_ID, items: [{ name: "Shoe", unitPrice: 150, quantity: 1 }],
   paymentMethods: [{ paymentType: "credit", installments: 1 }],
 });
+const asking = await call("POST", "/v1/sessions", {
+  merchantId: REGENTE_MERCHANT_ID, items: [{ name: "Shoe", unitPrice: 150, quantity: 1 }], captchaEnabled: true,
+  paymentMethods: [{ paymentType: "credit", installments: 1 }],
+});
 const { scripts } = await (await fetch(`${REGENTE_URL}/js/manifest.json`)).json();
 const scriptTag = (path) => {
   const { integrity } = scripts.find((script) => script.path === path);
@@ -55,6 +59,7 @@ const shop = await openShop({
   "/v2-wrong-key": checkout(made({ apiKey: NOBODYS_KEY })),
   "/v2-vendor": checkout(made({ vendor: "acme" }), "pt-BR"),
   "/v2-session": checkout(made({ tokensPath: "/v1/sessions/tokens", apiKey: session.publicKey })),
+  "/v2-asking": checkout(made({ tokensPath: "/v1/sessions/tokens", apiKey: asking.publicKey })),
   "/v2-strange": checkout(made({ tokensPath: "/v1/nothing" })),
   "/v2-cvv": checkout(made({ only: { cardCvv: { container: "card-cvv" } }, apiUrl: REGENTE_URL })),
   "/v2-silent": checkout(made({ hostedFieldsUrl: `${REGENTE_URL}/nothing-here` })),
@@ -300,6 +305,19 @@ async function v1() {
   await close();
 }
 
+/** A page that knows nothing of the human check, with the key of a session that asks for it. */
+async function provesAPerson() {
+  const { page, complaints, asked, close } = await open("/v2-asking", { ignoring: /status of 422/ });
+  await typeCard(page);
+  const { id } = await call("POST", "/v1/sessions/cards", { tokenId: tokenIn(await tokenize(page)) }, asking.publicKey);
+  assert.ok(id);
+  tokenIn(await page.evaluate(() => library.tokenizeCvv()));
+  const posts = asked.filter((request) => request.startsWith("POST"));
+  assert.deepEqual(posts, Array(4).fill(`POST ${REGENTE_URL}/v1/sessions/tokens`), "each token was asked for twice");
+  tell("proves a person", { complaints });
+  await close();
+}
+
 /** A card that the test looks for afterwards, in everything that the server has written. */
 async function passesTheCanary() {
   const { page, complaints, close } = await open("/v2");
@@ -321,6 +339,7 @@ try {
   await isRefused();
   await isUsedByEverybody();
   await doesNotMixCards();
+  await provesAPerson();
   await v1();
   await passesTheCanary();
   const more = { open, publicKey, library, made, listening };

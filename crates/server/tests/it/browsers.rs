@@ -133,6 +133,7 @@ async fn a_shop_takes_cards_in_fields_that_it_cannot_read() {
             "is refused",
             "is used by everybody",
             "does not mix cards",
+            "proves a person",
             "v1",
             "passes the canary",
             "is spied on in vain",

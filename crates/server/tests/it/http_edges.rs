@@ -90,7 +90,10 @@ async fn a_page_may_ask_first_without_a_key() {
         let headers = [
             SHOP,
             ("Access-Control-Request-Method", operation.method.as_str()),
-            ("Access-Control-Request-Headers", "content-type,x-api-key,x-client-id,x-idempotency-key"),
+            (
+                "Access-Control-Request-Headers",
+                "content-type,x-api-key,x-captcha-token,x-client-id,x-idempotency-key",
+            ),
         ];
         let reply = bare(&app, Method::OPTIONS, &path, &headers, "").await;
         let allowed = reply.header("access-control-allow-origin");
@@ -102,7 +105,10 @@ async fn a_page_may_ask_first_without_a_key() {
         assert_eq!((reply.status.as_u16(), allowed, reply.bytes.len()), (204, Some("*"), 0), "{path}");
         for (name, value) in [
             ("access-control-allow-methods", "GET,POST,OPTIONS"),
-            ("access-control-allow-headers", "content-type,x-api-key,x-client-id,x-idempotency-key"),
+            (
+                "access-control-allow-headers",
+                "content-type,x-api-key,x-captcha-token,x-client-id,x-idempotency-key",
+            ),
             ("access-control-max-age", "600"),
         ] {
             assert_eq!(reply.header(name), Some(value), "{path}");

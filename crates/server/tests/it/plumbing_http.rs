@@ -221,7 +221,7 @@ async fn a_page_may_ask_before_it_calls() {
         assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
         assert_eq!(
             answer.header("access-control-allow-headers"),
-            Some("content-type,x-api-key,x-client-id,x-idempotency-key")
+            Some("content-type,x-api-key,x-captcha-token,x-client-id,x-idempotency-key")
         );
         assert_eq!(answer.header("access-control-allow-methods"), Some("GET,POST,OPTIONS"));
         assert_eq!(answer.header("access-control-max-age"), Some("600"));
@@ -237,7 +237,7 @@ async fn a_page_sees_errors_too_but_only_on_its_routes() {
         assert_eq!(answer.header("access-control-allow-origin"), Some("*"), "{path}");
         assert_eq!(
             answer.header("access-control-expose-headers"),
-            Some("x-request-id, retry-after, idempotent-replayed")
+            Some("x-request-id, retry-after, idempotent-replayed, x-captcha-challenge")
         );
     }
     for path in

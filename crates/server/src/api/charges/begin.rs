@@ -73,7 +73,9 @@ pub(super) async fn begin(
             session::must_take(session, payment_type, app.clock.of(caller.client_id))?;
             must_pass(&*app.human_check, &app, &caller, session, &headers).await?;
         }
-        prepare::prepare(&app, &caller, &request_id, request, claim.clone(), openings, seed).await
+        Ok::<_, ApiError>(
+            prepare::prepare(&app, &caller, &request_id, request, claim.clone(), openings, seed).await?,
+        )
     };
     let new = match unless_overtaken(&app, claim.as_ref(), prepared.await).await? {
         Plan::Own(new) => Box::new(new),

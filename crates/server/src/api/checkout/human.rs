@@ -13,14 +13,14 @@ use crate::api::sessions;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::headers::idempotency_key;
-use crate::human_check::Payment;
+use crate::human_check::Step;
 
 #[derive(Serialize)]
 struct Asked {
     challenge: String,
 }
 
-/// The challenge for the payment that the idempotency key names.
+/// The challenge for what the idempotency key names: a payment, a check of a card, or a token.
 pub(super) async fn challenge(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
@@ -30,8 +30,8 @@ pub(super) async fn challenge(
     let session = sessions::find(&app, &caller, &id).await?;
     let missing = || Error::invalid("X-Idempotency-Key", "should not be empty");
     let key = idempotency_key(&headers)?.ok_or_else(missing)?;
-    let payment = Payment { session: &session, caller: &caller, key: key.as_str() };
-    let challenge = app.human_check.challenge(&app, payment).await?;
+    let step = Step { session: &session, caller: &caller, key: key.as_str() };
+    let challenge = app.human_check.challenge(&app, step).await?;
     Ok(([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(Asked { challenge }))
         .into_response())
 }

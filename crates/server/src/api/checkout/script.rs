@@ -28,6 +28,9 @@ pub(super) const SOURCE: &str = joined!(
     "8-main.js",
 );
 
+/// The work of the human check, which the frames of the card fields do as well.
+const PROOF: &str = include_str!("../../../../../clients/js/fields/proof.js");
+
 /// The script of the page that a bank leads back to, inside of the frame.
 const RETURNED: &str = "parent.postMessage(\"checkout:returned\",location.origin);";
 
@@ -49,10 +52,10 @@ impl Inline {
 /// Characters of the hash in the path of the script.
 const HASH_CHARS: usize = 16;
 
-/// What browsers are sent: the library with the card fields, and the script of the page. No module: that would wait for the
-/// page to be painted, which takes a phone as long as the whole script.
+/// What browsers are sent: the library with the card fields, the work of the human check, and the script of the page. No
+/// module: that would wait for the page to be painted, which takes a phone as long as the whole script.
 static SENT: LazyLock<String> = LazyLock::new(|| {
-    let source = without_comments(&[LIBRARY.text(), SOURCE].concat());
+    let source = without_comments(&[LIBRARY.text(), PROOF, SOURCE].concat());
     // The braces keep its names from the names of the page.
     format!("\"use strict\";{{\n{source}\n}}")
 });

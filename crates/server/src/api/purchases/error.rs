@@ -171,6 +171,7 @@ fn of_general(error: ApiError) -> Response {
         | ApiError::BankIdentifierRequired
         | ApiError::FileTooLarge { .. }
         | ApiError::RuleBroken(_)
+        | ApiError::PersonUnproved { .. }
         | ApiError::TooManyRequests { .. } => error.into_response(),
         ApiError::MalformedBody(sentence) => refused(BodyCode::InvalidRequest, vec![sentence]),
         ApiError::Engine(error) => of_engine(error),
@@ -236,7 +237,7 @@ fn fault(cause: Option<Cause>) -> Response {
 
 fn answer(content: PurchaseErrorContent, retry_after: Option<Duration>, cause: Option<Cause>) -> Response {
     let status = StatusCode::from_u16(content.code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let answer = Answer { status, error: None, retry_after, cause };
+    let answer = Answer { status, error: None, retry_after, challenge: None, cause };
     answer.with_body(Json(PurchaseErrorEnvelope { error: content }))
 }
 

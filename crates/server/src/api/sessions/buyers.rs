@@ -28,15 +28,21 @@ use crate::http::peer::PeerAddress;
 /// Makes a token with the key of a session, as `POST /v1/tokens` does.
 #[utoipa::path(
     post, path = "/v1/sessions/tokens", operation_id = "createSessionToken", tag = "Sessions",
-    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
+    params(
+        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
+            pattern = "^[!-~]([ -~]*[!-~])?$",
+            description = "The same key and body give the same answer again for 24 hours"),
+        ("X-Captcha-Token" = Option<String>, Header,
+            description = "Proves that a person asks, where the session of the key has `captchaEnabled`"),
+    ),
     request_body(content = NewTokenBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The token.", body = Token,
             example = json!({ "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00" })),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
-        (status = 422, description = "The session takes no cards any more.", body = ErrorEnvelope),
+        (status = 422, description = "The session takes no cards any more, or asks for `X-Captcha-Token`.",
+            body = ErrorEnvelope, headers(("X-Captcha-Challenge" = Option<String>,
+                description = "What that token starts with, where the request has an idempotency key"))),
         CommonErrors,
     ),
     security(("client_id" = [], "api_key" = [])),
@@ -48,8 +54,8 @@ pub async fn create_token(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    takes_cards(&app, &caller, &body).await?;
-    tokens::create(State(app), Extension(caller), Extension(peer), headers, body).await
+    let session = takes_cards(&app, &caller, &body).await?;
+    tokens::make(&app, &caller, peer, &headers, &body, session.as_ref()).await
 }
 
 /// Stores a card with the key of a session, as `POST /v1/cards` does.
@@ -61,13 +67,17 @@ pub async fn create_token(
             description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
+        ("X-Captcha-Token" = Option<String>, Header,
+            description = "Proves that a person has a card checked, where the session of the key has `captchaEnabled`"),
     ),
     request_body(content = NewCardBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The card.", body = CardSchema),
         (status = 404, description = "`merchantId` is not one of the account.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
-        (status = 422, description = "The session takes no cards any more.", body = ErrorEnvelope),
+        (status = 422, description = "The session takes no cards any more, or asks for `X-Captcha-Token`.",
+            body = ErrorEnvelope, headers(("X-Captcha-Challenge" = Option<String>,
+                description = "What that token starts with, where the request has an idempotency key"))),
         (status = 424, description = "The card could not be checked; there is no card.", body = ErrorEnvelope),
         CommonErrors,
     ),
@@ -76,13 +86,13 @@ pub async fn create_token(
 pub async fn create_card(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
-    request_id: Extension<RequestId>,
-    peer: Extension<PeerAddress>,
+    Extension(request_id): Extension<RequestId>,
+    Extension(peer): Extension<PeerAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    takes_cards(&app, &caller, &body).await?;
-    cards::create(State(app), Extension(caller), request_id, peer, headers, body).await
+    let session = takes_cards(&app, &caller, &body).await?;
+    cards::store(app, caller, request_id, peer, headers, body, session.as_ref()).await
 }
 
 /// Creates or finds a customer with the key of a session, as `POST /v1/customers` does.
@@ -215,17 +225,18 @@ async fn session_takes_buyers(app: &App, caller: &Caller) -> Result<Option<Sessi
 }
 
 /// Refuses the key of a session that takes no card any more, and a check of a card at another merchant.
-async fn takes_cards(app: &App, caller: &Caller, body: &Body) -> Result<(), ApiError> {
-    let Some(session) = session_takes_buyers(app, caller).await? else { return Ok(()) };
+async fn takes_cards(app: &App, caller: &Caller, body: &Body) -> Result<Option<Session>, ApiError> {
+    let Some(session) = session_takes_buyers(app, caller).await? else { return Ok(None) };
     flow::must_take_cards(&session)?;
-    Ok(body.read(|fields| {
+    body.read(|fields| {
         is_at_the_merchant(fields, &session);
         fields.optional("zeroDollar").object(|nested| {
             is_at_the_merchant(nested, &session);
             Some(())
         });
         Some(())
-    })?)
+    })?;
+    Ok(Some(session))
 }
 
 fn is_at_the_merchant(fields: &Fields<'_>, session: &Session) {

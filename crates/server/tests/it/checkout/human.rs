@@ -7,10 +7,11 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{key, page, path, session};
-use crate::harness::{APPROVED, Client, Reply, TestApp, stories, token_body};
+use crate::harness::{APPROVED, Client, Reply, TestApp, WRONG_CVV, stories, token_body};
 
 stories! {
     a_session_asks_whether_a_person_pays,
+    a_session_tells_of_cards_to_people_alone,
 }
 
 /// The token that a browser makes of a challenge.
@@ -41,17 +42,21 @@ impl<'a> Buyer<'a> {
         asked["challenge"].as_str().unwrap().to_owned()
     }
 
-    async fn pay(&self, key: Option<&str>, token: Option<&str>) -> Reply {
-        let path = format!("/v1/sessions/{}/charge", self.session["id"].as_str().unwrap());
+    async fn post(&self, path: &str, key: Option<&str>, token: Option<&str>, body: &Value) -> Reply {
         let headers: Vec<(&str, &str)> = [("X-Idempotency-Key", key), ("X-Captcha-Token", token)]
             .into_iter()
             .filter_map(|(name, value)| Some((name, value?)))
             .collect();
+        self.app.call(&self.client, Method::POST, path, &headers, Some(body)).await
+    }
+
+    async fn pay(&self, key: Option<&str>, token: Option<&str>) -> Reply {
+        let path = format!("/v1/sessions/{}/charge", self.session["id"].as_str().unwrap());
         let body = json!({
             "paymentMethod": { "paymentType": "credit", "installments": 1 },
             "paymentSource": { "sourceType": "card", "card": token_body(APPROVED) },
         });
-        self.app.call(&self.client, Method::POST, &path, &headers, Some(&body)).await
+        self.post(&path, key, token, &body).await
     }
 
     async fn is_refused(&self, why: &str, key: Option<&str>, token: Option<&str>) {
@@ -116,4 +121,62 @@ async fn a_session_asks_whether_a_person_pays(app: TestApp) {
     server.pay(None, None).await.expect(201);
     let counted = app.get(&format!("/v1/sessions/{}", asking["id"].as_str().unwrap())).await.expect(200);
     assert_eq!(counted["multiplePayments"]["paymentCount"], 2, "what was refused made no charge");
+}
+
+/// The session asks for a proof; returns the challenge that comes along.
+#[track_caller]
+fn asks_for_a_person(why: &str, reply: &Reply) -> Option<String> {
+    let body = reply.expect(422);
+    assert_eq!(body["error"]["businessCode"], "session_captcha_required", "{why}: {body:#}");
+    reply.header("x-captcha-challenge").map(str::to_owned)
+}
+
+const TOKENS: &str = "/v1/sessions/tokens";
+const CARDS: &str = "/v1/sessions/cards";
+
+async fn a_session_tells_of_cards_to_people_alone(app: TestApp) {
+    let app = super::patient(app).await;
+    let terms = json!({
+        "captchaEnabled": true, "paymentMethods": [{ "paymentType": "credit", "installments": 1 }],
+    });
+    let asking = session(&app, terms).await;
+    let ana = Buyer::of(&app, &asking);
+
+    // A token: without a key there is nothing to prove, and what is wrong by itself is said at once.
+    let card = token_body(WRONG_CVV);
+    assert_eq!(asks_for_a_person("no key", &ana.post(TOKENS, None, None, &card).await), None);
+    let wrong = json!({ "cvvUpdate": "1" });
+    assert_eq!(ana.post(TOKENS, Some("one"), None, &wrong).await.status, 400);
+    let refused = ana.post(TOKENS, Some("one"), None, &card).await;
+    let proof = solve(&asks_for_a_person("no proof", &refused).expect("a challenge"));
+    asks_for_a_person("another key", &ana.post(TOKENS, Some("two"), Some(&proof), &card).await);
+    asks_for_a_person(
+        "a code alone",
+        &ana.post(TOKENS, Some("two"), None, &json!({ "cvvUpdate": "123" })).await,
+    );
+    let made = ana.post(TOKENS, Some("one"), Some(&proof), &card).await;
+    assert_eq!(ana.post(TOKENS, Some("one"), None, &card).await.bytes, made.bytes, "the same token again");
+    let token = made.expect(201)["tokenId"].clone();
+
+    // A check: refused without asking a provider, and without using the token up.
+    let merchant = &asking["merchantId"];
+    let flat = json!({ "tokenId": token, "merchantId": merchant, "cvvCheck": true });
+    let nested = json!({ "tokenId": token, "zeroDollar": { "merchantId": merchant, "cvvCheck": true } });
+    for check in [&flat, &nested] {
+        assert_eq!(asks_for_a_person("no key", &ana.post(CARDS, None, None, check).await), None);
+    }
+    // The page asks before it needs the proof.
+    let proof = solve(&ana.challenge("check").await);
+    asks_for_a_person("another key", &ana.post(CARDS, Some("other"), Some(&proof), &flat).await);
+    let checked = ana.post(CARDS, Some("check"), Some(&proof), &flat).await;
+    assert_eq!(checked.expect(201)["status"], "failed");
+    assert_eq!(ana.post(CARDS, Some("check"), None, &flat).await.bytes, checked.bytes, "the same card again");
+
+    // The merchant's server answers for its buyer. A card that is not checked tells nothing.
+    let server = Buyer { client: app.client.clone(), ..Buyer::of(&app, &asking) };
+    let token = server.post(TOKENS, None, None, &card).await.expect(201)["tokenId"].clone();
+    let unchecked = ana.post(CARDS, None, None, &json!({ "tokenId": token })).await;
+    assert_eq!(unchecked.expect(201)["status"], "pending");
+    let another = session(&app, json!({})).await;
+    Buyer::of(&app, &another).post(TOKENS, None, None, &card).await.expect(201);
 }
