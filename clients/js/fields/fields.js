@@ -1,9 +1,13 @@
 // The document in the frames of the browser library: one field of a card. The page around it says which one (`setTypeField`)
 // and is told whether the value is right, never the value. The frame of the number sends the card to the API; it asks the other
 // frames for their values in a channel that only this origin can open. A page with the published library, which names no
-// channel, keeps the values itself: it is told them and sends them back. docs/browser-library.md has the messages.
-/** The address of the API; empty when it is where this document came from. */
-const { api } = document.documentElement.dataset;
+// channel, keeps the values itself: it is told them and sends them back, where the operator serves such pages
+// (`fields.legacy_pages`). docs/browser-library.md has the messages.
+/**
+ * `api` is the address of the API; empty when it is where this document came from. `legacyPages` is there when pages are served
+ * that name no channel.
+ */
+const { api, legacyPages } = document.documentElement.dataset;
 const SIBLINGS_MS_MAX = 2_000;
 const CALL_MS_MAX = 25_000;
 const SESSION_PATH = "/v1/sessions/tokens";
@@ -24,6 +28,8 @@ const WORDS = {
 
 /** Who configured this frame: nobody else is listened to. */
 let host;
+/** The account (client id) of the first message that names one. What is typed here goes to no other. */
+let account;
 let kind;
 let field;
 let options;
@@ -93,8 +99,18 @@ function mask(isTyping) {
   if (document.activeElement === input) input.setSelectionRange(...(isAtEnd ? [shown.length, shown.length] : [place, place]));
 }
 
+/** Whether the card may go to this account; the first one is taken. */
+function isFor(clientId) {
+  account ??= clientId;
+  return account === clientId;
+}
+
+/** Whether a page names a channel, so that it has no need to be told the values. */
+const isChannel = (name) => /^[\w-]{16,64}$/.test(name);
+
 function configure(message) {
-  const { fieldConfig = {}, preventAutofill } = message;
+  const { fieldConfig = {}, preventAutofill, authorizationData } = message;
+  account = authorizationData?.clientId;
   [field, kind, options] = [message.field, KINDS[message.field], fieldConfig ?? {}];
   const tag = String(message.language ?? navigator.language).slice(0, 2).toLowerCase();
   language = tag in LABELS ? tag : "en";
@@ -128,7 +144,7 @@ function configure(message) {
     if (key === "Enter" && channel) tell({ eventType: "enter", data: { field } });
   });
   document.body.append(input, notice);
-  if (/^[\w-]{16,64}$/.test(message.channel)) join(message.channel);
+  if (isChannel(message.channel)) join(message.channel);
 }
 
 /** Styles, placeholder and colour scheme, which a page may change later. */
@@ -142,10 +158,14 @@ function join(name) {
   channel = new BroadcastChannel(`regente-fields-${name}`);
   channel.addEventListener("message", ({ data }) => {
     if (data.ask) {
+      // A number leaves the frame that it was typed into for the API alone.
+      if (field === "card-number") return;
       leave();
       channel.postMessage({ answer: data.ask, member: kind.member, value: value() });
     } else if (data.answer) {
       asked.get(data.answer)?.(data);
+    } else if (data.account) {
+      isFor(data.account);
     } else if (data.isCodeAskedFor) {
       if (shownBrand) channel.postMessage({ codeDigits: shownBrand.code.size });
     } else if (field === "card-cvv" && "codeDigits" in data) {
@@ -196,12 +216,14 @@ async function submit({ data, requestId }) {
 
 async function tokenize({ authorizationData, tokensPath, card, fields, cvvOnly }) {
   const { clientId, apiKey } = authorizationData ?? {};
-  // A secret key has nothing to do in a page.
-  if (String(apiKey).startsWith("sk_")) return { error: FORBIDDEN };
+  // A page that is not served here has an answer, too. A secret key has nothing to do in a page.
+  if (!field || String(apiKey).startsWith("sk_") || !isFor(clientId)) return { error: FORBIDDEN };
   if (channel) leave();
   const typed = cvvOnly ? { cardCvv: value() } : channel ? await gather(fields ?? Object.keys(KINDS)) : theCard(card);
   const error = emptiness(cvvOnly ? ["card-cvv"] : Object.keys(KINDS), typed);
   if (error) return { error };
+  // The other fields of this card are for the same account.
+  channel?.postMessage({ account });
   const body = cvvOnly ? { cvvUpdate: typed.cardCvv } : typed;
   const call = new AbortController();
   const timer = setTimeout(() => call.abort(), CALL_MS_MAX);
@@ -245,15 +267,16 @@ window.addEventListener("message", (event) => {
     const isPage = event.source === window.parent && window.parent !== window && event.origin !== "null";
     if (!isPage || message.type !== "setTypeField" || !Object.hasOwn(KINDS, message.field)) return;
     host = { source: event.source, origin: event.origin };
-    configure(message);
+    if (isChannel(message.channel) || legacyPages !== undefined) configure(message);
+    else console.error("card fields: a page with this library is not served here (fields.legacy_pages)");
     return;
   }
   if (event.source !== host.source || event.origin !== host.origin) return;
   // The field and its channel stay: a value that was typed under one agreement is not told under another.
-  if (message.type === "setTypeField") dress(message);
+  if (message.type === "setTypeField") field && dress(message);
   else if (message.eventType === "focus") input.focus();
   else if (message.eventType === "submit" && message.data) {
     const isMine = channel && message.data.cvvOnly ? field === "card-cvv" : field === "card-number";
-    if (isMine) submit(message);
+    if (isMine || !field) submit(message);
   }
 });

@@ -13,7 +13,7 @@ use regente_providers::sandbox::{SimulatedServer, TransactionLog};
 use regente_store::credentials::{Credential, CredentialDigest};
 use regente_store::{Batch, Commit};
 
-use crate::http::fields_origin::FieldsOrigin;
+use crate::http::fields_origin::{FieldsOrigin, LegacyPages};
 use crate::http::limits::{HttpLimits, Limiters};
 use crate::human_check::HumanCheck;
 
@@ -34,6 +34,8 @@ pub struct Parts {
     pub challenges: Option<SimulatedServer>,
     /// The origin of the card fields, where they have one of their own.
     pub fields_origin: Option<FieldsOrigin>,
+    /// Whether the card fields serve pages that keep the card themselves.
+    pub legacy_pages: LegacyPages,
     /// Tells buyers from programs, where a session asks for that.
     pub human_check: Box<dyn HumanCheck>,
     /// Limits on callers' requests.

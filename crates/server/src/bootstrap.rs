@@ -233,6 +233,7 @@ async fn assemble(
         simulator_log,
         challenges,
         fields_origin: config.fields_origin(),
+        legacy_pages: config.legacy_pages(),
         human_check: Box::new(ProofOfWork),
         credentials,
         limiters: Limiters::new(&limits, &now),

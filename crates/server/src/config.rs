@@ -10,6 +10,7 @@ mod card_testing;
 mod check;
 mod database;
 mod durations;
+mod fields;
 mod layers;
 mod listing;
 mod outbound;
@@ -32,6 +33,7 @@ pub use apple_pay::{ApplePayConfig, TEST_ROOT_MARK, TestKeyFiles};
 pub use card_testing::CardTestingConfig;
 pub use check::{DatabaseAddress, Place, SANDBOX_BOOKS_IN_MEMORY};
 pub use database::{CommitGroupsWord, DatabaseConfig};
+pub use fields::FieldsConfig;
 pub use layers::{ConfigError, Flag, Loaded, Sources};
 pub use outbound::OutboundConfig;
 pub use own_provider::{OwnProvider, OwnProviderConfig};
@@ -58,6 +60,8 @@ pub struct Config {
     pub data_dir: PathBuf,
     /// The HTTP server.
     pub server: ServerConfig,
+    /// The card fields of the browser library.
+    pub fields: FieldsConfig,
     /// The database.
     pub database: DatabaseConfig,
     /// Keys.
@@ -97,6 +101,7 @@ impl Default for Config {
             written_secrets: Vec::new(),
             data_dir: PathBuf::from("regente-data"),
             server: ServerConfig::default(),
+            fields: FieldsConfig::default(),
             database: DatabaseConfig::default(),
             vault: VaultConfig::default(),
             sandbox: SandboxConfig::default(),

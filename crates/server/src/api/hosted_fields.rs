@@ -15,6 +15,7 @@ use regente_engine::error::Error;
 
 use crate::app::App;
 use crate::http::error::ApiError;
+use crate::http::fields_origin::LegacyPages;
 use crate::http::files::Script;
 use crate::http::html::{escape, policy_source};
 
@@ -80,9 +81,13 @@ fn document(app: &App) -> Response {
         Some(fields) => (fields.api.as_str(), fields.api_origin.as_str()),
         None => ("", "'self'"),
     };
+    let legacy_pages = match app.legacy_pages {
+        LegacyPages::Served => " data-legacy-pages",
+        LegacyPages::Refused => "",
+    };
     let script = &*FIELDS_SCRIPT;
     let html = format!(
-        "<!doctype html><html lang=\"en\" data-api=\"{api}\"><head><meta charset=\"utf-8\">\
+        "<!doctype html><html lang=\"en\" data-api=\"{api}\"{legacy_pages}><head><meta charset=\"utf-8\">\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><meta name=\"robots\" content=\"noindex\">\
          <title>Card</title><style>{STYLE}</style>\
          <script src=\"{path}\" integrity=\"{integrity}\" defer></script></head><body></body></html>",

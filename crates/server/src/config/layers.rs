@@ -256,6 +256,7 @@ impl Reader {
             let others = PRODUCTION_DEFAULTS.into_iter().chain(card_testing::PRODUCTION_DEFAULTS);
             defaults.extend(others.map(|(key, value)| (key, value.to_owned())));
         } else {
+            defaults.push(("fields.legacy_pages", true.to_string()));
             defaults.push(("outbound.allow_http", true.to_string()));
             defaults.push(("vault.kek_file", place("kek")));
         }

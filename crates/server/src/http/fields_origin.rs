@@ -1,4 +1,5 @@
-//! The origin of the card fields, where they have one of their own: the setting `server.fields_base_url`.
+//! The origin of the card fields, where they have one of their own (the setting `server.fields_base_url`), and the pages that
+//! they serve (`fields.legacy_pages`).
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, header};
@@ -27,4 +28,14 @@ impl FieldsOrigin {
     pub fn sent(&self, headers: &HeaderMap) -> bool {
         headers.get_all(header::ORIGIN).iter().any(|origin| origin.as_bytes() == self.origin.as_bytes())
     }
+}
+
+/// What becomes of pages that keep the card themselves: the published library has the card fields tell it the values
+/// (`docs/browser-library.md#the-published-library`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LegacyPages {
+    /// The fields tell them what is typed.
+    Served,
+    /// The fields tell them nothing, and take no card.
+    Refused,
 }

@@ -5,7 +5,7 @@ import {
   typeCard,
 } from "./shop.mjs";
 
-const HAND = `
+export const HAND = `
   window.heard = [];
   window.add = (container, more) => new Promise((loaded) => {
     const frame = document.createElement("iframe");
@@ -14,10 +14,10 @@ const HAND = `
     }
     document.getElementById(container).replaceChildren(frame);
     frame.onload = () => {
-      const { preventAutofill, ...fieldConfig } = { container, ...more };
+      const { preventAutofill, authorizationData, ...fieldConfig } = { container, ...more };
       frame.contentWindow.postMessage({
         type: "setTypeField", field: container, fieldConfig, styles: { input: { color: "#000", "font-size": "16px" } },
-        preventAutofill, debug: undefined, sandbox: true,
+        preventAutofill, authorizationData, debug: undefined, sandbox: true,
       }, "*");
       loaded();
     };
@@ -30,13 +30,15 @@ const HAND = `
     const card = JSON.parse(sessionStorage.getItem("malga-card") ?? "{}");
     sessionStorage.setItem("malga-card", JSON.stringify({ ...card, [member]: data.value }));
   });
-  window.tokenize = (apiKey) => new Promise((told) => {
+  window.tokenize = (apiKey, clientId = "${REGENTE_CLIENT_ID}") => new Promise((told) => {
     addEventListener("message", ({ data }) => { if (data.eventType === "tokenize") told(data.data); });
     document.querySelector("iframe[name=card-number]").contentWindow.postMessage({ eventType: "submit", data: {
-      authorizationData: { clientId: "${REGENTE_CLIENT_ID}", apiKey }, sandbox: true, debug: undefined,
+      authorizationData: { clientId, apiKey }, sandbox: true, debug: undefined,
       card: JSON.parse(sessionStorage.getItem("malga-card") ?? "{}"),
     } }, "${REGENTE_URL}");
   });`;
+
+const NOBODYS_ID = "3f1c1b1e-2a7b-4a57-9d35-000000000000";
 
 /** What is typed into a field, what it shows, what its value is, and what is wrong when it is left. */
 const TYPED = [
@@ -62,7 +64,7 @@ const TYPED = [
 
 export async function published({ open, publicKey }) {
   const shop = await openShop({ "/": html("Shop", `${PLACES}<script>${HAND}</script>`) });
-  const { page, complaints, close } = await open(`${shop.url}/`);
+  const { page, complaints, asked, close } = await open(`${shop.url}/`);
   const frame = async (container, more = {}) => {
     await page.evaluate(([container, more]) => { heard.length = 0; return add(container, more); }, [container, more]);
     await fieldIn(page, container).click();
@@ -120,8 +122,19 @@ export async function published({ open, publicKey }) {
   assert.ok(tokenId, JSON.stringify(error));
   const stored = await call("POST", "/v1/cards", { tokenId });
   assert.deepEqual([stored.cardHolderName, stored.last4digits], [CARD.holder, "4124"]);
-  assert.deepEqual(await page.evaluate((key) => tokenize(key), REGENTE_API_KEY),
-    { error: { type: "invalid_request_error", code: 403, message: "forbidden" } });
+  const forbidden = { error: { type: "invalid_request_error", code: 403, message: "forbidden" } };
+  assert.deepEqual(await page.evaluate((key) => tokenize(key), REGENTE_API_KEY), forbidden);
+  // The card goes to the account of the first message that names one, with whichever of its keys, and to no other.
+  const posts = () => asked.filter((request) => request.startsWith("POST")).length;
+  const before = posts();
+  assert.deepEqual(await page.evaluate(([key, id]) => tokenize(key, id), [publicKey, NOBODYS_ID]), forbidden);
+  assert.equal(posts(), before, "nothing was sent");
+  const renewed = await call("POST", "/v1/auth", { scope: ["tokens"], expires: 3600 });
+  assert.ok((await page.evaluate((key) => tokenize(key), renewed.publicKey)).tokenId);
+  // A page may name it when it makes the field, before anybody else can.
+  await frame("card-number", { authorizationData: { clientId: NOBODYS_ID } });
+  assert.deepEqual(await page.evaluate((key) => tokenize(key), publicKey), forbidden);
+  assert.equal(posts(), before + 1);
   const kinds = await page.evaluate(() => [...new Set(heard.map(({ eventType }) => eventType))].sort());
   assert.deepEqual(kinds, ["blur", "cardTypeChanged", "focus", "tokenize", "updateCardValues", "validity"]
     .filter((kind) => kinds.includes(kind)), "no message that the published library does not know");

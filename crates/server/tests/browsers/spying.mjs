@@ -119,6 +119,25 @@ export async function spying({ open, library, made, publicKey }) {
   const { tokenId, error } = await page.evaluate(() => library.tokenize());
   assert.ok(tokenId, JSON.stringify(error));
 
+  // Whoever comes later has the card sent to no account of his own, by no frame: neither by the one in which the number was typed,
+  // nor by another one in the same channel, nor the code alone.
+  const before = asked.length;
+  const stolen = await page.evaluate(async ({ url, key, id }) => {
+    const answers = [];
+    addEventListener("message", ({ data }) => { if (data.eventType === "tokenize") answers.push(data.data); });
+    const authorizationData = { clientId: id, apiKey: key };
+    const submit = (frame, more) => frame.contentWindow.postMessage({ eventType: "submit", data: { authorizationData, ...more } }, url);
+    const [number, , , code] = document.querySelectorAll("div > iframe");
+    submit(number, {});
+    submit(code, { cvvOnly: true });
+    const [channel] = names;
+    submit(await newFrame("card-number", { type: "setTypeField", field: "card-number", fieldConfig: {}, channel }), {});
+    while (answers.length < 3) await pause(20);
+    return answers.map(({ error }) => [error?.code, ...(error?.details ?? [])].join(" ")).sort();
+  }, { url: REGENTE_URL, key: publicKey, id: "3f1c1b1e-2a7b-4a57-9d35-000000000000" });
+  assert.deepEqual(stolen, ["400 cardNumber should not be empty", "403", "403"]);
+  assert.deepEqual(asked.slice(before).filter((request) => request.startsWith("POST")), [], "nothing was sent");
+
   // A frame that nobody has configured listens to the page around it alone, and to nobody in a window of its own.
   const idle = await page.evaluate(async () => {
     await newFrame("idle");

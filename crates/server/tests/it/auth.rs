@@ -15,6 +15,7 @@ use regente::api::auth;
 use regente::app::{App, Parts, no_credentials};
 use regente::http::MonotonicClock;
 use regente::http::error::kept_answer;
+use regente::http::fields_origin::LegacyPages;
 use regente::http::limits::{HttpLimits, Limiters};
 use regente::human_check::ProofOfWork;
 use regente_domain::actor::Actor;
@@ -132,6 +133,7 @@ impl Deployment {
             simulator_log: None,
             challenges: None,
             fields_origin: None,
+            legacy_pages: LegacyPages::Served,
             human_check: Box::new(ProofOfWork),
             limiters: Limiters::new(&limits, &(Arc::new(|| Duration::ZERO) as MonotonicClock)),
             limits,

@@ -1,7 +1,8 @@
 //! A real browser against the running service: a cardholder passes a challenge, refuses it, or closes the window
 //! (`tests/browsers/buyer.mjs`); a payer pays or refuses at the page of his wallet (`tests/browsers/payer.mjs`);
 //! a shop takes cards in the fields of the browser library (`tests/browsers/fields.mjs`), also with
-//! the library that others have published (`tests/browsers/judge.mjs`); a newcomer buys in the demo shop
+//! the library that others have published (`tests/browsers/judge.mjs`), which an operator may refuse
+//! (`tests/browsers/legacy.mjs`); a newcomer buys in the demo shop
 //! (`tests/browsers/demo.mjs`), and a seller confirms its registration (`tests/browsers/seller.mjs`).
 
 use std::path::{Path, PathBuf};
@@ -147,6 +148,13 @@ async fn a_shop_takes_cards_in_fields_that_it_cannot_read() {
     for (path, bytes) in Disk::Sqlite(data.path().to_owned()).files() {
         assert_eq!(search.hits(&bytes), [""; 0], "in {}", path.display());
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_keeps_the_card_is_served_where_the_operator_says_so() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path(), &["--set", "fields.legacy_pages=false"]).await;
+    were_told(&drive("legacy.mjs", &server, &[]).await, &["is not served"]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -11,6 +11,7 @@ use regente::config::{
     Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Secret, Simulator, Sources,
 };
 use regente::http::card_testing::Bounds;
+use regente::http::fields_origin::LegacyPages;
 use regente::http::rates::Rate;
 use regente_domain::provider_type::Simulators;
 use regente_engine::outbound::{Plain, Ports, Refusal};
@@ -504,6 +505,25 @@ fn the_card_fields_have_an_origin_that_the_api_has_not() {
     ] {
         assert!(refusal(&with(text, more)).contains(&format!("`server.fields_base_url` {rule}")), "{text}");
     }
+}
+
+#[test]
+fn production_tells_cards_to_no_page_unless_the_operator_says_so() {
+    const SETTING: &str = "fields.legacy_pages";
+    let pages = |values: &[(&str, &str)]| {
+        let loaded = Loaded::read(&environment(values)).unwrap();
+        (loaded.config.legacy_pages(), loaded.origin(SETTING).to_owned())
+    };
+    let production = ("REGENTE_MODE", "production");
+    let on = ("REGENTE_FIELDS__LEGACY_PAGES", "true");
+    let off = ("REGENTE_FIELDS__LEGACY_PAGES", "false");
+    assert_eq!(pages(&[]), (LegacyPages::Served, "default".to_owned()));
+    assert_eq!(pages(&[production]), (LegacyPages::Refused, "default".to_owned()));
+    let by_variable = format!("environment variable {}", on.0);
+    assert_eq!(pages(&[production, on]), (LegacyPages::Served, by_variable.clone()));
+    assert_eq!(pages(&[off]), (LegacyPages::Refused, by_variable));
+    let refused = refusal(&environment(&[(on.0, "perhaps")]));
+    assert!(refused.contains(&format!("`{SETTING}` must be a boolean")), "{refused}");
 }
 
 #[test]

@@ -19,6 +19,7 @@ use regente::api::router::router;
 use regente::app::{App, Parts, no_credentials};
 use regente::http::MonotonicClock;
 use regente::http::error::kept_answer;
+use regente::http::fields_origin::LegacyPages;
 use regente::http::limits::{HttpLimits, Limiters};
 use regente::human_check::ProofOfWork;
 use regente_domain::actor::Actor;
@@ -970,6 +971,7 @@ async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         simulator_log: Some(books.clone()),
         challenges,
         fields_origin: None,
+        legacy_pages: LegacyPages::Served,
         human_check: Box::new(ProofOfWork),
         credentials: no_credentials(clock.clone(), life),
         limiters: Limiters::new(limits, &now),
