@@ -85,7 +85,7 @@ impl Config {
     /// Reads the keys of Apple Pay, if they are set.
     ///
     /// # Errors
-    /// A file or folder cannot be read, or holds something else. No key is repeated.
+    /// A file or folder cannot be read, or holds something else, or two accounts have the same key. No key is repeated.
     pub fn apple_pay_keys(&self) -> Result<Option<ApplePayKeys>, ConfigError> {
         let ApplePayConfig { root_certificate_file, merchants_dir, token_age_seconds_max } = &self.apple_pay;
         let (Some(root), Some(folder)) = (root_certificate_file, merchants_dir) else { return Ok(None) };
@@ -94,7 +94,8 @@ impl Config {
         for (client_id, file) in merchant_files(folder)? {
             merchants.entry(client_id).or_default().push(read(MERCHANTS, &file, MerchantKey::from_pem)?);
         }
-        Ok(Some(ApplePayKeys::new(roots, merchants, Duration::from_secs(*token_age_seconds_max))))
+        let keys = ApplePayKeys::new(roots, merchants, Duration::from_secs(*token_age_seconds_max));
+        keys.map(Some).map_err(|error| wrong(MERCHANTS, folder, error))
     }
 
     /// The files with the merchants' keys, as far as they can be listed.

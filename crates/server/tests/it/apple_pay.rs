@@ -39,7 +39,7 @@ async fn with_token_age(app: TestApp, longest_age: Duration) -> (TestApp, Arc<Sh
     let merchant = test_keys::merchant("merchant.com.example", now).unwrap();
     let key = MerchantKey::from_pem(&merchant).unwrap();
     let merchants = BTreeMap::from([(app.client_id(), vec![key])]);
-    let keys = ApplePayKeys::new(TrustedRoots::from_pem(&root).unwrap(), merchants, longest_age);
+    let keys = ApplePayKeys::new(TrustedRoots::from_pem(&root).unwrap(), merchants, longest_age).unwrap();
     let shop = Arc::new(Shop { device: Device::from_pem(&device).unwrap(), merchant });
     (app.with_apple_pay(keys, Arc::clone(&shop)).await, shop)
 }

@@ -112,7 +112,16 @@ async fn keys_that_cannot_be_used_stop_the_start() {
     std::fs::write(&key, text.split("-----BEGIN PRIVATE").next().unwrap()).unwrap();
     let complaint = serve(&free).await;
     assert!(complaint.contains("test.pem: holds no private key in PEM"), "{complaint}");
-    std::fs::write(&key, text).unwrap();
+    std::fs::write(&key, &text).unwrap();
+
+    let other = super::new_client(folder.path()).await;
+    std::fs::create_dir(own.join("merchants").join(&other)).unwrap();
+    let copy = own.join("merchants").join(&other).join("copy.pem");
+    std::fs::write(&copy, &text).unwrap();
+    let complaint = serve(&free).await;
+    assert!(complaint.contains("have the same key: a token would pay in both"), "{complaint}");
+    assert!(complaint.contains(&client_id) && complaint.contains(&other), "{complaint}");
+    std::fs::remove_file(copy).unwrap();
     std::fs::write(own.join("merchants/stray.pem"), "").unwrap();
     let complaint = serve(&free).await;
     assert!(complaint.contains("stray.pem: must be a folder that is named by a client id"), "{complaint}");
