@@ -3,6 +3,7 @@
 pub mod wallets;
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use regente_domain::card::record::{Card, CardFace, CardState};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
@@ -55,8 +56,10 @@ pub enum FundingSource {
 pub struct WalletFunding {
     /// What the provider is given.
     pub details: WalletDetails,
-    /// What tells this payment from all others, where the wallet signs its payments: it pays one charge.
-    pub payment_digest: Option<[u8; 32]>,
+    /// What tells this payment from all others: it pays one charge.
+    pub payment_digest: [u8; 32],
+    /// How long it is remembered.
+    pub kept_for: Duration,
 }
 
 /// A card that is stored together with its first charge.

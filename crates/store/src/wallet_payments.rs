@@ -1,4 +1,5 @@
-//! Stores which payments of wallets were made, by the digest of what the wallet has signed. Each pays one charge.
+//! Stores which payments of wallets were made, by the digest of what the wallet has signed, or of the checkout that it names.
+//! Each pays one charge.
 
 use regente_domain::id::ChargeId;
 use regente_domain::time::Timestamp;

@@ -1,5 +1,5 @@
-//! What wallets hand out for a payment. An Apple Pay token is opened with the account's key; the number in it exists only
-//! while the charge is made, so a charge that is continued later asks no further provider.
+//! What wallets hand out for a payment, which pays one charge. An Apple Pay token is opened with the account's key; the number
+//! in it exists only while the charge is made, so a charge that is continued later asks no further provider.
 
 use std::time::Duration;
 
@@ -7,7 +7,6 @@ use regente_domain::card::{CardNumber, Expiry};
 use regente_domain::currency::Currency;
 use regente_domain::id::ClientId;
 use regente_domain::money::Amount;
-use regente_domain::time::Timestamp;
 use regente_providers::request::{ClickToPayCheckout, NetworkToken, WalletDetails};
 use regente_wallets::apple_pay::{Payment, Token};
 
@@ -15,11 +14,17 @@ use super::WalletFunding;
 use crate::app::App;
 use crate::audit::Openings;
 use crate::error::Error;
+use crate::vault::sha256;
 
-/// How long a payment is remembered: until its token is too old under any setting.
-const PAYMENT_KEPT_FOR: Duration = Duration::from_secs(2 * 24 * 60 * 60);
+/// How long a token of Apple Pay is remembered: until it is too old under any setting.
+const TOKEN_KEPT_FOR: Duration = Duration::from_secs(2 * 24 * 60 * 60);
+/// How long a checkout at Click to Pay is remembered. Nothing in it says when it was made, so it is remembered until no
+/// provider fetches a card with it any more: wallets keep a checkout for hours.
+const CHECKOUT_KEPT_FOR: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 /// The member with an Apple Pay token.
 const PAYMENT_DATA_PATH: &str = "paymentSource.paymentData";
+/// The member with a checkout at Click to Pay.
+const CHECKOUT_PATH: &str = "paymentSource.walletClickToPay";
 
 /// A wallet's part of a charge, as it was sent.
 pub enum Wallet {
@@ -43,7 +48,12 @@ pub fn fund(
     let token = match wallet {
         Wallet::ApplePay(token) => token,
         Wallet::ClickToPay(checkout) => {
-            return Ok(WalletFunding { details: WalletDetails::ClickToPay(checkout), payment_digest: None });
+            let (payment_digest, kept_for) = (digest_of(&checkout), CHECKOUT_KEPT_FOR);
+            return Ok(WalletFunding {
+                details: WalletDetails::ClickToPay(checkout),
+                payment_digest,
+                kept_for,
+            });
         }
     };
     let keys = app.apple_pay.as_ref().and_then(|keys| keys.of(client_id));
@@ -65,18 +75,28 @@ pub fn fund(
             "must be the currency that the payer has confirmed to the wallet",
         ));
     }
-    let payment_digest = Some(payment.digest);
-    Ok(WalletFunding { details: WalletDetails::NetworkToken(network_token(payment)?), payment_digest })
-}
-
-/// Until when a payment that is made now is remembered.
-pub fn payment_kept_until(now: Timestamp) -> Timestamp {
-    now + PAYMENT_KEPT_FOR
+    let (payment_digest, kept_for) = (payment.digest, TOKEN_KEPT_FOR);
+    let details = WalletDetails::NetworkToken(network_token(payment)?);
+    Ok(WalletFunding { details, payment_digest, kept_for })
 }
 
 /// A wallet's payment was made before.
-pub fn paid_before() -> Error {
-    Error::invalid(PAYMENT_DATA_PATH, "was used by an earlier charge: a wallet's payment is made once")
+pub fn paid_before(details: &WalletDetails) -> Error {
+    let path = match details {
+        WalletDetails::NetworkToken(_) => PAYMENT_DATA_PATH,
+        WalletDetails::ClickToPay(_) => CHECKOUT_PATH,
+    };
+    Error::invalid(path, "was used by an earlier charge: a wallet's payment is made once")
+}
+
+/// All members of a checkout, each behind its length: a text that moves from one member to the next makes another checkout.
+fn digest_of(checkout: &ClickToPayCheckout) -> [u8; 32] {
+    let ClickToPayCheckout { dpa_id, correlation_id, flow_id, merchant_transaction_id } = checkout;
+    let members = [dpa_id, correlation_id, flow_id, merchant_transaction_id].map(|member| member.as_bytes());
+    let lengths = members.map(|member| member.len().to_be_bytes());
+    let mut parts: Vec<&[u8]> = vec![b"regente click to pay"];
+    parts.extend(lengths.iter().zip(members).flat_map(|(length, member)| [length.as_slice(), member]));
+    sha256(&parts)
 }
 
 fn network_token(payment: Payment) -> Result<NetworkToken, Error> {

@@ -175,8 +175,10 @@ fn refused(new: &NewCharge, refusal: &Refusal) -> Error {
     if refusal.is(&purchases::UPDATE_PURCHASE) {
         // Another node moved the purchase: decide again.
         Error::busy()
-    } else if wallet_payments::is_repetition(refusal) {
-        wallets::paid_before()
+    } else if wallet_payments::is_repetition(refusal)
+        && let FundingSource::Wallet(wallet) = &new.source
+    {
+        wallets::paid_before(&wallet.details)
     } else if refusal.is(&authentication_setups::CONSUME_AUTHENTICATION_SETUP) {
         setup_not_found()
     } else if refusal.is(&tokens::CONSUME_TOKEN) {
@@ -232,9 +234,8 @@ fn intent(
             cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
         }
         FundingSource::Wallet(wallet) => {
-            if let Some(digest) = wallet.payment_digest {
-                wallet_payments::insert(&mut batch, digest, new.charge.id, wallets::payment_kept_until(now));
-            }
+            let kept_until = now + wallet.kept_for;
+            wallet_payments::insert(&mut batch, wallet.payment_digest, new.charge.id, kept_until);
         }
         FundingSource::StoredCard { .. } | FundingSource::Payer(_) => {}
     }

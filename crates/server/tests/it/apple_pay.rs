@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use regente_engine::apple_pay::{ApplePayKeys, TOKEN_AGE_MAX};
@@ -82,15 +83,18 @@ pub fn by_apple_pay(merchant: &str, token: Value) -> Value {
     })
 }
 
-/// The body of a charge of 150 by Click to Pay.
+/// The body of a charge of 150 by Click to Pay, with a checkout of its own.
 pub fn by_click_to_pay(merchant: &str) -> Value {
+    static CHECKOUTS: AtomicU32 = AtomicU32::new(0);
+    let correlation_id = format!("34f4a04b-{}", CHECKOUTS.fetch_add(1, Ordering::Relaxed));
     json!({
         "merchantId": merchant, "amount": 150, "currency": "BRL", "capture": true,
         "paymentMethod": { "paymentType": "click_to_pay", "installments": 2 },
         "paymentSource": {
             "sourceType": "wallet", "walletPayment": "credit",
             "walletClickToPay": {
-                "dpaId": "dpa-1", "correlationId": "34f4a04b", "flowId": "flow-2", "merchantTransactionId": "order-3",
+                "dpaId": "dpa-1", "correlationId": correlation_id, "flowId": "flow-2",
+                "merchantTransactionId": "order-3",
             }
         }
     })

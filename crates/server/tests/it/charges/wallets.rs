@@ -26,6 +26,8 @@ stories! {
     a_token_belongs_to_one_account,
     every_opening_is_recorded,
     a_checkout_of_click_to_pay_is_charged,
+    a_checkout_pays_once,
+    a_checkout_is_remembered_for_a_year,
     a_wallet_has_a_source_of_its_own,
 }
 
@@ -36,6 +38,8 @@ sql! {
 
 const PAID_BEFORE: &str =
     "paymentSource.paymentData was used by an earlier charge: a wallet's payment is made once";
+const CHECKED_OUT_BEFORE: &str =
+    "paymentSource.walletClickToPay was used by an earlier charge: a wallet's payment is made once";
 
 async fn payments(app: &TestApp) -> i64 {
     let row = app.app.store.row(&PAYMENTS, args! { client_id: app.client_id() }).await.unwrap().unwrap();
@@ -284,6 +288,38 @@ async fn a_checkout_of_click_to_pay_is_charged(app: TestApp) {
     body["paymentSource"]["walletPayment"] = json!("debit");
     let details = refused(&app, &body).await;
     assert!(details[0].starts_with("paymentSource.walletPayment must be one of"), "{details:?}");
+}
+
+async fn a_checkout_pays_once(app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    let body = by_click_to_pay(&merchant);
+    let posts = (0..5).map(|_| app.post("/v1/charges", &body));
+    let replies = futures_util::future::join_all(posts).await;
+    assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 1);
+    for reply in replies.iter().filter(|reply| reply.status != 201) {
+        assert_eq!(reply.details(400), [CHECKED_OUT_BEFORE]);
+    }
+    let mut priced = body.clone();
+    priced["amount"] = json!(151);
+    assert_eq!(refused(&app, &priced).await, [CHECKED_OUT_BEFORE], "whatever is charged by it");
+    for member in ["dpaId", "correlationId", "flowId", "merchantTransactionId"] {
+        let mut other = body.clone();
+        other["paymentSource"]["walletClickToPay"][member] = json!("another");
+        assert_eq!(charged(&app, &other).await["status"], "authorized", "{member}");
+    }
+    let mut moved = body.clone();
+    moved["paymentSource"]["walletClickToPay"]["flowId"] = json!("flow-2o");
+    moved["paymentSource"]["walletClickToPay"]["merchantTransactionId"] = json!("rder-3");
+    assert_eq!(charged(&app, &moved).await["status"], "authorized", "it is another checkout");
+}
+
+async fn a_checkout_is_remembered_for_a_year(app: TestApp) {
+    let body = by_click_to_pay(&single_merchant(&app).await);
+    charged(&app, &body).await;
+    app.later(Duration::from_secs(365 * 24 * 60 * 60)).await;
+    assert_eq!(refused(&app, &body).await, [CHECKED_OUT_BEFORE]);
+    app.later(Duration::from_secs(36 * 24 * 60 * 60)).await;
+    assert_eq!(payments(&app).await, 0);
 }
 
 async fn a_wallet_has_a_source_of_its_own(app: TestApp) {
