@@ -21,6 +21,7 @@ use regente_providers::request::Mode;
 use regente_providers::sandbox;
 use serde_json::{Map, Value};
 
+pub use self::authentication::parsed_address;
 use self::authentication::read_address;
 pub(in crate::api) use self::method::NUPAY_RECIPIENTS;
 pub(super) use self::method::{CardMethod, DRIP_BROWSER, PayerMethod, VOUCHER_CUSTOMER, WalletMethod};

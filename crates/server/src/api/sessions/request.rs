@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::methods::{ChosenMethod, OfferedMethod as OfferedMethodSchema};
 use crate::api::charges::methods::NewPaymentSource;
-use crate::api::charges::request::{NUPAY_RECIPIENTS, check_offer};
+use crate::api::charges::request::{NUPAY_RECIPIENTS, check_offer, parsed_address};
 use crate::api::charges::three_d_secure::NewThreeDSecure;
 use crate::api::fields::{Field, Fields};
 use crate::api::schema::words;
@@ -346,6 +346,9 @@ const OFFERS: [(&str, (PaymentType, &[&str])); 6] = [
     (PaymentType::ClickToPay.word(), (PaymentType::ClickToPay, &["installments"])),
 ];
 
+/// The end of the names of terms that are addresses.
+const ADDRESS_ENDING: &str = "Url";
+
 /// An offered method, and the recipients of a NuPay.
 fn read_offer(fields: &Fields<'_>, mode: Mode) -> Option<(OfferedMethod, Option<Value>)> {
     let (payment_type, names) = fields.required("paymentType").one_of(&OFFERS)?;
@@ -354,7 +357,12 @@ fn read_offer(fields: &Fields<'_>, mode: Mode) -> Option<(OfferedMethod, Option<
     if has_installments {
         fields.required("installments").integer(1..=i64::from(INSTALLMENTS_MAX))?;
     }
-    let sent = |name: &&str| Some(((*name).to_owned(), fields.members().get(*name)?.clone()));
+    let sent = |name: &&str| {
+        let value = fields.members().get(*name)?;
+        let address = value.as_str().filter(|_| name.ends_with(ADDRESS_ENDING));
+        let parsed = address.map(|text| parsed_address(text, mode).map_or(Value::Null, Value::String));
+        Some(((*name).to_owned(), parsed.unwrap_or_else(|| value.clone())))
+    };
     let mut terms: Map<String, Value> = names.iter().filter_map(sent).collect();
     terms.retain(|_, value| !value.is_null());
     if payment_type == PaymentType::Credit {

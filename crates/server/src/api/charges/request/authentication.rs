@@ -64,14 +64,17 @@ pub(super) fn read_address(field: Field<'_>, mode: Mode) -> Option<String> {
         Mode::Sandbox => "must be an http:// or https:// address",
         Mode::Production => "must be an https:// address",
     };
-    let is_good = |text: &str| {
-        text.chars().count() <= chars_max::FREE
-            && Url::parse(text).is_ok_and(|url| {
-                let is_scheme = url.scheme() == "https" || (url.scheme() == "http" && mode == Mode::Sandbox);
-                is_scheme && url.has_host() && url.username().is_empty() && url.password().is_none()
-            })
-    };
-    field.text_as(rule, |text| is_good(text).then(|| text.to_owned()))
+    field.text_as(rule, |text| parsed_address(text, mode))
+}
+
+/// Such an address as the parser writes it. The parser leaves out ends of lines and blanks and takes `\` for `/`: what was sent
+/// may be another address for whoever reads it next.
+pub fn parsed_address(text: &str, mode: Mode) -> Option<String> {
+    let url = Url::parse(text).ok()?;
+    let is_scheme = url.scheme() == "https" || (url.scheme() == "http" && mode == Mode::Sandbox);
+    let is_anonymous = url.username().is_empty() && url.password().is_none();
+    let is_good = is_scheme && url.has_host() && is_anonymous && url.as_str().len() <= chars_max::FREE;
+    is_good.then(|| url.into())
 }
 
 fn read_browser(fields: &Fields<'_>) -> Option<Browser> {

@@ -9,10 +9,12 @@ use crate::charges::pix::paid::{HOUR, MINUTE, PAYS, agrees, happens, read, reque
 use crate::charges::{newest, single_merchant, text};
 use crate::follow_ups::announced;
 use crate::harness::{ADDRESS, TestApp, sandbox, stories};
+use crate::sessions::{create, session_body};
 
 stories! {
     a_nupay_is_answered_with_its_page,
     what_was_sent_is_echoed,
+    addresses_are_kept_as_they_are_parsed,
     what_is_missing_or_wrong_is_named,
     a_payment_is_found_by_a_probe,
     a_payment_is_notified,
@@ -71,6 +73,35 @@ async fn what_was_sent_is_echoed(app: TestApp) {
     assert_eq!(charge["fraudAnalysisMetadata"]["cart"], body["fraudAnalysis"]["cart"]);
     assert_eq!(read(&app, &charge).await, charge);
     assert!(!nupay_page(&charge).contains("/sandbox/payments/"), "the service does not know its own address");
+}
+
+async fn addresses_are_kept_as_they_are_parsed(app: TestApp) {
+    let merchant = single_merchant(&app).await;
+    let mut nupay = nupay_body(&merchant);
+    nupay["paymentMethod"] = json!({
+        "paymentType": "nupay", "orderUrl": "https:\\\\shop.example\\o\r\n\\1", "returnUrl": " HTTPS://Shop.example ",
+        "cancelUrl": "https://shop.example/no way",
+    });
+    let method = &app.post("/v1/charges", &nupay).await.expect(201)["paymentMethod"];
+    assert_eq!(method["orderUrl"], "https://shop.example/o/1");
+    assert_eq!(method["returnUrl"], "https://shop.example/");
+    assert_eq!(method["cancelUrl"], "https://shop.example/no%20way");
+
+    let mut drip = super::drip::body(&merchant);
+    drip["paymentMethod"]["successRedirectUrl"] = json!("https://shop.example/\tok\r\n");
+    drip["paymentMethod"]["cancelRedirectUrl"] = json!("https://shop.example\\no");
+    let method = &app.post("/v1/charges", &drip).await.expect(201)["paymentMethod"];
+    assert_eq!(method["successRedirectUrl"], "https://shop.example/ok");
+    assert_eq!(method["cancelRedirectUrl"], "https://shop.example/no");
+
+    let mut body = session_body(&merchant);
+    body["paymentMethods"] = json!([nupay["paymentMethod"]]);
+    let session = create(&app, &body).await;
+    let terms = &session["paymentMethods"][0];
+    assert_eq!(
+        (&terms["orderUrl"], &terms["returnUrl"]),
+        (&json!("https://shop.example/o/1"), &json!("https://shop.example/"))
+    );
 }
 
 async fn what_is_missing_or_wrong_is_named(app: TestApp) {
