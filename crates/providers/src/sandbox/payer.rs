@@ -116,6 +116,9 @@ impl Sandbox {
     ) -> Result<Payment, StageRefusal> {
         let (asked, pending) = instructed(history, key).ok_or(StageRefusal::NothingWaits)?;
         let amount = amount.unwrap_or_else(|| owed(asked, at));
+        if amount == Amount::ZERO {
+            return Err(StageRefusal::NothingWaits);
+        }
         let payment_key = act_key(key, place);
         let reference = payment_reference(pending, &Draws::new(self.seed, None, payment_key));
         let deed = Deed::Payment { authorization_key: key };

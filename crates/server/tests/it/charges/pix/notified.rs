@@ -3,18 +3,20 @@
 
 use regente_domain::money::Amount;
 use regente_providers::sandbox::Notice;
-use regente_providers::staged::Staged;
+use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
 use serde_json::{Value, json};
 
-use super::paid::{PAYS, agrees, awaiting, happens, read, requests};
+use super::paid::{PAYS, agrees, awaiting, happens, read, requests, stored};
 use crate::charges::text;
 use crate::follow_ups::announced;
 use crate::harness::{ADDRESS, TestApp, stories};
+use crate::notifications::{message, send};
 
 stories! {
     a_payment_is_notified,
     payments_that_are_notified_twice_and_out_of_order_count_once,
     the_result_of_a_refund_is_notified,
+    a_payment_of_nothing_is_none,
 }
 
 /// The notices that wait at the simulator.
@@ -62,6 +64,31 @@ async fn payments_that_are_notified_twice_and_out_of_order_count_once(app: TestA
         .into_iter()
         .filter(|(kind, status, _)| (*kind, *status) == ("authorization", "success"));
     assert_eq!(payments.map(|(_, _, amount)| amount).collect::<Vec<_>>(), [150, 149], "{paid:#}");
+}
+
+async fn a_payment_of_nothing_is_none(app: TestApp) {
+    let app = app.reachable().await;
+    let charge = awaiting(&app).await;
+    let asked = stored(&app, &charge).await.remove(0);
+    let nothing = StagedEvent {
+        key: asked.provider_key(),
+        at: app.clock.deployment(),
+        what: Staged::Payment { amount: Some(Amount::ZERO) },
+    };
+    let refused = app.app.providers.stage(asked.provider_type, nothing).await;
+    assert_eq!(refused, Err(StageRefusal::NothingWaits), "the simulator's payers pay something");
+    // A provider says so all the same.
+    let paid = json!({ "paid": [{ "reference": { "transactionId": "E0" }, "amount": 0 }] });
+    let told = message(&asked, "nothing", "payment.outcome", &paid);
+    assert_eq!(send(&app, &asked, &told, "any-api-key-1234").await, 200);
+    app.run_jobs().await;
+    assert_eq!(read(&app, &charge).await, charge, "it waits for its payer");
+    happens(&app, &charge, 0, PAYS).await;
+    let [paid] = notices(&app);
+    arrive(&app, &[&paid]).await;
+    let paid = read(&app, &charge).await;
+    assert_eq!((&paid["status"], &paid["amount"]), (&json!("authorized"), &json!(150)), "{paid:#}");
+    agrees(&app, &paid).await;
 }
 
 async fn the_result_of_a_refund_is_notified(app: TestApp) {
