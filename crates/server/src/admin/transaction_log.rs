@@ -28,13 +28,15 @@ pub enum Comparison {
     Agrees,
     /// Not compared: an operation is under way or its outcome is unknown.
     Waits,
-    /// Not in this log: another provider handled the charge, or its caller set the outcome by hand in the sandbox.
+    /// Not in this log: another provider handled the charge.
     NotInLog,
+    /// A tester has set its status by hand in the sandbox, which the log does not know. Both may say the same all the same.
+    SetByHand(Difference),
     /// They differ.
     Differs(Difference),
 }
 
-/// A difference between a charge and the transaction log.
+/// What a charge and the transaction log say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Which charge.
@@ -77,6 +79,13 @@ impl fmt::Display for Money {
     }
 }
 
+impl Difference {
+    /// Whether both say the same.
+    pub fn is_none(&self) -> bool {
+        self.believed == self.logged
+    }
+}
+
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { charge_id, status, believed, logged } = self;
@@ -108,7 +117,7 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
     if requests().any(is_under_way) {
         return Comparison::Waits;
     }
-    if requests().any(|request| !is_in_the_log(request)) {
+    if requests().any(|request| request.provider_type != ProviderType::Sandbox) {
         return Comparison::NotInLog;
     }
     let believed = match charge.state {
@@ -134,22 +143,32 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
         .filter(|request| keys.insert(request.provider_key()))
         .filter_map(money_of)
         .fold(Money::default(), Money::plus);
-    if believed == logged {
-        return Comparison::Agrees;
+    let difference = Difference { charge_id: charge.id, status: charge.state.status(), believed, logged };
+    let all: Vec<&TransactionRequest> = requests().collect();
+    if (1..=all.len()).any(|count| ends_with_one_set_by_hand(&all[..count])) {
+        return Comparison::SetByHand(difference);
     }
-    Comparison::Differs(Difference { charge_id: charge.id, status: charge.state.status(), believed, logged })
+    if difference.is_none() { Comparison::Agrees } else { Comparison::Differs(difference) }
 }
 
-/// Whether a provider gave the approval: an approval without the provider's id was set by hand.
-fn is_in_the_log(request: &TransactionRequest) -> bool {
-    let was_given = match &request.outcome {
-        Outcome::Approved(approval) => approval.transaction_id.is_some(),
+/// Whether a tester has set the last of these requests by hand: an approval without the provider's id, or a refusal to
+/// authorize what was authorized, which follows nothing that the provider has done.
+fn ends_with_one_set_by_hand(requests: &[&TransactionRequest]) -> bool {
+    let Some((last, earlier)) = requests.split_last() else { return false };
+    match &last.outcome {
+        Outcome::Approved(approval) => approval.transaction_id.is_none(),
+        Outcome::Declined(_) => {
+            let is_taken = |request: &&&TransactionRequest| {
+                request.request_type.is_authorization() && matches!(request.outcome, Outcome::Approved(_))
+            };
+            last.request_type.is_authorization()
+                && last.follows.is_none()
+                && earlier.iter().any(|request| is_taken(&request))
+        }
         Outcome::Open
         | Outcome::Pending(_)
         | Outcome::Accepted(_)
-        | Outcome::Declined(_)
         | Outcome::NoEffect(_)
-        | Outcome::Analysed(_) => true,
-    };
-    was_given && request.provider_type == ProviderType::Sandbox
+        | Outcome::Analysed(_) => false,
+    }
 }

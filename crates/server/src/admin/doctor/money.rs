@@ -70,13 +70,7 @@ pub(super) async fn transaction_log(subject: &Subject<'_>) -> Check {
             check(NAME, Verdict::Warning, chain(&error))
         }
         Err(error @ (Unreadable::Log(_) | Unreadable::Store(_))) => failure(NAME, &error),
-        Ok(found) => {
-            let verdict = match found.differences.is_empty() && found.unknown.is_empty() {
-                true => Verdict::Ok,
-                false => Verdict::Failure,
-            };
-            check(NAME, verdict, found.words())
-        }
+        Ok(found) => check(NAME, found.verdict(), found.words()),
     }
 }
 
@@ -122,6 +116,8 @@ struct Findings {
     agree: u64,
     wait: u64,
     not_theirs: u64,
+    /// Charges whose status a tester has set by hand.
+    set_by_hand: Vec<Difference>,
     differences: Vec<Difference>,
     /// Authorizations in the log that belong to no charge.
     unknown: Vec<(Uuid, Money)>,
@@ -147,6 +143,7 @@ async fn find(store: &Store, source: &Source<'_>) -> Result<Findings, Unreadable
                     settled @ (Comparison::Agrees
                     | Comparison::Waits
                     | Comparison::NotInLog
+                    | Comparison::SetByHand(_)
                     | Comparison::Differs(_)) => found.count(settled),
                 }
             }
@@ -208,12 +205,24 @@ impl Findings {
             Comparison::Agrees => self.agree += 1,
             Comparison::Waits => self.wait += 1,
             Comparison::NotInLog => self.not_theirs += 1,
+            Comparison::SetByHand(difference) => self.set_by_hand.push(difference),
             Comparison::Differs(difference) => self.differences.push(difference),
         }
     }
 
+    /// What a tester has set by hand is meant to differ: an operator should know of it.
+    fn verdict(&self) -> Verdict {
+        if !self.differences.is_empty() || !self.unknown.is_empty() {
+            return Verdict::Failure;
+        }
+        match self.set_by_hand.iter().all(Difference::is_none) {
+            true => Verdict::Ok,
+            false => Verdict::Warning,
+        }
+    }
+
     fn words(&self) -> String {
-        let Self { agree, wait, not_theirs, differences, unknown } = self;
+        let Self { agree, wait, not_theirs, set_by_hand, differences, unknown } = self;
         let mut text = format!("{agree} charges agree with the transaction log of the simulator");
         if *wait > 0 {
             text.push_str(&format!(", {wait} are under way"));
@@ -225,7 +234,8 @@ impl Findings {
         let unknown = unknown.iter().map(|(key, money)| {
             format!("the transaction log holds {money} under key {key}, which no charge has")
         });
-        let named: Vec<String> = differences.chain(unknown).collect();
+        let by_hand = set_by_hand.iter().map(|difference| format!("set by hand: {difference}"));
+        let named: Vec<String> = differences.chain(unknown).chain(by_hand).collect();
         for difference in named.iter().take(NAMED_MAX) {
             text.push_str("; ");
             text.push_str(difference);
