@@ -27,10 +27,19 @@ pub enum Reached {
     ByHand,
 }
 
+/// Whether a step has happened at the simulator.
+enum Step {
+    Happened,
+    /// Nothing waits for it there: it was set by hand before, or something else happened there first.
+    NothingWaits,
+    /// The provider is no simulator.
+    NoSimulator,
+}
+
 /// Brings a charge to a status. An earlier try began when the charge had the version `begun`.
 ///
 /// # Errors
-/// What `refused` makes of a [`StatusRefusal`].
+/// What `refused` makes of a [`StatusRefusal`]; [`Error::Processing`] when others change the charge meanwhile.
 pub async fn reach(
     app: &App,
     (client_id, id): (ClientId, ChargeId),
@@ -44,36 +53,103 @@ pub async fn reach(
         None => None,
     };
     for _ in 0..STEPS_MAX {
-        let found = stored::find(app, client_id, id).await?;
-        let Ran { charge, requests } = found.ok_or(Error::NotFound)?;
-        let staging = charge.stage(status, before).map_err(&refused)?;
+        let ran = read(app, client_id, id).await?;
+        let staging = ran.charge.stage(status, before).map_err(&refused)?;
         match staging {
-            Staging::Reached => return Ok(Reached::AtProvider(Box::new(Ran { charge, requests }))),
+            Staging::Reached => return Ok(Reached::AtProvider(Box::new(ran))),
             Staging::ByHand => return Ok(Reached::ByHand),
             // What was set by hand is not at the provider, and what follows it is set by hand too.
             Staging::Capture | Staging::Void | Staging::ChargeBack | Staging::TakenBack
-                if !is_at_provider(&requests) =>
+                if !is_at_provider(&ran.requests) =>
             {
                 return Ok(Reached::ByHand);
             }
-            Staging::Payment => {
-                instructed(app, &charge, &requests, Staged::Payment { amount: None }, actor).await?
-            }
-            Staging::Withdrawal => instructed(app, &charge, &requests, Staged::Withdrawal, actor).await?,
-            Staging::TakenBack => instructed(app, &charge, &requests, Staged::TakenBack, actor).await?,
-            Staging::Refund => accepted(app, &charge, &requests, Staged::Refund, actor).await?,
-            Staging::RefundRefusal => accepted(app, &charge, &requests, Staged::RefundRefusal, actor).await?,
-            Staging::Capture => follow_up(app, &charge, FollowUpKind::Capture, actor).await?,
-            Staging::Void => follow_up(app, &charge, FollowUpKind::Void, actor).await?,
-            Staging::ChargeBack => {
-                if !taken_back(app, &charge, &requests, actor).await? {
-                    return Ok(Reached::ByHand);
-                }
-            }
+            Staging::Capture
+            | Staging::Void
+            | Staging::ChargeBack
+            | Staging::TakenBack
+            | Staging::Payment
+            | Staging::Withdrawal
+            | Staging::Refund
+            | Staging::RefundRefusal => {}
         }
-        before = Some(staging);
+        let stepped = match step(app, &ran, staging, actor).await {
+            Ok(Step::NothingWaits) => catch_up(app, &ran, actor).await.map(|()| Step::NothingWaits),
+            stepped => stepped,
+        };
+        let version = ran.charge.version;
+        let is_moved = async || Ok::<_, Error>(read(app, client_id, id).await?.charge.version != version);
+        match stepped {
+            Ok(Step::Happened) => before = Some(staging),
+            // Something else happened first, and the charge shows it now: what follows is decided anew.
+            Ok(Step::NothingWaits) if is_moved().await? => {}
+            Ok(Step::NothingWaits) if can_be_set(staging) => return Ok(Reached::ByHand),
+            Ok(Step::NothingWaits) => return Err(under_way(&ran.charge)),
+            Ok(Step::NoSimulator) if can_be_set(staging) => return Ok(Reached::ByHand),
+            Ok(Step::NoSimulator) => return Err(Error::impossible("charge is not at a simulator")),
+            Err(Error::Unavailable { cause: None, .. }) if is_moved().await? => {
+                return Err(under_way(&ran.charge));
+            }
+            Err(error) => return Err(error),
+        }
     }
-    Err(Error::busy())
+    Err(under_way(&read(app, client_id, id).await?.charge))
+}
+
+/// Whether a tester sets by hand what does not happen at the simulator.
+const fn can_be_set(staging: Staging) -> bool {
+    match staging {
+        Staging::ChargeBack | Staging::TakenBack => true,
+        Staging::Reached
+        | Staging::ByHand
+        | Staging::Payment
+        | Staging::Withdrawal
+        | Staging::Capture
+        | Staging::Void
+        | Staging::Refund
+        | Staging::RefundRefusal => false,
+    }
+}
+
+/// Others change the charge at this moment.
+pub fn under_way(charge: &Charge) -> Error {
+    Error::processing(charge.state.status().word())
+}
+
+async fn read(app: &App, client_id: ClientId, id: ChargeId) -> Result<Ran, Error> {
+    stored::find(app, client_id, id).await?.ok_or(Error::NotFound)
+}
+
+/// One thing happens at the simulator, and the charge learns of it.
+async fn step(
+    app: &App,
+    Ran { charge, requests }: &Ran,
+    staging: Staging,
+    actor: &Actor,
+) -> Result<Step, Error> {
+    match staging {
+        Staging::Reached | Staging::ByHand => Ok(Step::Happened),
+        Staging::Payment => instructed(app, charge, requests, Staged::Payment { amount: None }, actor).await,
+        Staging::Withdrawal => instructed(app, charge, requests, Staged::Withdrawal, actor).await,
+        Staging::TakenBack => instructed(app, charge, requests, Staged::TakenBack, actor).await,
+        Staging::Refund => accepted(app, charge, requests, Staged::Refund, actor).await,
+        Staging::RefundRefusal => accepted(app, charge, requests, Staged::RefundRefusal, actor).await,
+        Staging::Capture => follow_up(app, charge, FollowUpKind::Capture, actor).await,
+        Staging::Void => follow_up(app, charge, FollowUpKind::Void, actor).await,
+        Staging::ChargeBack => charged_back(app, charge, requests, actor).await,
+    }
+}
+
+/// The charge learns what has happened at the simulator to its payment: another status may have been set at the same moment.
+async fn catch_up(app: &App, Ran { charge, requests }: &Ran, actor: &Actor) -> Result<(), Error> {
+    let instructed = requests.iter().rfind(|request| request.pending().is_some());
+    let Some(request) = instructed.or_else(|| charge::approved_authorization(requests)) else {
+        return Ok(());
+    };
+    let found = find_out(app, charge, request).await?;
+    let reversals = found.reversals.clone();
+    finding::take_all(app, request, found, actor).await?;
+    reversal::apply_all(app, request, &reversals, actor).await
 }
 
 /// What has happened last since the charge had this version.
@@ -96,12 +172,16 @@ async fn instructed(
     requests: &[TransactionRequest],
     what: Staged,
     actor: &Actor,
-) -> Result<(), Error> {
+) -> Result<Step, Error> {
     let Some(request) = requests.iter().rfind(|request| request.pending().is_some()) else {
         return Err(Error::internal("a charge that waits for its payer without instructions"));
     };
-    let found = happens(app, charge, request, what).await?;
-    finding::take_all(app, request, found, actor).await
+    let found = match happens(app, charge, request, what).await? {
+        Ok(found) => found,
+        Err(not) => return Ok(not),
+    };
+    finding::take_all(app, request, found, actor).await?;
+    Ok(Step::Happened)
 }
 
 /// What happens to the void that the provider has accepted.
@@ -111,13 +191,18 @@ async fn accepted(
     requests: &[TransactionRequest],
     what: Staged,
     actor: &Actor,
-) -> Result<(), Error> {
+) -> Result<Step, Error> {
     let Some(request) = requests.iter().find(|request| charge.has_open(request)) else {
         return Err(Error::internal("a refund under way without its request"));
     };
-    let found = happens(app, charge, request, what).await?;
+    let found = match happens(app, charge, request, what).await? {
+        Ok(found) => found,
+        Err(not) => return Ok(not),
+    };
     match found.outcome {
-        Outcome::Approved(_) | Outcome::Declined(_) => follow_up::report(app, request, found, actor).await,
+        Outcome::Approved(_) | Outcome::Declined(_) => {
+            follow_up::report(app, request, found, actor).await.map(|()| Step::Happened)
+        }
         Outcome::Open
         | Outcome::Pending(_)
         | Outcome::Accepted(_)
@@ -126,22 +211,20 @@ async fn accepted(
     }
 }
 
-/// The payer's bank takes the payment back; whether the provider has any money to take.
-async fn taken_back(
+/// The payer's bank takes the payment back.
+async fn charged_back(
     app: &App,
     charge: &Charge,
     requests: &[TransactionRequest],
     actor: &Actor,
-) -> Result<bool, Error> {
-    let Some(taken) = charge::approved_authorization(requests) else { return Ok(false) };
-    match stage(app, taken, Staged::ChargedBack).await {
-        Ok(()) => {}
-        Err(StageRefusal::NoSimulator | StageRefusal::NothingWaits) => return Ok(false),
-        Err(refusal @ StageRefusal::Unanswered) => return Err(not_staged(refusal)),
-    }
-    let found = find_out(app, charge, taken).await?;
+) -> Result<Step, Error> {
+    let Some(taken) = charge::approved_authorization(requests) else { return Ok(Step::NothingWaits) };
+    let found = match happens(app, charge, taken, Staged::ChargedBack).await? {
+        Ok(found) => found,
+        Err(not) => return Ok(not),
+    };
     reversal::apply_all(app, taken, &found.reversals, actor).await?;
-    Ok(true)
+    Ok(Step::Happened)
 }
 
 /// Whether the payment has an id at its provider.
@@ -155,14 +238,14 @@ async fn happens(
     charge: &Charge,
     request: &TransactionRequest,
     what: Staged,
-) -> Result<attempt::Found, Error> {
-    stage(app, request, what).await.map_err(not_staged)?;
-    find_out(app, charge, request).await
-}
-
-async fn stage(app: &App, request: &TransactionRequest, what: Staged) -> Result<(), StageRefusal> {
+) -> Result<Result<attempt::Found, Step>, Error> {
     let event = StagedEvent { key: request.provider_key(), at: app.clock.of(request.client_id), what };
-    app.providers.stage(request.provider_type, event).await
+    match app.providers.stage(request.provider_type, event).await {
+        Ok(()) => find_out(app, charge, request).await.map(Ok),
+        Err(StageRefusal::NothingWaits) => Ok(Err(Step::NothingWaits)),
+        Err(StageRefusal::NoSimulator) => Ok(Err(Step::NoSimulator)),
+        Err(StageRefusal::Unanswered) => Err(Error::busy()),
+    }
 }
 
 async fn find_out(app: &App, charge: &Charge, request: &TransactionRequest) -> Result<attempt::Found, Error> {
@@ -180,7 +263,12 @@ async fn find_out(app: &App, charge: &Charge, request: &TransactionRequest) -> R
     }
 }
 
-async fn follow_up(app: &App, charge: &Charge, operation: FollowUpKind, actor: &Actor) -> Result<(), Error> {
+async fn follow_up(
+    app: &App,
+    charge: &Charge,
+    operation: FollowUpKind,
+    actor: &Actor,
+) -> Result<Step, Error> {
     let purchase = card_is_free(app, charge, None).await?;
     let new = NewFollowUp {
         client_id: charge.client_id,
@@ -194,12 +282,6 @@ async fn follow_up(app: &App, charge: &Charge, operation: FollowUpKind, actor: &
         actor: *actor,
         seed: None,
     };
-    app.in_flight.run(follow_up::create(app.clone(), new)).await.map(drop)
-}
-
-fn not_staged(refusal: StageRefusal) -> Error {
-    match refusal {
-        StageRefusal::NoSimulator => Error::impossible("charge is not at a simulator".to_owned()),
-        StageRefusal::NothingWaits | StageRefusal::Unanswered => Error::busy(),
-    }
+    app.in_flight.run(follow_up::create(app.clone(), new)).await?;
+    Ok(Step::Happened)
 }

@@ -32,6 +32,8 @@ use crate::api::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
+/// How often the status is decided anew after another change came first.
+const RACES_MAX: usize = 3;
 /// What the audit calls it.
 const STATUS_SET: &str = "charge.status_set";
 
@@ -89,8 +91,16 @@ pub async fn set_status(
     let status = body.read(|fields| fields.required("status").one_of(SimulatedStatus::WORDS))?;
     let route = format!("POST /v1/charges/{charge_id}");
     let begins = begins(&app, &caller, charge_id, status);
+    let mut plans = 0;
     commit_once_in_steps(&app, &caller, &headers, (&route, &body), begins, |begun| {
-        plan(&app, &caller, &request_id, charge_id, status, begun)
+        plans += 1;
+        let (app, caller, request_id) = (&app, &caller, &request_id);
+        async move {
+            if plans > RACES_MAX {
+                return Err(staged::under_way(&find(app, caller, charge_id).await?.charge));
+            }
+            plan(app, caller, request_id, charge_id, status, begun).await
+        }
     })
     .await
 }

@@ -24,6 +24,8 @@ stories! {
     what_was_not_paid_is_not_taken_back,
     what_is_paid_and_taken_back_before_the_answer_is_known_is_voided,
     every_status_of_a_boleto_is_set_at_the_simulator,
+    a_boleto_is_charged_back_or_taken_back,
+    statuses_at_the_same_moment_are_conflicts,
     a_status_that_cannot_be_set_is_refused,
 }
 
@@ -139,4 +141,36 @@ async fn a_status_that_cannot_be_set_is_refused(app: TestApp) {
     let charge = awaiting(&app).await;
     statuses_are_refused(&app, &charge, &["refund_pending"]).await;
     nothing_else_is_set(&app, awaiting, 20 * 24 * HOUR).await;
+}
+
+async fn a_boleto_is_charged_back_or_taken_back(app: TestApp) {
+    for statuses in [["voided", "charged_back"], ["charged_back", "voided"]].repeat(3) {
+        let charge = awaiting(&app).await;
+        set(&app, &charge, "authorized").await.expect(200);
+        let sets = statuses.map(|status| set(&app, &charge, status));
+        let replies = futures_util::future::join_all(sets).await;
+        let mut made = replies.iter().zip(statuses).filter(|(reply, _)| reply.status == 200);
+        let (_, status) = made.next().expect("one of them");
+        assert_eq!(made.count(), 0, "and only one");
+        let ended = read(&app, &charge).await;
+        assert_eq!(ended["status"], status, "{ended:#}");
+        let last =
+            |request: &Value| request["requestType"] == "void" || request["requestType"] == "charge_back";
+        let all = ended["transactionRequests"].as_array().unwrap();
+        assert_eq!(all.iter().filter(|request| last(request)).count(), 1, "{ended:#}");
+        assert!(all[0]["transactionId"].is_string(), "it happened at the simulator: {ended:#}");
+        agrees_with(&app, &ended).await;
+    }
+}
+
+async fn statuses_at_the_same_moment_are_conflicts(app: TestApp) {
+    for _ in 0..3 {
+        let charge = awaiting(&app).await;
+        let statuses = ["authorized", "voided", "charged_back", "authorized", "voided", "charged_back"];
+        let sets = statuses.map(|status| set(&app, &charge, status));
+        for reply in futures_util::future::join_all(sets).await {
+            assert!([200, 400, 409].contains(&reply.status.as_u16()), "{}", reply.status);
+        }
+        agrees_with(&app, &read(&app, &charge).await).await;
+    }
 }
