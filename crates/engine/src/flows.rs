@@ -31,6 +31,7 @@ pub mod split;
 pub mod staged;
 mod step;
 mod stored;
+pub mod stored_notification;
 mod taken_back;
 mod underpaid;
 pub mod vendors;

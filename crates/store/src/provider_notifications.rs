@@ -23,8 +23,16 @@ sql! {
         ON CONFLICT (id, client_id) DO NOTHING";
     /// One notification.
     pub FIND_PROVIDER_NOTIFICATION = "
-        SELECT provider_id, provider_type, headers, body, key_id, state, received_at, waits_for, waits_since
+        SELECT id, provider_id, provider_type, headers, body, key_id, state, received_at, waits_for, waits_since
         FROM provider_notifications WHERE id = :id AND client_id = :client_id";
+    /// Notifications of an account, by their ids.
+    pub PROVIDER_NOTIFICATIONS_AFTER = "
+        SELECT id, provider_id, provider_type, headers, body, key_id, state, received_at, waits_for, waits_since
+        FROM provider_notifications WHERE client_id = :client_id AND id > :after ORDER BY id LIMIT :limit";
+    /// Replaces what a settled notification says. Its row stays, so that a repetition meets it.
+    pub ERASE_PROVIDER_NOTIFICATION = "
+        UPDATE provider_notifications SET headers = '[]', body = :body, key_id = :key_id
+        WHERE id = :id AND client_id = :client_id AND state <> 'waiting'";
     /// The notifications of a provider since a time.
     pub PROVIDER_NOTIFICATIONS_SINCE = "
         SELECT id FROM provider_notifications
@@ -156,11 +164,35 @@ pub async fn find(
     client_id: ClientId,
     id: Uuid,
 ) -> Result<Option<ProviderNotification>, StoreError> {
-    let Some(row) = store.row(&FIND_PROVIDER_NOTIFICATION, args! { id, client_id }).await? else {
-        return Ok(None);
-    };
+    let row = store.row(&FIND_PROVIDER_NOTIFICATION, args! { id, client_id }).await?;
+    row.map(|row| from_row(&row, client_id)).transpose()
+}
+
+/// The notifications of an account with an id above `after`, by their ids.
+///
+/// # Errors
+/// As [`Store::rows`]; [`StoreError::Corrupt`].
+pub async fn page(
+    store: &Store,
+    client_id: ClientId,
+    after: Uuid,
+    limit: i64,
+) -> Result<Vec<ProviderNotification>, StoreError> {
+    let rows = store.rows(&PROVIDER_NOTIFICATIONS_AFTER, args! { client_id, after, limit }).await?;
+    rows.iter().map(|row| from_row(row, client_id)).collect()
+}
+
+/// Replaces what a settled notification says.
+pub fn erase(batch: &mut Batch, id: Uuid, body: Sealed) {
+    let client_id = batch.client_id();
+    let (body, key_id) = (body.bytes, body.key_id);
+    batch.push_any(&ERASE_PROVIDER_NOTIFICATION, args! { id, client_id, body, key_id });
+}
+
+fn from_row(row: &Row, client_id: ClientId) -> Result<ProviderNotification, StoreError> {
+    let id: Uuid = row.get("id")?;
     let corrupt = |what: &str| StoreError::Corrupt(format!("provider_notifications.{what} of {id}"));
-    Ok(Some(ProviderNotification {
+    Ok(ProviderNotification {
         id,
         client_id,
         provider_id: row.get("provider_id")?,
@@ -170,8 +202,8 @@ pub async fn find(
         body: Sealed { key_id: row.get("key_id")?, bytes: row.get("body")? },
         state: State::parse(row.get("state")?)?,
         received_at: row.get("received_at")?,
-        waits: waits(&row)?,
-    }))
+        waits: waits(row)?,
+    })
 }
 
 fn waits(row: &Row) -> Result<Option<(ReversalReason, Timestamp)>, StoreError> {

@@ -31,7 +31,7 @@ sql! {
         UPDATE purchases SET status = :status, doc = :doc, actor = :actor, version = :version,
             updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before";
-    /// Replaces the sealed data, in a batch that has updated the purchase to this version.
+    /// Replaces the sealed data of a purchase of this version.
     pub SET_PURCHASE_DATA = "
         UPDATE purchases SET private = :private, key_id = :key_id
         WHERE id = :id AND client_id = :client_id AND version = :version";
@@ -179,6 +179,13 @@ pub fn set_private(batch: &mut Batch, after: &Purchase, private: Sealed) {
     let (id, client_id, version) = (after.id, after.client_id, after.version);
     let (private, key_id) = (private.bytes, private.key_id);
     batch.push(&SET_PURCHASE_DATA, args! { id, client_id, version, private, key_id });
+}
+
+/// Replaces the sealed data of a purchase that stays in this version. Guards the batch.
+pub fn replace_private(batch: &mut Batch, purchase: &Purchase, private: Sealed) {
+    let (id, client_id, version) = (purchase.id, purchase.client_id, purchase.version);
+    let (private, key_id) = (private.bytes, private.key_id);
+    batch.guard(&SET_PURCHASE_DATA, args! { id, client_id, version, private, key_id });
 }
 
 /// The version of a purchase on which a decision about one of its charges was based.

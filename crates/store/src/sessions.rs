@@ -1,6 +1,7 @@
 //! Stores sessions with their history, in the batch of each change, guarded by the session's version. [`payments`] has
-//! their charges, [`list`] their pages.
+//! their charges, [`list`] their pages, [`erasure`] takes persons out of them.
 
+pub mod erasure;
 mod list;
 pub mod payments;
 
@@ -98,7 +99,7 @@ struct Doc {
     unknown: Map<String, Value>,
 }
 
-/// Adds a new session; its sealed data never changes. `entry_id` creates the id of each history entry.
+/// Adds a new session; its sealed data changes when a person is erased ([`erasure`]). `entry_id` creates the id of each history entry.
 pub fn insert(
     batch: &mut Batch,
     created: &Advance,
@@ -134,13 +135,7 @@ pub fn update(
 
 fn changing_columns(session: &Session, actor: &Actor) -> Result<Args, StoreError> {
     let Tally { authorizing, pending, paid, returned } = session.tally;
-    let doc = Json::of(&Doc {
-        format: FORMAT,
-        terms: session.terms.clone(),
-        declines: session.declines,
-        entries: session.entries,
-        unknown: session.unknown_members.clone(),
-    })?;
+    let doc = doc_of(session)?;
     Ok(args! {
         id: session.id,
         client_id: session.client_id,
@@ -156,6 +151,16 @@ fn changing_columns(session: &Session, actor: &Actor) -> Result<Args, StoreError
         actor: actor.to_string(),
         version: session.version,
         updated_at: session.updated_at,
+    })
+}
+
+fn doc_of(session: &Session) -> Result<Json, StoreError> {
+    Json::of(&Doc {
+        format: FORMAT,
+        terms: session.terms.clone(),
+        declines: session.declines,
+        entries: session.entries,
+        unknown: session.unknown_members.clone(),
     })
 }
 

@@ -13,7 +13,7 @@ use regente_store::{Batch, Commit};
 use reqwest::header::{HeaderMap, HeaderName};
 use uuid::Uuid;
 
-pub use settle::{events_of, settle};
+pub use settle::settle;
 
 use super::attempt;
 use crate::app::App;

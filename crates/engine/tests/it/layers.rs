@@ -45,6 +45,7 @@ const ENGINE: &[&str] = &[
     "flows::underpaid",
     "flows::outcome",
     "flows::stored",
+    "flows::stored_notification",
     "flows::taken_back",
     "flows::revoked",
     "flows::orphaned",

@@ -1,6 +1,6 @@
 //! Erases a person on request.
 
-use regente_domain::id::{ChargeId, ClientId, CustomerId, PurchaseId};
+use regente_domain::id::{ChargeId, ClientId, CustomerId, PurchaseId, SessionId};
 use regente_engine::flows::customers::erasure;
 use regente_store::{Emptied, clients};
 use serde::{Deserialize, Serialize};
@@ -20,12 +20,20 @@ pub struct ErasedPerson {
     pub charges: usize,
     /// Purchases that held something about him.
     pub purchases: usize,
+    /// Sessions that held something about him.
+    pub sessions: usize,
+    /// Notifications of providers that told of him.
+    pub notifications: usize,
     /// Kept answers to idempotency keys that named him.
     pub answers: usize,
     /// Charges that began meanwhile; a job erases what they say when they have ended.
     pub charges_left: Vec<ChargeId>,
     /// Purchases that began meanwhile; likewise.
     pub purchases_left: Vec<PurchaseId>,
+    /// Sessions that changed all the while; likewise.
+    pub sessions_left: Vec<SessionId>,
+    /// Notifications of providers that are not settled; likewise.
+    pub notifications_left: usize,
     /// What this command does not reach, a sentence each.
     pub beyond_reach: Vec<String>,
 }
@@ -44,9 +52,13 @@ pub(super) async fn erase(
         cards: erased.cards,
         charges: erased.charges,
         purchases: erased.purchases,
+        sessions: erased.sessions,
+        notifications: erased.notifications,
         answers: erased.answers,
         charges_left: erased.left.charges,
         purchases_left: erased.left.purchases,
+        sessions_left: erased.left.sessions,
+        notifications_left: erased.left.notifications,
         beyond_reach: beyond_reach(app, erased.log),
     })
 }
@@ -58,7 +70,12 @@ fn beyond_reach(app: &App, log: Emptied) -> Vec<String> {
             .to_owned(),
         "Events already delivered to webhooks: ask who received them.".to_owned(),
         "The records of the payment providers: ask each of them.".to_owned(),
-        "Sessions that name the person as a recipient of a NuPay: what they say is sealed, and stays as long as they do."
+        "Texts of payments and sessions of others that have the person's name without his e-mail address or document \
+         number, and descriptions and metadata of payments of others: nobody can tell whom they mean."
+            .to_owned(),
+        "A seller or a vendor who is the same person: what they sell is theirs to end."
+            .to_owned(),
+        "Notifications of providers that this release does not understand: they are sealed, and purged like the others."
             .to_owned(),
         format!(
             "Tokens of cards that were not used: nobody can tell whose they are; they are deleted after {minutes} \

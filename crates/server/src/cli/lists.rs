@@ -85,14 +85,20 @@ fn client_set(client: &ClientRow) -> String {
 }
 
 fn erased(person: &ErasedPerson) -> String {
-    let ErasedPerson { customer_id, cards, charges, purchases, answers, .. } = person;
+    let ErasedPerson { customer_id, cards, charges, purchases, sessions, notifications, answers, .. } =
+        person;
     let mut text = format!(
-        "Customer {customer_id} is erased, with {cards} cards, and from {charges} charges, {purchases} purchases and \
-         {answers} kept answers.\n"
+        "Customer {customer_id} is erased, with {cards} cards, and from {charges} charges, {purchases} purchases, \
+         {sessions} sessions, {notifications} notifications of providers and {answers} kept answers.\n"
     );
     let charges = person.charges_left.iter().map(|id| format!("charge {id}"));
     let purchases = person.purchases_left.iter().map(|id| format!("purchase {id}"));
-    let left: Vec<String> = charges.chain(purchases).collect();
+    let sessions = person.sessions_left.iter().map(|id| format!("session {id}"));
+    let notifications = match person.notifications_left {
+        0 => None,
+        count => Some(format!("{count} notifications of providers")),
+    };
+    let left: Vec<String> = charges.chain(purchases).chain(sessions).chain(notifications).collect();
     if !left.is_empty() {
         text.push_str(&format!("Under way, and erased by a job when it has ended: {}.\n", left.join(", ")));
     }

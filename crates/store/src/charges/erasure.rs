@@ -11,10 +11,18 @@ use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
 sql! {
-    /// Charges of an account, oldest first: whose each is, and the sealed data of those that are nobody's.
+    /// Charges of an account, oldest first: whose each is.
     pub BUYERS_OF_CHARGES = "
-        SELECT id, customer_id, CASE WHEN customer_id IS NULL THEN private END AS private, key_id FROM charges
+        SELECT id, customer_id FROM charges
         WHERE client_id = :client_id AND id > :after ORDER BY id LIMIT :limit";
+    /// The same with their sealed data, which may name others than the buyer.
+    pub CHARGES_WITH_DATA = "
+        SELECT id, customer_id, private, key_id FROM charges
+        WHERE client_id = :client_id AND id > :after ORDER BY id LIMIT :limit";
+    /// Replaces the sealed data of a charge; guarded by the version and by the data itself.
+    pub REPLACE_CHARGE_DATA = "
+        UPDATE charges SET private = :private, key_id = :key_id
+        WHERE id = :id AND client_id = :client_id AND version = :version AND private = :private_before";
     /// Takes the sealed data and the free texts from a charge; guarded by the version.
     pub ERASE_CHARGE_DATA = "
         UPDATE charges SET private = NULL, key_id = NULL, doc = :doc, version = version + 1
@@ -24,18 +32,18 @@ sql! {
         UPDATE charge_history SET doc = :doc WHERE id = :id AND version = :version AND client_id = :client_id";
 }
 
-/// A charge as the search for a person's charges sees it.
+/// A charge as the search for a person sees it.
 #[derive(Clone, Debug)]
-pub struct ChargeBuyer {
+pub struct ChargeOf {
     /// The charge.
     pub id: ChargeId,
     /// Its buyer.
     pub customer_id: Option<CustomerId>,
-    /// The sealed data of a charge without a buyer.
+    /// Its sealed data.
     pub private: Option<Sealed>,
 }
 
-/// The charges of an account after `after`, oldest first.
+/// The charges of an account after `after` with their buyers, oldest first.
 ///
 /// # Errors
 /// As [`Store::rows`].
@@ -44,19 +52,41 @@ pub async fn buyers(
     client_id: ClientId,
     after: ChargeId,
     limit: i64,
-) -> Result<Vec<ChargeBuyer>, StoreError> {
+) -> Result<Vec<(ChargeId, Option<CustomerId>)>, StoreError> {
     let rows = store.rows(&BUYERS_OF_CHARGES, args! { client_id, after, limit }).await?;
+    rows.iter().map(|row| Ok((row.get("id")?, row.get("customer_id")?))).collect()
+}
+
+/// The charges of an account after `after` with their sealed data, oldest first.
+///
+/// # Errors
+/// As [`Store::rows`].
+pub async fn with_data(
+    store: &Store,
+    client_id: ClientId,
+    after: ChargeId,
+    limit: i64,
+) -> Result<Vec<ChargeOf>, StoreError> {
+    let rows = store.rows(&CHARGES_WITH_DATA, args! { client_id, after, limit }).await?;
     rows.iter()
         .map(|row| {
             let private: Option<Vec<u8>> = row.get("private")?;
             let key_id: Option<Uuid> = row.get("key_id")?;
-            Ok(ChargeBuyer {
+            Ok(ChargeOf {
                 id: row.get("id")?,
                 customer_id: row.get("customer_id")?,
                 private: private.zip(key_id).map(|(bytes, key_id)| Sealed { key_id, bytes }),
             })
         })
         .collect()
+}
+
+/// Replaces the sealed data of a charge, without what names a person who is not its buyer. Nothing that moves a charge on writes
+/// its sealed data, so the version stays.
+pub fn replace_private(batch: &mut Batch, stored: &StoredCharge, before: Sealed, after: Sealed) {
+    let Charge { id, client_id, version, .. } = stored.charge;
+    let (private, key_id, private_before) = (after.bytes, after.key_id, before.bytes);
+    batch.guard(&REPLACE_CHARGE_DATA, args! { id, client_id, version, private, key_id, private_before });
 }
 
 /// Earlier versions of a charge that hold free texts, without these.

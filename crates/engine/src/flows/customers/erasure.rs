@@ -1,18 +1,21 @@
-//! Erases a person on request (`docs/operating.md#erasing-a-person`): the customer with his aliases and cards, and what his
-//! charges and purchases, their events and the answers to idempotency keys say of him. Amounts, ids and states stay.
+//! Erases a person on request (`docs/operating.md#erasing-a-person`): the customer with his aliases and cards, and what
+//! charges, purchases and sessions, their events, the notifications of providers and the answers to idempotency keys say of him.
+//! Amounts, ids and states stay.
 //!
 //! The first batch hides the customer and orders a job, so that the erasure ends even if this process does not. His data is
 //! erased last: until then it tells which records without a buyer name him. Each step finds what is left, so all of it can run
 //! again.
 
+mod notifications;
 mod pages;
 mod person;
+mod sessions;
 
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::later_of;
-use regente_domain::id::{ChargeId, ClientId, CustomerId, PurchaseId};
+use regente_domain::id::{ChargeId, ClientId, CustomerId, PurchaseId, SessionId};
 use regente_store::audit::{self, AuditEntry};
 use regente_store::customers::{self, Remains};
 use regente_store::jobs::Job;
@@ -51,11 +54,20 @@ pub struct UnderWay {
     pub charges: Vec<ChargeId>,
     /// Purchases.
     pub purchases: Vec<PurchaseId>,
+    /// Sessions that changed each time that they were to be erased.
+    pub sessions: Vec<SessionId>,
+    /// Notifications of providers that are not settled.
+    pub notifications: usize,
 }
 
 impl UnderWay {
     fn is_empty(&self) -> bool {
-        self.charges.is_empty() && self.purchases.is_empty()
+        !self.needs_his_data() && self.notifications == 0
+    }
+
+    /// Whether his data must tell what names him when it has ended. Notifications name his charges.
+    fn needs_his_data(&self) -> bool {
+        !(self.charges.is_empty() && self.purchases.is_empty() && self.sessions.is_empty())
     }
 }
 
@@ -79,6 +91,10 @@ pub struct Erased {
     pub charges: usize,
     /// Purchases that held something about him.
     pub purchases: usize,
+    /// Sessions that held something about him.
+    pub sessions: usize,
+    /// Notifications of providers that told of him.
+    pub notifications: usize,
     /// Kept answers to idempotency keys that named him.
     pub answers: usize,
     /// What began meanwhile; the job erases it when it has ended.
@@ -131,9 +147,11 @@ async fn finish(app: &App, client_id: ClientId, remains: Remains) -> Result<Eras
     let mut left = UnderWay::default();
     let charges = pages::charges(app, &mut person, &mut left).await?;
     let purchases = pages::purchases(app, &person, &mut left).await?;
+    let sessions = sessions::sessions(app, &mut person, &mut left).await?;
+    let notifications = notifications::notifications(app, &person, &mut left).await?;
     let answers = pages::answers(app, &person).await?;
     let cards = person.cards.len();
-    if left.is_empty() {
+    if !left.needs_his_data() {
         let mut batch = Batch::new(client_id);
         regente_store::cards::erase_of_customer(&mut batch, customer_id, app.clock.of(client_id));
         customers::erase_hidden(&mut batch, customer_id);
@@ -143,7 +161,7 @@ async fn finish(app: &App, client_id: ClientId, remains: Remains) -> Result<Eras
         }
     }
     let log = app.store.empty_log().await?;
-    Ok(Erased { customer_id, cards, charges, purchases, answers, left, log })
+    Ok(Erased { customer_id, cards, charges, purchases, sessions, notifications, answers, left, log })
 }
 
 /// Runs the job: erases what a process has left that ended too early, and what began while it ran.

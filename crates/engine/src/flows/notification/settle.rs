@@ -5,19 +5,18 @@ use std::time::Duration;
 
 use regente_domain::charge::reversal::ReversalReason;
 use regente_domain::time::Timestamp;
-use regente_providers::notification::{Notification, NotificationRefusal, ProviderEvent};
+use regente_providers::notification::NotificationRefusal;
 use regente_store::jobs::Job;
 use regente_store::provider_notifications::{self, ProviderNotification, State, Wait};
 use regente_store::{Batch, Commit};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use uuid::Uuid;
 
 use super::applied::{Applied, apply, happens_to};
 use crate::app::App;
 use crate::error::Error;
+use crate::flows::stored_notification::events_of;
 use crate::metrics::{self, NotificationOutcome};
 use crate::queue::Ended;
-use crate::vault::{Binding, Purpose};
 
 /// How soon a notification is tried again while this process waits for the answer to the very request.
 const IN_FLIGHT_AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -143,35 +142,6 @@ async fn take_in(app: &App, stored: &ProviderNotification) -> Result<Taken, Erro
         }
     }
     Ok(waits.unwrap_or(settled))
-}
-
-/// What a stored notification says; a refusal when this release does not understand it.
-///
-/// # Errors
-/// As the store and the vault.
-pub async fn events_of(
-    app: &App,
-    stored: &ProviderNotification,
-) -> Result<Result<Vec<ProviderEvent>, NotificationRefusal>, Error> {
-    let binding = Binding::new(Purpose::ProviderNotification, stored.client_id, stored.id);
-    let body = match app.vault.open(binding, &stored.body).await {
-        Ok(body) => body,
-        // The body was sealed again after it was read, and the former key was destroyed.
-        Err(crate::vault::VaultError::UnknownKey(_)) => {
-            let again = provider_notifications::find(&app.store, stored.client_id, stored.id).await?;
-            let again = again.ok_or(Error::NotFound)?;
-            app.vault.open(binding, &again.body).await?
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let mut headers = HeaderMap::new();
-    for (name, value) in &stored.headers {
-        let header = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value));
-        if let (Ok(name), Ok(value)) = header {
-            headers.append(name, value);
-        }
-    }
-    Ok(app.providers.events(stored.provider_type, &Notification { headers: &headers, body: &body }))
 }
 
 /// A notification waits as long again as it has waited for the same; `None` when it has waited long enough.

@@ -15,9 +15,13 @@ use serde_json::{Value, json};
 
 use super::{As, buyer, created, everybody, text};
 use crate::canary::places::Disk;
+use crate::charges::payers::set;
+use crate::charges::redirects::nupay_body;
+use crate::charges::single_merchant;
 use crate::cli::process::{Server, run_on};
 use crate::harness::{APPROVED, START, TestApp, charge_body, stories, token_body};
-use crate::purchases;
+use crate::notifications::{message, request_of, send};
+use crate::{purchases, sessions};
 
 stories! {
     payments_stay_as_they_are,
@@ -26,6 +30,8 @@ stories! {
     an_alias_names_the_person_too,
     a_deleted_customer_can_still_be_erased,
     others_are_left_alone,
+    what_others_buy_stays,
+    a_notification_under_way_is_erased_when_it_is_settled,
     a_kept_answer_no_longer_shows_the_person,
     a_crash_in_between_is_made_good,
 }
@@ -55,18 +61,24 @@ sql! {
         WHERE client_id = :client_id AND private IS NOT NULL";
     SEALED_PURCHASES = "SELECT id, private AS sealed, key_id FROM purchases
         WHERE client_id = :client_id AND private IS NOT NULL";
+    SEALED_SESSIONS = "SELECT id, private AS sealed, key_id FROM sessions
+        WHERE client_id = :client_id AND private IS NOT NULL";
+    SEALED_NOTIFICATIONS = "SELECT id, body AS sealed, key_id FROM provider_notifications
+        WHERE client_id = :client_id";
     SEALED_ANSWERS = "SELECT digest AS id, body AS sealed, key_id FROM idempotency
         WHERE client_id = :client_id AND body IS NOT NULL";
 }
 
 /// Every sealed column that may hold something personal.
-const SEALED: [(&str, &Sql, Purpose); 7] = [
+const SEALED: [(&str, &Sql, Purpose); 9] = [
     ("customers", &SEALED_CUSTOMERS, Purpose::CustomerData),
     ("aliases", &SEALED_ALIASES, Purpose::CustomerAliasData),
     ("card holders", &SEALED_HOLDERS, Purpose::CardHolder),
     ("card numbers", &SEALED_NUMBERS, Purpose::CardNumber),
     ("charges", &SEALED_CHARGES, Purpose::ChargeData),
     ("purchases", &SEALED_PURCHASES, Purpose::PurchaseData),
+    ("sessions", &SEALED_SESSIONS, Purpose::SessionData),
+    ("notifications", &SEALED_NOTIFICATIONS, Purpose::ProviderNotification),
     ("kept answers", &SEALED_ANSWERS, Purpose::AnswerBody),
 ];
 
@@ -94,6 +106,7 @@ async fn traces(app: &TestApp) -> Vec<&'static str> {
         ("the list of customers", "/v1/customers?limit=100"),
         ("the list of cards", "/v1/cards?limit=100"),
         ("the list of charges", "/v1/charges?limit=100"),
+        ("the list of sessions", "/v1/sessions?limit=100"),
     ] {
         if is_trace(&app.get(path).await.bytes) {
             found.push(place);
@@ -175,6 +188,56 @@ async fn lived(app: &TestApp) -> Story {
     Story { customer, charges, purchase }
 }
 
+/// An order of the person's with his name in every text; one that others may pay, and he has; and one that he gets a part of.
+struct Sold {
+    order: Value,
+    link: Value,
+    shared: Value,
+    /// A NuPay of somebody else, of which he gets a part.
+    of_another: Value,
+}
+
+/// What a merchant sells to the person by sessions, and to others. The deployment is reachable.
+async fn sold(app: &TestApp) -> Sold {
+    let merchant = single_merchant(app).await;
+    let hook =
+        json!({ "event": "*", "endpoint": "https://shop.example/hooks", "version": "1.1", "status": true });
+    app.post("/v1/webhooks", &hook).await.expect(201);
+    let mut body = sessions::session_body(&merchant);
+    body["name"] = json!(format!("Order of {NAME}"));
+    body["description"] = json!(format!("For {EMAIL}"));
+    body["items"][0]["name"] = json!(format!("A shoe for {NAME}"));
+    body["paymentMethods"][1] = json!({ "paymentType": "boleto", "instructions": format!("{NAME} pays") });
+    let order = app.post_with_key("/v1/sessions", "order", &body).await.expect(200);
+    body["maxPayments"] = json!(-1);
+    body["items"][0]["description"] = json!("Blue");
+    body["description"] = json!("Shoes");
+    let link = sessions::create(app, &body).await;
+    let pays = json!({ "sourceType": "customer", "customer": person() });
+    for session in [&order, &link] {
+        let body = json!({ "paymentMethod": { "paymentType": "boleto" }, "paymentSource": pays });
+        let charge = sessions::pay(app, session, &body).await.expect(201);
+        set(app, &charge, "authorized").await.expect(200);
+        let asked = request_of(app, text(&charge["id"])).await;
+        let paid = json!({ "paid": [{ "reference": { "transactionId": "E7" }, "amount": 150 }] });
+        let mut told = message(&asked, text(&charge["id"]), "payment.outcome", &paid);
+        told["holder"] = json!(NAME);
+        assert_eq!(send(app, &asked, &told, "any-api-key-1234").await, 200);
+    }
+    app.run_jobs().await;
+    let recipients = json!([
+        { "referenceId": "1", "name": NAME, "document": CPF, "amount": 1 },
+        { "referenceId": "2", "name": "Ana", "document": "97055503019", "amount": 2 },
+    ]);
+    let mut shared = sessions::session_body(&merchant);
+    shared["paymentMethods"] = json!([{ "paymentType": "nupay", "recipients": recipients }]);
+    let shared = sessions::create(app, &shared).await;
+    let mut body = nupay_body(&merchant);
+    body["paymentMethod"]["recipients"] = recipients;
+    let of_another = app.post("/v1/charges", &body).await.expect(201);
+    Sold { order, link, shared, of_another }
+}
+
 async fn ask(app: &TestApp, client_id: ClientId, customer: &str) -> Result<ErasedPerson, String> {
     let customer_id: CustomerId = customer.parse().unwrap();
     match run(&app.app, &Config::default(), Command::CustomersErase { client_id, customer_id }).await {
@@ -200,8 +263,9 @@ async fn nothing_of_the_person_is_left_on_postgres() {
 
 async fn nothing_of_the_person_is_left(database: TestDatabase) {
     let disk = Disk::of(&database);
-    let app = TestApp::on(database, Settings::default()).await;
+    let app = TestApp::on(database, Settings::default()).await.reachable().await;
     let story = lived(&app).await;
+    sold(&app).await;
     // What is searched is full of him before.
     let before = traces(&app).await;
     for (place, ..) in SEALED {
@@ -220,7 +284,9 @@ async fn nothing_of_the_person_is_left(database: TestDatabase) {
             assert!(!is_trace(&bytes), "in {}", path.display());
         }
     }
-    assert_eq!((erased.cards, erased.charges, erased.purchases), (1, 5, 1));
+    // Two of the charges pay sessions, and one is another's.
+    assert_eq!((erased.cards, erased.charges, erased.purchases), (1, 8, 1));
+    assert_eq!((erased.sessions, erased.notifications), (3, 2));
     assert!(erased.answers >= 3, "customer, card, purchase: {}", erased.answers);
     assert!(erased.charges_left.is_empty() && erased.purchases_left.is_empty());
     let beyond = erased.beyond_reach.join("\n");
@@ -231,6 +297,69 @@ async fn nothing_of_the_person_is_left(database: TestDatabase) {
     let trail = trail.await.unwrap();
     assert_eq!((trail[0].action.as_str(), trail[0].actor.as_str()), ("customer.erased", "operator"));
     app.later(LATER).await;
+    assert_eq!(traces(&app).await, [""; 0]);
+}
+
+async fn what_others_buy_stays(app: TestApp) {
+    let app = app.reachable().await;
+    let story = lived(&app).await;
+    let Sold { order, link, shared, of_another } = sold(&app).await;
+    erase(&app, &story.customer).await;
+
+    let after = sessions::read(&app, &order).await;
+    assert_eq!(
+        (&after["name"], &after["description"], &after["items"][0]["name"]),
+        (&json!(null), &json!(null), &json!(""))
+    );
+    assert_eq!(after["paymentMethods"][1], json!({ "paymentType": "boleto" }));
+    for name in ["id", "amount", "orderId", "merchantId", "createdAt"] {
+        assert_eq!(after[name], order[name], "{name}");
+    }
+    assert_eq!((&after["status"], &after["items"][0]["unitPrice"]), (&json!("paid"), &json!(75)));
+    let again = app.post_with_key("/v1/sessions", "order", &json!({})).await;
+    assert_ne!(again.status, 200, "another body");
+
+    let after = sessions::read(&app, &link).await;
+    assert_eq!(
+        (&after["name"], &after["items"][0]["name"]),
+        (&json!(null), &json!("")),
+        "they have his name"
+    );
+    assert_eq!((&after["description"], &after["items"][0]["description"]), (&json!("Shoes"), &json!("Blue")));
+    let by_bob = sessions::pay(&app, &link, &sessions::by_card(APPROVED)).await.expect(201);
+    assert_eq!(by_bob["status"], "authorized", "others pay on");
+
+    let others = json!([{ "referenceId": "2", "name": "Ana", "document": "97055503019", "amount": 2 }]);
+    let after = sessions::read(&app, &shared).await;
+    assert_eq!(after["paymentMethods"][0]["recipients"], others);
+    assert_eq!(after["name"], shared["name"]);
+    let after = app.get(&format!("/v1/charges/{}", text(&of_another["id"]))).await.expect(200);
+    assert_eq!(after["paymentMethod"]["recipients"], others);
+    let mut before = of_another.clone();
+    before["paymentMethod"]["recipients"] = others;
+    assert_eq!(after, before, "nothing else of it");
+    set(&app, &after, "authorized").await.expect(200);
+}
+
+async fn a_notification_under_way_is_erased_when_it_is_settled(app: TestApp) {
+    let app = app.reachable().await;
+    let merchant = single_merchant(&app).await;
+    let customer = text(&created(&app, person()).await["id"]).to_owned();
+    let mut body = charge_body(&merchant, APPROVED);
+    body["customerId"] = json!(customer);
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    let asked = request_of(&app, text(&charge["id"])).await;
+    // A dispute is won that nobody has heard of.
+    let mut told = message(&asked, "early", "dispute.won", &json!({ "id": "c-1", "amount": 150 }));
+    told["holder"] = json!(NAME);
+    assert_eq!(send(&app, &asked, &told, "any-api-key-1234").await, 200);
+    app.run_jobs().await;
+    let erased = erase(&app, &customer).await;
+    assert_eq!((erased.notifications, erased.notifications_left), (0, 1));
+    assert_eq!(traces(&app).await, ["notifications"], "he himself is gone");
+    let opened = message(&asked, "first", "dispute.opened", &json!({ "id": "c-1", "amount": 150 }));
+    assert_eq!(send(&app, &asked, &opened, "any-api-key-1234").await, 200);
+    app.later(Duration::from_secs(3 * 60 * 60)).await;
     assert_eq!(traces(&app).await, [""; 0]);
 }
 

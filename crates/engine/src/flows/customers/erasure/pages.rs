@@ -3,14 +3,15 @@
 
 use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, PurchaseId};
 use regente_domain::purchase::PurchaseStatus;
-use regente_store::charges::erasure::{self, ChargeBuyer};
+use regente_store::charges::erasure::{self, ChargeOf};
 use regente_store::events::Snapshot;
 use regente_store::purchases::StoredPurchase;
+use regente_store::sealed::Sealed;
 use regente_store::{Batch, Commit, cards, charges, deliveries, events, idempotency, purchases};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use uuid::Uuid;
 
-use super::person::{Mention, Person, empty_free_text};
+use super::person::{Mention, Person, empty_free_text, empty_session_texts};
 use super::{UnderWay, apply};
 use crate::app::App;
 use crate::error::Error;
@@ -18,9 +19,9 @@ use crate::idempotency::body_binding;
 use crate::vault::{Binding, Purpose};
 
 /// Rows that one query reads.
-const ROWS_MAX: i64 = 500;
+pub(super) const ROWS_MAX: i64 = 500;
 /// How often a record is erased again after another change came first.
-const TRIES_MAX: usize = 8;
+pub(super) const TRIES_MAX: usize = 8;
 
 /// The payments of a customer that are under way.
 pub(super) async fn under_way(
@@ -32,12 +33,12 @@ pub(super) async fn under_way(
     let mut after: ChargeId = Id::new(Uuid::nil());
     loop {
         let page = erasure::buyers(&app.store, client_id, after, ROWS_MAX).await?;
-        let Some(last) = page.last() else { break };
-        after = last.id;
-        for row in page.iter().filter(|row| row.customer_id == Some(customer_id)) {
-            let stored = charges::find(&app.store, client_id, row.id).await?;
+        let Some((last, _)) = page.last() else { break };
+        after = *last;
+        for (id, _) in page.iter().filter(|(_, buyer)| *buyer == Some(customer_id)) {
+            let stored = charges::find(&app.store, client_id, *id).await?;
             if stored.is_some_and(|stored| !stored.charge.state.is_settled()) {
-                found.charges.push(row.id);
+                found.charges.push(*id);
             }
         }
     }
@@ -56,29 +57,82 @@ pub(super) async fn under_way(
 pub(super) async fn charges(app: &App, person: &mut Person, left: &mut UnderWay) -> Result<usize, Error> {
     let (mut erased, mut after) = (0, Id::new(Uuid::nil()));
     loop {
-        let page = erasure::buyers(&app.store, person.client_id, after, ROWS_MAX).await?;
+        let page = erasure::with_data(&app.store, person.client_id, after, ROWS_MAX).await?;
         let Some(last) = page.last() else { return Ok(erased) };
         after = last.id;
         for row in page {
-            if is_of(app, person, &row).await? {
-                erased += usize::from(erase_charge(app, person, row.id, left).await?);
-            }
+            erased += usize::from(match whose(app, person, &row).await? {
+                Whose::His => erase_charge(app, person, row.id, left).await?,
+                Whose::OfOthersWhoNameHim => take_out_of_charge(app, person, row.id, left).await?,
+                Whose::OfOthers => false,
+            });
         }
     }
 }
 
-/// Whether a charge is the person's: by its buyer, or without one, by the data that was sent with it.
-async fn is_of(app: &App, person: &Person, row: &ChargeBuyer) -> Result<bool, Error> {
-    match (row.customer_id, &row.private) {
-        (Some(buyer), _) => Ok(buyer == person.customer_id),
-        (None, None) => Ok(false),
-        (None, Some(sealed)) => {
-            let binding = Binding::new(Purpose::ChargeData, person.client_id, row.id.uuid());
-            let plain = app.vault.open(binding, sealed).await?;
-            let sent: Map<String, Value> = serde_json::from_slice(&plain).map_err(Error::internal)?;
-            Ok(person.is_in(&sent))
+/// Whose a charge is.
+enum Whose {
+    /// The person's: by its buyer, or without one, by the data that was sent with it.
+    His,
+    /// Another buyer's, and the data that was sent with it names him.
+    OfOthersWhoNameHim,
+    /// Another buyer's or nobody's.
+    OfOthers,
+}
+
+async fn whose(app: &App, person: &Person, row: &ChargeOf) -> Result<Whose, Error> {
+    if row.customer_id == Some(person.customer_id) {
+        return Ok(Whose::His);
+    }
+    let Some(sealed) = &row.private else { return Ok(Whose::OfOthers) };
+    let mut sent = opened(app, Purpose::ChargeData, person.client_id, row.id.uuid(), sealed).await?;
+    Ok(match row.customer_id {
+        None if person.is_in_value(&sent) => Whose::His,
+        Some(_) | None if person.taken_out_of(&mut sent) => Whose::OfOthersWhoNameHim,
+        Some(_) | None => Whose::OfOthers,
+    })
+}
+
+async fn opened(
+    app: &App,
+    purpose: Purpose,
+    client_id: ClientId,
+    id: Uuid,
+    sealed: &Sealed,
+) -> Result<Value, Error> {
+    let plain = app.vault.open(Binding::new(purpose, client_id, id), sealed).await?;
+    serde_json::from_slice(&plain).map_err(Error::internal)
+}
+
+/// Takes the person out of what was sent with the charge of another buyer, also while that is under way: what moves a charge on
+/// does not write it again.
+async fn take_out_of_charge(
+    app: &App,
+    person: &Person,
+    id: ChargeId,
+    left: &mut UnderWay,
+) -> Result<bool, Error> {
+    for _ in 0..TRIES_MAX {
+        let found = charges::find(&app.store, person.client_id, id).await?;
+        let Some(stored) = found else { return Ok(false) };
+        let Some(before) = stored.private.clone() else { return Ok(false) };
+        let (purpose, client_id) = (Purpose::ChargeData, person.client_id);
+        let mut sent = opened(app, purpose, client_id, id.uuid(), &before).await?;
+        if !person.taken_out_of(&mut sent) {
+            return Ok(false);
+        }
+        let plain = serde_json::to_vec(&sent).map_err(Error::internal)?;
+        let after = app.vault.seal(Binding::new(purpose, client_id, id.uuid()), &plain);
+        let mut batch = Batch::new(client_id);
+        erasure::replace_private(&mut batch, &stored, before, after);
+        match apply(app, batch).await? {
+            Commit::Applied => return Ok(true),
+            // The charge has moved on, or was sealed anew.
+            Commit::Refused(_) | Commit::Unknown => {}
         }
     }
+    left.charges.push(id);
+    Ok(false)
 }
 
 /// Erases what a charge, its events and the answers of webhooks say of the person, and its card if that is nobody's.
@@ -90,6 +144,7 @@ async fn erase_charge(
 ) -> Result<bool, Error> {
     for _ in 0..TRIES_MAX {
         let Some(stored) = charges::find(&app.store, person.client_id, id).await? else { return Ok(false) };
+        person.had_charge(&stored.charge);
         if !stored.charge.state.is_settled() {
             left.charges.push(id);
             return Ok(false);
@@ -127,11 +182,47 @@ pub(super) async fn purchases(app: &App, person: &Person, left: &mut UnderWay) -
         let Some(last) = page.last() else { return Ok(erased) };
         after = last.purchase.id;
         for stored in page {
-            if stored.purchase.customer_id == Some(person.customer_id) {
-                erased += usize::from(erase_purchase(app, stored, left).await?);
+            erased += usize::from(match stored.purchase.customer_id == Some(person.customer_id) {
+                true => erase_purchase(app, stored, left).await?,
+                false => take_out_of_purchase(app, person, stored, left).await?,
+            });
+        }
+    }
+}
+
+/// Takes the person out of what was sent with the purchase of another buyer.
+async fn take_out_of_purchase(
+    app: &App,
+    person: &Person,
+    stored: StoredPurchase,
+    left: &mut UnderWay,
+) -> Result<bool, Error> {
+    let (purpose, client_id, id) = (Purpose::PurchaseData, stored.purchase.client_id, stored.purchase.id);
+    let mut next = Some(stored);
+    for _ in 0..TRIES_MAX {
+        let Some(stored) = next.take() else { return Ok(false) };
+        let Some(sealed) = &stored.private else { return Ok(false) };
+        let mut sent = opened(app, purpose, client_id, id.uuid(), sealed).await?;
+        if !person.taken_out_of(&mut sent) {
+            return Ok(false);
+        }
+        // Its job writes what was sent again, without the security code that it has used.
+        if stored.purchase.status() == PurchaseStatus::Pending {
+            break;
+        }
+        let plain = serde_json::to_vec(&sent).map_err(Error::internal)?;
+        let sealed = app.vault.seal(Binding::new(purpose, client_id, id.uuid()), &plain);
+        let mut batch = Batch::new(client_id);
+        purchases::replace_private(&mut batch, &stored.purchase, sealed);
+        match apply(app, batch).await? {
+            Commit::Applied => return Ok(true),
+            Commit::Refused(_) | Commit::Unknown => {
+                next = purchases::find(&app.store, client_id, id).await?;
             }
         }
     }
+    left.purchases.push(id);
+    Ok(false)
 }
 
 async fn erase_purchase(app: &App, stored: StoredPurchase, left: &mut UnderWay) -> Result<bool, Error> {
@@ -193,6 +284,13 @@ pub(super) async fn answers(app: &App, person: &Person) -> Result<usize, Error> 
             let (status, bytes) = match person.mentioned_in(&answer) {
                 Mention::Nothing => continue,
                 Mention::Shows => (Some(gone.status), gone.bytes.clone()),
+                Mention::Session(session) => {
+                    let tells = |text: &str| person.is_told_by(text, session);
+                    if !empty_session_texts(&mut answer, &tells) {
+                        continue;
+                    }
+                    (None, serde_json::to_vec(&answer).map_err(Error::internal)?)
+                }
                 Mention::Names if empty_free_text(&mut answer) => {
                     (None, serde_json::to_vec(&answer).map_err(Error::internal)?)
                 }

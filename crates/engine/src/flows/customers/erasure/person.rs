@@ -1,9 +1,10 @@
 //! Recognizes a person in records that hold no id of his.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use regente_domain::charge::Charge;
 use regente_domain::customer::{Document, normal_email, normal_number};
-use regente_domain::id::{CardId, ClientId, CustomerId};
+use regente_domain::id::{CardId, ClientId, CustomerId, SessionId};
 use regente_store::cards;
 use regente_store::customers::Remains;
 use serde_json::{Map, Value};
@@ -27,7 +28,27 @@ pub(super) struct Person {
     emails: HashSet<String>,
     /// The numbers of his documents, normalized.
     numbers: HashSet<String>,
+    /// His names, normalized. Others may have the same ones.
+    names: HashSet<String>,
+    /// His charges.
+    payments: HashSet<Uuid>,
+    /// The sessions that he has paid or tried to pay, and whose texts name him.
+    sessions: HashMap<SessionId, InSession>,
 }
+
+/// What a session has to do with a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InSession {
+    /// It is his order: it can be paid once, and he has paid it or tried to.
+    Order,
+    /// He is one of several who may pay it.
+    Payer,
+    /// Its texts may name him.
+    Stranger,
+}
+
+/// Characters of a document number that is looked for inside of other texts. Shorter ones are parts of too much.
+const NUMBER_IN_TEXT_CHARS_MIN: usize = 8;
 
 /// What a kept answer has to do with a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +57,8 @@ pub(super) enum Mention {
     Shows,
     /// It shows something else that names him.
     Names,
+    /// It shows a session, whose texts may tell of him.
+    Session(InSession),
     /// Nothing.
     Nothing,
 }
@@ -73,10 +96,14 @@ impl Person {
             cards,
             emails: HashSet::new(),
             numbers: HashSet::new(),
+            names: HashSet::new(),
+            payments: HashSet::new(),
+            sessions: HashMap::new(),
         };
         if let Some(sealed) = &remains.private {
             let data = open_data(app, client_id, customer_id, sealed).await?;
             person.know(data.email.iter().chain(&data.contact_email), &data.document);
+            person.names.extend(normal_name(&data.name));
         }
         for (alias, sealed) in &remains.aliases {
             person.ids.insert(alias.uuid());
@@ -103,12 +130,94 @@ impl Person {
         self.ids.insert(id.uuid());
     }
 
+    /// A charge is his, and so is a try to pay its session.
+    pub(super) fn had_charge(&mut self, charge: &Charge) {
+        self.payments.insert(charge.id.uuid());
+        if let Some(id) = charge.session_id {
+            self.sessions.entry(id).or_insert(InSession::Payer);
+        }
+    }
+
+    /// Whether a charge or a card is his.
+    pub(super) fn has(&self, object_id: Uuid) -> bool {
+        self.payments.contains(&object_id) || self.ids.contains(&object_id)
+    }
+
+    /// What a session has to do with him, as far as it is known.
+    pub(super) fn in_session(&self, id: SessionId) -> InSession {
+        self.sessions.get(&id).copied().unwrap_or(InSession::Stranger)
+    }
+
+    /// A session that can be paid once is his order.
+    pub(super) fn had_order(&mut self, id: SessionId) {
+        self.sessions.insert(id, InSession::Order);
+    }
+
+    /// Whether a text of a session tells of him. His name alone tells of him only where he has paid: others have it too.
+    pub(super) fn is_told_by(&self, text: &str, session: InSession) -> bool {
+        match session {
+            InSession::Order => true,
+            InSession::Payer => self.is_named_in(text) || self.is_called_in(text),
+            InSession::Stranger => self.is_named_in(text),
+        }
+    }
+
+    /// Whether an e-mail address or a document number of his stands in a text.
+    fn is_named_in(&self, text: &str) -> bool {
+        let (lower, number) = (text.to_lowercase(), normal_number(text));
+        self.emails.iter().any(|email| lower.contains(email.as_str()))
+            || self.numbers.iter().any(|his| {
+                number == *his || (his.len() >= NUMBER_IN_TEXT_CHARS_MIN && number.contains(his.as_str()))
+            })
+    }
+
+    fn is_called_in(&self, text: &str) -> bool {
+        let text = normal_name(text).unwrap_or_default();
+        self.names.iter().any(|name| text.contains(name.as_str()))
+    }
+
+    /// Takes him out of what was sent with somebody else's payment: of lists the entries that name him, and elsewhere the texts
+    /// beside his e-mail address or document number. Answers whether he was there.
+    pub(super) fn taken_out_of(&self, value: &mut Value) -> bool {
+        match value {
+            Value::Object(members) => {
+                let is_his = members.values().any(|member| self.is_his(member));
+                if is_his {
+                    let is_number = |member: &Value| member.is_number() && self.is_his(member);
+                    members.retain(|_, member| !is_number(member));
+                    members.values_mut().for_each(empty);
+                }
+                members.values_mut().fold(is_his, |found, member| self.taken_out_of(member) || found)
+            }
+            Value::Array(items) => {
+                let before = items.len();
+                items.retain(|item| !self.is_his_entry(item));
+                let found = items.len() < before;
+                items.iter_mut().fold(found, |found, item| self.taken_out_of(item) || found)
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        }
+    }
+
+    fn is_his_entry(&self, item: &Value) -> bool {
+        self.is_his(item)
+            || item.as_object().is_some_and(|members| members.values().any(|member| self.is_his(member)))
+    }
+
+    fn is_his(&self, value: &Value) -> bool {
+        match value {
+            Value::String(text) => self.is_named_in(text),
+            Value::Number(number) => self.numbers.contains(&number.to_string()),
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => false,
+        }
+    }
+
     /// Whether a value anywhere in it is an e-mail address or a document number of the person.
     pub(super) fn is_in(&self, members: &Map<String, Value>) -> bool {
         members.values().any(|value| self.is_in_value(value))
     }
 
-    fn is_in_value(&self, value: &Value) -> bool {
+    pub(super) fn is_in_value(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => {
                 self.emails.contains(&normal_email(text)) || self.numbers.contains(&normal_number(text))
@@ -127,8 +236,12 @@ impl Person {
                 answer.get(name).and_then(Value::as_str).and_then(|text| text.parse().ok());
             id.is_some_and(|id| self.ids.contains(&id))
         };
+        let id = |name: &str| answer.get(name).and_then(Value::as_str);
         if is_his("id") {
             Mention::Shows
+        } else if answer.get("paymentMethods").is_some_and(Value::is_array) {
+            let session_id = id("id").and_then(|id| id.parse().ok());
+            Mention::Session(session_id.map_or(InSession::Stranger, |id| self.in_session(id)))
         } else if is_his("customerId") || self.is_in_value(answer) {
             Mention::Names
         } else {
@@ -155,4 +268,61 @@ pub(super) fn empty_free_text(value: &mut Value) -> bool {
         Value::Array(items) => items.iter_mut().fold(false, |held, item| empty_free_text(item) | held),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
+}
+
+/// Takes the texts that tell of a person out of a session as it is stored, shown or told to webhooks: its name and description,
+/// its items, and what callers fill as they like in its methods. Answers whether one did.
+pub(super) fn empty_session_texts(session: &mut Value, tells: &impl Fn(&str) -> bool) -> bool {
+    let mut found = false;
+    for name in ["name", "description"] {
+        found |= empty_if(session.get_mut(name), Value::Null, tells);
+    }
+    for item in session.get_mut("items").and_then(Value::as_array_mut).into_iter().flatten() {
+        found |= empty_if(item.get_mut("name"), Value::String(String::new()), tells);
+        for name in ["description", "categoryId"] {
+            found |= empty_if(item.get_mut(name), Value::Null, tells);
+        }
+    }
+    for methods in ["methods", "paymentMethods"] {
+        let methods = session.get_mut(methods).and_then(Value::as_array_mut).into_iter().flatten();
+        for terms in methods.filter_map(Value::as_object_mut) {
+            let before = terms.len();
+            terms.retain(|name, value| !FREE_TEXT.contains(&name.as_str()) || !has_text(value, tells));
+            found |= terms.len() < before;
+        }
+    }
+    found
+}
+
+fn empty_if(member: Option<&mut Value>, emptied: Value, tells: &impl Fn(&str) -> bool) -> bool {
+    match member {
+        Some(member) if *member != emptied && has_text(member, tells) => {
+            *member = emptied;
+            true
+        }
+        Some(_) | None => false,
+    }
+}
+
+fn has_text(value: &Value, tells: &impl Fn(&str) -> bool) -> bool {
+    match value {
+        Value::String(text) => tells(text),
+        Value::Array(items) => items.iter().any(|item| has_text(item, tells)),
+        Value::Object(members) => members.values().any(|member| has_text(member, tells)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Empties a text that stands beside what names a person. Amounts stay.
+fn empty(value: &mut Value) {
+    match value {
+        Value::String(text) => text.clear(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {}
+    }
+}
+
+/// A name for comparison: in lower case, with one blank between its words. `None` where there is none.
+fn normal_name(name: &str) -> Option<String> {
+    let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
