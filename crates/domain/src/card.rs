@@ -9,6 +9,7 @@ use zeroize::Zeroizing;
 use crate::time::Timestamp;
 
 mod brand;
+pub mod in_text;
 pub mod record;
 
 pub use brand::Brand;

@@ -12,6 +12,7 @@ mod address;
 mod check_digits;
 
 pub use address::{Address, Demand};
+pub(crate) use check_digits::is_cnpj;
 pub use check_digits::{CheckDigits, checked_types};
 
 /// The document type that means "no document".

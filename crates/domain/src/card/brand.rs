@@ -60,6 +60,16 @@ impl Brand {
         Self::ALL.into_iter().find(|brand| brand.name() == name)
     }
 
+    /// How many digits its numbers have. Visa issues no numbers of 13 digits any more; bar codes of goods have as many.
+    pub(super) const fn lengths(self) -> &'static [usize] {
+        match self {
+            Self::AmericanExpress => &[15],
+            Self::Mastercard | Self::Elo => &[16],
+            Self::Diners => &[14, 16],
+            Self::Visa | Self::Discover | Self::Jcb | Self::Hipercard => &[16, 19],
+        }
+    }
+
     /// The brand with the longest matching range: Elo and Hipercard own small ranges inside those of other brands.
     pub(super) fn of_digits(digits: &str) -> Option<Self> {
         RANGES

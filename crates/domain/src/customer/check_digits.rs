@@ -48,6 +48,11 @@ impl Document {
     }
 }
 
+/// Whether these are the 14 characters of a CNPJ with right check digits.
+pub(crate) fn is_cnpj(text: &str) -> bool {
+    americas::cnpj(text) == Some(true)
+}
+
 fn rows() -> impl Iterator<Item = (&'static str, &'static str, Rule)> {
     TABLES.into_iter().flatten().copied()
 }

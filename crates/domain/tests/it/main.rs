@@ -6,6 +6,7 @@ mod boleto;
 mod br_code;
 mod business_days;
 mod card;
+mod card_in_text;
 mod charge;
 mod circuit;
 mod country;

@@ -67,7 +67,7 @@ fn cpf(text: &str) -> Option<bool> {
 }
 
 /// Since July 2026 the first twelve characters may be letters: each counts as its code in ASCII less 48.
-fn cnpj(text: &str) -> Option<bool> {
+pub(super) fn cnpj(text: &str) -> Option<bool> {
     let is_alphanumeric = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_uppercase();
     if text.len() != 14 || !text.as_bytes().iter().all(is_alphanumeric) {
         return None;
