@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use regente_domain::card::record::{Card, CardFace, CardState};
-use regente_domain::card::{CardNumber, Cvv, Expiry};
+use regente_domain::card::{CardNumber, Cvv, Expiry, in_text};
 use regente_domain::id::{CardId, ClientId, TokenId};
-use regente_providers::request::{CardDetails, Instrument, PayerDetails, WalletDetails};
+use regente_providers::request::{CardDetails, Instrument, NetworkToken, PayerDetails, WalletDetails};
 use regente_store::cards::CardWithNumber;
 use regente_store::sealed::Sealed;
 use serde::{Deserialize, Serialize};
@@ -99,6 +99,58 @@ impl FundingSource {
         };
         Ok(OpenedSource { instrument: Instrument::Card(details), card: Some(card) })
     }
+}
+
+/// Texts and identifiers of a request by their paths, in which nobody may write the number of the card that pays.
+pub type Words<'a> = [(&'static str, Option<&'a str>)];
+
+/// Refuses words that hold the number that pays. A stored card is not opened for this: a candidate has its fingerprint.
+///
+/// # Errors
+/// [`Error::Invalid`] names the first word.
+pub async fn must_not_name_source(app: &App, source: &FundingSource, words: &Words<'_>) -> Result<(), Error> {
+    match source {
+        FundingSource::NewCard(new) => must_not_name(app, &new.card, words).await,
+        FundingSource::StoredCard { found, .. } => must_not_name(app, &found.stored.card, words).await,
+        FundingSource::Wallet(wallet) => match &wallet.details {
+            WalletDetails::NetworkToken(NetworkToken { number, .. }) => {
+                let candidates = candidates(words, number.first6(), number.last4());
+                refuse(
+                    candidates.into_iter().find(|(_, found)| found.expose_digits() == number.expose_digits()),
+                )
+            }
+            WalletDetails::ClickToPay(_) => Ok(()),
+        },
+        FundingSource::Payer(_) => Ok(()),
+    }
+}
+
+/// As [`must_not_name_source`], of this card.
+///
+/// # Errors
+/// [`Error::Invalid`] names the first word.
+pub async fn must_not_name(app: &App, card: &Card, words: &Words<'_>) -> Result<(), Error> {
+    let candidates = candidates(words, &card.face.first6digits, &card.face.last4digits);
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    let keys = app.vault.client_keys(card.client_id).await?;
+    let is_the_card =
+        |number: &CardNumber| keys.card_fingerprint(number, card.face.expiry) == card.fingerprint;
+    refuse(candidates.into_iter().find(|(_, found)| is_the_card(found)))
+}
+
+fn candidates(words: &Words<'_>, first6: &str, last4: &str) -> Vec<(&'static str, CardNumber)> {
+    let in_word = |(path, word): &(&'static str, Option<&str>)| {
+        let found = in_text::numbers_like(word.unwrap_or_default(), first6, last4);
+        let path = *path;
+        found.into_iter().map(move |number| (path, number))
+    };
+    words.iter().flat_map(in_word).collect()
+}
+
+fn refuse(found: Option<(&'static str, CardNumber)>) -> Result<(), Error> {
+    found.map_or(Ok(()), |(path, _)| Err(Error::invalid(path, "must not contain the number of the card")))
 }
 
 /// Where the security code of a stored card comes from. If both are given, the token is used.

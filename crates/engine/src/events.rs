@@ -8,3 +8,22 @@ pub mod seller;
 pub mod session;
 pub mod split;
 pub mod transaction_request;
+
+use regente_domain::card::in_text;
+use serde_json::Value;
+
+/// A word of the merchant as everybody else is shown it: an identifier may look like a card number, and older texts may hold
+/// one. Answers to his secret keys show it as he sent it.
+pub fn masked(word: Option<&str>) -> Option<String> {
+    word.map(|word| in_text::masked(word).into_owned())
+}
+
+/// Masks card numbers in all texts of a value.
+fn mask_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = in_text::masked(text).into_owned(),
+        Value::Array(values) => values.iter_mut().for_each(mask_texts),
+        Value::Object(members) => members.values_mut().for_each(mask_texts),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}

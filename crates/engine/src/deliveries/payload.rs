@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::app::App;
 use crate::document_links::Addresses;
 use crate::error::Error;
+use crate::events::masked;
 use crate::events::transaction_request::TransactionRequestView;
 use crate::flows::sellers;
 
@@ -171,9 +172,9 @@ fn transaction(
         "clientId": charge.client_id,
         "merchantId": charge.merchant_id,
         "customerId": charge.customer_id,
-        "orderId": charge.order_id,
-        "description": charge.references.description,
-        "statementDescriptor": charge.references.statement_descriptor,
+        "orderId": masked(charge.order_id.as_deref()),
+        "description": masked(charge.references.description.as_deref()),
+        "statementDescriptor": masked(charge.references.statement_descriptor.as_deref()),
         "status": shown.status.word(),
         "capture": charge.capture.flag(),
         "isDispute": is_disputed,

@@ -9,6 +9,8 @@ use regente_domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::masked;
+
 /// A purchase.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -92,6 +94,16 @@ impl PurchaseView {
             payments: payments.map(|(slot, card)| PaymentView::of(slot, card)).collect(),
             created_at: purchase.id.created_at(),
             updated_at: purchase.updated_at,
+        }
+    }
+
+    /// The view as everybody but the merchant is shown it.
+    pub fn for_others(self) -> Self {
+        Self {
+            order_id: masked(self.order_id.as_deref()),
+            description: masked(self.description.as_deref()),
+            statement_descriptor: masked(self.statement_descriptor.as_deref()),
+            ..self
         }
     }
 

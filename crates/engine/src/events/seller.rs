@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
+use super::mask_texts;
+
 /// How many of its providers a seller is shown with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Providers {
@@ -243,6 +245,12 @@ impl News {
             let Origin { provider, provider_id, status } = origin;
             json!({ "provider": provider.shown(), "providerId": provider_id, "status": status })
         });
-        json!({ "origin": origin, "seller": view(&self.seller, private, Providers::All) })
+        let mut seller = view(&self.seller, private, Providers::All);
+        for name in ["metadata", "owner", "business", "bankAccount", "salesPlanId", "statusReason"] {
+            if let Some(value) = seller.get_mut(name) {
+                mask_texts(value);
+            }
+        }
+        json!({ "origin": origin, "seller": seller })
     }
 }

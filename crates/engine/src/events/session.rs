@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
+use super::masked;
 use super::split::SplitRuleView;
 
 /// The member of NuPay for those who get a part of the money.
@@ -103,6 +104,18 @@ impl SessionView {
                 pending_count: session.tally.authorizing + session.tally.pending,
                 status: session.availability(now).word(),
             },
+        }
+    }
+
+    /// The view as everybody but the merchant is shown it.
+    pub fn for_others(self) -> Self {
+        Self {
+            name: masked(self.name.as_deref()),
+            order_id: masked(self.order_id.as_deref()),
+            provider_reference_key: masked(self.provider_reference_key.as_deref()),
+            description: masked(self.description.as_deref()),
+            statement_descriptor: masked(self.statement_descriptor.as_deref()),
+            ..self
         }
     }
 

@@ -205,7 +205,7 @@ fn announce(
     let (purchase, status) = (&step.purchase, step.purchase.status());
     let reached = EventName::of_purchase(status).filter(|_| status != stored.purchase.status());
     let Some(name) = reached else { return Ok(()) };
-    let view = cards.show(purchase);
+    let view = cards.show(purchase).for_others();
     let event = NewEvent {
         id: app.chance.id(now),
         object_id: purchase.id.uuid(),

@@ -163,8 +163,8 @@ pub fn announce(app: &App, batch: &mut Batch, advance: &Advance, actor: &Actor) 
     if advance.announces.is_empty() {
         return Ok(());
     }
-    let snapshot =
-        serde_json::to_string(&SessionView::of(session, session.updated_at)).map_err(Error::internal)?;
+    let view = SessionView::of(session, session.updated_at).for_others();
+    let snapshot = serde_json::to_string(&view).map_err(Error::internal)?;
     for (ordinal, name) in (0..).zip(&advance.announces) {
         let event = events::NewEvent {
             id: app.chance.id(now),

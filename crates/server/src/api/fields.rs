@@ -18,12 +18,14 @@
 //! This module checks values; each resource decides which fields it needs.
 
 mod body;
+mod card_data;
 mod change;
 pub(super) mod readers;
 
 use std::cell::RefCell;
 use std::fmt;
 
+use regente_domain::card::in_text::masked;
 use regente_domain::problems::Problems;
 use serde_json::{Map, Value};
 
@@ -66,9 +68,15 @@ impl<'a> Fields<'a> {
         self.members.get(name).is_some_and(Value::is_null)
     }
 
-    /// All members as sent, for values that are passed on unread.
+    /// All members as sent, to look at. [`Fields::taken`] gives those that are stored.
     pub fn members(&self) -> &'a Map<String, Value> {
         self.members
+    }
+
+    /// All members as sent, to be stored or passed on. Card data in them are problems.
+    pub fn taken(&self) -> Map<String, Value> {
+        card_data::are_free(self.members, self.path, self.found);
+        self.members.clone()
     }
 
     /// Notes a problem of the field `name` that no reader finds, such as a rule between two fields.
@@ -102,13 +110,24 @@ enum Need {
 pub struct Field<'a> {
     value: Option<&'a Value>,
     need: Need,
+    digits: Digits,
     path: Path<'a>,
     found: &'a Found,
 }
 
+/// What digits in a value mean that look like a card number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Digits {
+    /// They are one: the value is a text.
+    CardNumber,
+    /// They look so by chance, or belong there.
+    Anything,
+}
+
 impl<'a> Field<'a> {
     fn new(value: Option<&'a Value>, need: Need, path: Path<'a>, found: &'a Found) -> Self {
-        let field = Self { value: value.filter(|value| !value.is_null()), need, path, found };
+        let value = value.filter(|value| !value.is_null());
+        let field = Self { value, need, digits: Digits::CardNumber, path, found };
         if field.value.is_none() {
             field.note_absence();
         }
@@ -120,6 +139,12 @@ impl<'a> Field<'a> {
             Need::Required => self.found.add(self.path, "should not be empty"),
             Need::Optional => {}
         }
+    }
+
+    /// Takes digits that look like a card number: the value is an identifier, a document, a number, a secret, or the number of
+    /// the card itself. Without this a value is a text, which must not hold card data.
+    pub fn verbatim(self) -> Self {
+        Self { digits: Digits::Anything, ..self }
     }
 
     /// Treats white space (`" "`) and an empty object (`{}`) as absent: shipped checkouts send them for missing values.
@@ -141,7 +166,7 @@ impl<'a> Field<'a> {
         if self.value.is_some_and(Value::is_string) { self.blank_is_absent() } else { self }
     }
 
-    /// The value as sent.
+    /// The value as sent, to look at; it may hold card data.
     pub fn value(self) -> Option<&'a Value> {
         self.value
     }
@@ -151,10 +176,18 @@ impl<'a> Field<'a> {
         self.found.add(self.path, rule);
     }
 
-    /// Reads the value with `reader`, whose error is the broken rule (`must be …`).
+    /// Reads the value with `reader`, whose error is the broken rule (`must be …`). What is not [`Field::verbatim`] must not
+    /// hold card data.
     pub fn read<T, R: fmt::Display>(self, reader: impl FnOnce(&'a Value) -> Result<T, R>) -> Option<T> {
-        match reader(self.value?) {
-            Ok(value) => Some(value),
+        let value = self.value?;
+        match reader(value) {
+            Ok(read) => {
+                let is_taken = match self.digits {
+                    Digits::Anything => true,
+                    Digits::CardNumber => card_data::is_free(value, self.path, self.found),
+                };
+                is_taken.then_some(read)
+            }
             Err(rule) => {
                 self.found.add(self.path, rule);
                 None
@@ -226,7 +259,8 @@ impl<'a> Field<'a> {
     }
 }
 
-/// The position of a value in the body: `owner.email`, `payments[1].amount`. Its text is made only for a problem.
+/// The position of a value in the body: `owner.email`, `payments[1].amount`. Its text is made only for a problem, and shows no
+/// card number that a member is named after.
 #[derive(Clone, Copy, Debug)]
 enum Path<'a> {
     Root,
@@ -241,8 +275,8 @@ impl fmt::Display for Path<'_> {
         match self {
             Self::Root | Self::Elements => f.write_str("body"),
             Self::Index(Self::Elements, index) => write!(f, "[{index}]"),
-            Self::Member(Self::Root, name) => write!(f, "{name:.PATH_SEGMENT_CHARS_MAX$}"),
-            Self::Member(parent, name) => write!(f, "{parent}.{name:.PATH_SEGMENT_CHARS_MAX$}"),
+            Self::Member(Self::Root, name) => write!(f, "{:.PATH_SEGMENT_CHARS_MAX$}", masked(name)),
+            Self::Member(parent, name) => write!(f, "{parent}.{:.PATH_SEGMENT_CHARS_MAX$}", masked(name)),
             Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
         }
     }
@@ -257,6 +291,14 @@ impl Found {
         let mut problems = self.0.borrow_mut();
         if problems.details().len() < PROBLEMS_MAX {
             problems.add(path, rule);
+        }
+    }
+
+    /// As [`Found::add`], unless it is known: members that are kept as sent are looked at again as a whole.
+    fn add_once(&self, path: Path<'_>, rule: &'static str) {
+        let problem = Problems::one(path, &rule).into_details();
+        if !self.0.borrow().details().iter().any(|known| problem.contains(known)) {
+            self.add(path, rule);
         }
     }
 

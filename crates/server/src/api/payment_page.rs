@@ -10,6 +10,7 @@ use axum::response::Response;
 use axum::routing::get;
 use regente_domain::charge::PaymentMethod;
 use regente_engine::error::Error;
+use regente_engine::events::masked;
 use regente_engine::flows::payment_page::{self, Decision, PageState, PaymentPage};
 use regente_providers::request::Mode;
 use regente_providers::sandbox::PAGES;
@@ -121,7 +122,7 @@ async fn order(app: &App, page: &PaymentPage) -> Result<Order, Error> {
     };
     Ok(Order {
         merchant: page.merchant.clone().filter(|merchant| !merchant.is_empty()),
-        order_id: charge.order_id.clone(),
+        order_id: masked(charge.order_id.as_deref()),
         amount: charge.amount.shown_in(charge.currency),
         items: items.unwrap_or_default(),
     })

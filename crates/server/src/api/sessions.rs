@@ -192,15 +192,22 @@ pub async fn public_key(app: &App, session: &Session) -> Result<Uuid, Error> {
 
 /// A session as `caller` may see it, with its key: a public key is not shown what it says of persons.
 pub async fn view_for(app: &App, caller: &Caller, opened: &Opened) -> Result<SessionView, Error> {
-    let view = view_of(app, &opened.session).await?;
+    if caller.is_public_key() {
+        return view_of(app, &opened.session).await;
+    }
+    let view = with_access(app, &opened.session).await?;
     Ok(match &opened.private.nupay_recipients {
-        Some(recipients) if !caller.is_public_key() => view.with_nupay_recipients(recipients.clone()),
-        Some(_) | None => view,
+        Some(recipients) => view.with_nupay_recipients(recipients.clone()),
+        None => view,
     })
 }
 
 /// A session as its page is shown it, with its key.
 pub async fn view_of(app: &App, session: &Session) -> Result<SessionView, Error> {
+    Ok(with_access(app, session).await?.for_others())
+}
+
+async fn with_access(app: &App, session: &Session) -> Result<SessionView, Error> {
     let link = match (session.terms.create_link, &app.settings.base_url) {
         (true, Some(base_url)) => Some(format!("{base_url}/pay/{}", session.id)),
         (true, None) | (false, _) => None,

@@ -16,6 +16,7 @@ mod bodies;
 mod browser_library;
 mod browsers;
 mod canary;
+mod card_data_in_texts;
 mod card_testing;
 mod cards;
 mod charge_bad_input;

@@ -15,7 +15,9 @@ use super::{Cards, Private, needs};
 use crate::app::App;
 use crate::audit::Openings;
 use crate::caller::Caller;
-use crate::card_data::{CvvSource, TokenContents, new_card, open_token, seal_card, seal_token};
+use crate::card_data::{
+    CvvSource, TokenContents, Words, must_not_name, new_card, open_token, seal_card, seal_token,
+};
 use crate::error::Error;
 use crate::events::purchase::PurchaseView;
 use crate::flows::customers::resolve_customer;
@@ -33,8 +35,13 @@ pub async fn accept(
     let now = app.clock.of(caller.client_id);
     can_be_processed(app, caller, request).await?;
     let (customer_id, customer_alias) = customer(app, caller, request).await?;
-    let mut accepting =
-        Accepting { app, caller, openings, batch: Batch::new(caller.client_id), private: Private::default() };
+    let words = [
+        ("orderId", request.order_id.as_deref()),
+        ("description", request.references.description.as_deref()),
+        ("statementDescriptor", request.references.statement_descriptor.as_deref()),
+    ];
+    let (batch, private) = (Batch::new(caller.client_id), Private::default());
+    let mut accepting = Accepting { app, caller, openings, words: &words, batch, private };
     let mut slots = Vec::with_capacity(request.payments.len());
     for (index, payment) in request.payments.iter().enumerate() {
         slots.push(accepting.slot(index, payment).await?);
@@ -98,6 +105,7 @@ struct Accepting<'a> {
     app: &'a App,
     caller: &'a Caller,
     openings: &'a Openings,
+    words: &'a Words<'a>,
     batch: Batch,
     private: Private,
 }
@@ -131,6 +139,7 @@ impl Accepting<'_> {
         if let CardState::Failed { .. } = found.card.state {
             return Err(Error::invalid(&place, "cannot be used in status failed"));
         }
+        must_not_name(self.app, &found.card, self.words).await?;
         match cvv {
             CvvSource::None => Ok(None),
             CvvSource::Inline(cvv) => Ok(Some(cvv.clone())),
@@ -152,6 +161,7 @@ impl Accepting<'_> {
             return Err(unusable(&place));
         };
         let card = new_card(self.app, self.caller.client_id, &details, CardState::Pending).await?;
+        must_not_name(self.app, &card, self.words).await?;
         let sealed = seal_card(self.app, self.caller.client_id, card.id, &details);
         cards::insert(&mut self.batch, &card, sealed.number, sealed.holder)?;
         Ok((card.id, details.cvv))

@@ -18,7 +18,8 @@ use regente_domain::seller::Seller;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Authority, Caller, RequestId};
 use regente_engine::card_data::{
-    CvvSource, FundingSource, NewCard, TokenContents, new_card, open_token, seal_card, wallets,
+    CvvSource, FundingSource, NewCard, TokenContents, must_not_name_source, new_card, open_token, seal_card,
+    wallets,
 };
 use regente_engine::error::Error;
 use regente_engine::flows::authentication::THREE_D_SECURE;
@@ -116,6 +117,13 @@ pub(super) async fn prepare(
             }
         }
     };
+    let words = [
+        ("orderId", request.order_id.as_deref()),
+        ("providerReferenceKey", request.references.provider_reference_key.as_deref()),
+        ("description", request.references.description.as_deref()),
+        ("statementDescriptor", request.references.statement_descriptor.as_deref()),
+    ];
+    must_not_name_source(app, &funding, &words).await?;
     let authentication = match &request.authentication {
         Some(data) => {
             let mut authentication = authentication_of(app, caller, data, &funding, recurrence).await?;

@@ -198,7 +198,7 @@ pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
     let amount = fields.required("amount").positive_amount();
     let currency = or_default(fields, "currency", Currency::BRL, |field| field.currency());
     let capture = or_default(fields, "capture", false, |field| field.boolean());
-    let order_id = fields.optional("orderId").text(chars_max::LINE);
+    let order_id = fields.optional("orderId").verbatim().text(chars_max::LINE);
     let customer_id = fields.optional("customerId").id();
     let method = fields.required("paymentMethod").object(|method| read_method(method, mode));
     let (paid, mut private) = match method {
@@ -277,7 +277,7 @@ fn read_references(fields: &Fields<'_>, mode: Mode) -> References {
     References {
         description: fields.optional("description").text(chars_max::FREE),
         statement_descriptor: fields.optional("statementDescriptor").text(chars_max::LINE),
-        provider_reference_key: fields.optional("providerReferenceKey").text(chars_max::LINE),
+        provider_reference_key: fields.optional("providerReferenceKey").verbatim().text(chars_max::LINE),
         flow_metadata: fields.optional("paymentFlow").object(|flow| read_flow_metadata(flow, mode)),
         app_info: fields.optional("appInfo").raw_object(FREE_FORM_BYTES_MAX).map(Value::Object),
     }
@@ -315,5 +315,5 @@ pub fn read_fraud_analysis(fields: &Fields<'_>) -> Option<Map<String, Value>> {
     if serde_json::to_string(fields.members()).map_or(0, |text| text.len()) > FRAUD_ANALYSIS_BYTES_MAX {
         fields.problem_here(format!("must not be larger than {FRAUD_ANALYSIS_BYTES_MAX} bytes"));
     }
-    Some(fields.members().clone())
+    Some(fields.taken())
 }

@@ -13,6 +13,7 @@ use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::document_links::Addresses;
 use regente_engine::events::instructions::InstructionsView;
+use regente_engine::events::masked;
 use regente_engine::events::split::{PlatformFeeView, SplitRuleView};
 use regente_engine::events::transaction_request::TransactionRequestView;
 use serde::Serialize;
@@ -146,8 +147,8 @@ impl ChargeView {
             merchant_id: charge.merchant_id,
             customer_id: shown_customer(charge, caller),
             description: references.description,
-            order_id: charge.order_id.clone(),
-            provider_reference_key: references.provider_reference_key,
+            order_id: shown_identifier(charge.order_id.as_deref(), caller),
+            provider_reference_key: shown_identifier(references.provider_reference_key.as_deref(), caller),
             created_at: charge.id.created_at(),
             updated_at: charge.updated_at,
             amount: charge.amount,
@@ -179,6 +180,14 @@ impl ChargeView {
     pub fn echoing(mut self, token_id: Option<TokenId>) -> Self {
         self.payment_source.token_id = token_id;
         self
+    }
+}
+
+/// As the merchant sent it; a public key is in the hands of buyers.
+fn shown_identifier(identifier: Option<&str>, caller: &Caller) -> Option<String> {
+    match caller.authority {
+        Authority::SecretKey => identifier.map(str::to_owned),
+        Authority::ClientToken { .. } | Authority::SessionKey { .. } => masked(identifier),
     }
 }
 

@@ -7,6 +7,7 @@ use regente_domain::money::Amount;
 use regente_domain::session::{Capacity, OfferedMethod, Session, SessionStatus};
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;
+use regente_engine::events::masked;
 use regente_engine::flows::route;
 use regente_providers::request::Mode;
 use regente_store::sessions;
@@ -49,7 +50,7 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
         client_id: client_id.to_string(),
         public_key: public_key(app, &session).await?.to_string(),
         name: session.terms.name.clone(),
-        order_id: session.order_id.clone(),
+        order_id: masked(session.order_id.as_deref()),
         amount: session.amount.minor_units(),
         currency: session.currency,
         items: session.terms.items.iter().map(item).collect(),

@@ -32,7 +32,7 @@ pub fn read_inline(fields: &Fields<'_>, path: &str) -> Option<NewCustomer> {
 fn read_with_name(fields: &Fields<'_>, name: Option<String>, path: &str) -> Option<NewCustomer> {
     let email = fields.required("email").email();
     // Shipped checkouts send a blank for an unknown number.
-    let phone_number = fields.required("phoneNumber").text(chars_max::PHONE);
+    let phone_number = fields.required("phoneNumber").verbatim().text(chars_max::PHONE);
     let document_path = member(path, "document");
     let document = fields.required("document").object(|document| read_document(document, &document_path));
     let address = read_address(fields, "address", Demand::Complete, path);
@@ -54,7 +54,7 @@ pub fn read_document(fields: &Fields<'_>, path: &str) -> Option<Document> {
     let kind = fields.required("type").text(chars_max::LINE);
     let is_absent = kind.as_ref().is_some_and(|kind| kind.eq_ignore_ascii_case(NO_DOCUMENT));
     let number = if is_absent { fields.optional("number") } else { fields.required("number") };
-    let number = number.text(chars_max::LINE);
+    let number = number.verbatim().text(chars_max::LINE);
     let country = fields.optional("country").text(chars_max::LINE).filter(|code| !code.trim().is_empty());
     let number = if is_absent { Some(number.unwrap_or_default()) } else { number };
     let mut problems = Problems::new();
@@ -95,7 +95,7 @@ impl CustomerChanges {
         }
         Some(Self {
             name: fields.optional("name").non_empty_text(chars_max::NAME),
-            phone_number: fields.optional("phoneNumber").text(chars_max::PHONE),
+            phone_number: fields.optional("phoneNumber").verbatim().text(chars_max::PHONE),
             address,
         })
     }

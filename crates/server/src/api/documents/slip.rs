@@ -9,6 +9,7 @@ use regente_domain::customer::{Address, Document, normal_number};
 use regente_domain::local_day::day_of;
 use regente_domain::money::Amount;
 use regente_engine::error::Error;
+use regente_engine::events::masked;
 use regente_engine::flows::customers::payer::{PRINTED_PAYER, PrintedPayer};
 use regente_engine::flows::route;
 use regente_store::charges::StoredCharge;
@@ -55,7 +56,7 @@ impl PrintedSlip {
             payer,
             amount: charge.original_amount,
             issued_on: day_of(charge.id.created_at()),
-            document_number: charge.order_id.clone().unwrap_or_default(),
+            document_number: masked(charge.order_id.as_deref()).unwrap_or_default(),
             instructions: instructions.unwrap_or_default(),
             issued,
         })

@@ -156,13 +156,13 @@ impl Field<'_> {
 impl Field<'_> {
     /// An integer within `range`; `100.0` is one, `100.5` and `"100"` are not.
     pub fn integer(self, range: RangeInclusive<i64>) -> Option<i64> {
-        self.read(|value| in_range(integer(value)?, range))
+        self.verbatim().read(|value| in_range(integer(value)?, range))
     }
 
     /// As [`Field::integer`], of a member that clients in use know by another sentence: what is no number at all `must be a
     /// number`.
     pub fn number(self, range: RangeInclusive<i64>) -> Option<i64> {
-        self.read(|value| match value {
+        self.verbatim().read(|value| match value {
             Value::Number(_) => in_range(integer(value)?, range),
             Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
                 Err(Rule::Borrowed("must be a number"))
@@ -172,7 +172,7 @@ impl Field<'_> {
 
     /// An integer within `range`, or its text (`"5651"`).
     pub fn lenient_integer(self, range: RangeInclusive<i64>) -> Option<i64> {
-        self.read(|value| {
+        self.verbatim().read(|value| {
             let number = match value {
                 Value::String(text) => text.trim().parse().map_err(|_| Rule::Borrowed(NOT_A_NUMBER))?,
                 Value::Number(number) => whole(number).map_err(|_| Rule::Borrowed(NOT_A_NUMBER))?,
@@ -186,12 +186,12 @@ impl Field<'_> {
 
     /// An amount in minor units, 0 or more.
     pub fn amount(self) -> Option<Amount> {
-        self.read(|value| amount(in_range(integer(value)?, 0..=Amount::MINOR_UNITS_MAX)?))
+        self.verbatim().read(|value| amount(in_range(integer(value)?, 0..=Amount::MINOR_UNITS_MAX)?))
     }
 
     /// An amount in minor units, more than 0.
     pub fn positive_amount(self) -> Option<Amount> {
-        self.read(|value| {
+        self.verbatim().read(|value| {
             let number = integer(value)?;
             if number <= 0 {
                 return Err(Rule::Borrowed("must be greater than 0"));
@@ -202,7 +202,7 @@ impl Field<'_> {
 
     /// A number with at most two decimals, such as a percentage, in hundredths: `2.5` is 250. `range` is in hundredths.
     pub fn hundredths(self, range: RangeInclusive<i64>) -> Option<i64> {
-        self.read(|value| {
+        self.verbatim().read(|value| {
             let number = match value {
                 Value::Number(number) => hundredths(&number.to_string()),
                 Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,

@@ -50,7 +50,7 @@ impl NewProvider {
     pub fn read(fields: &Fields<'_>, path: &str, app: &App) -> Option<Self> {
         let name = fields.required("name").non_empty_text(chars_max::NAME);
         let priority = fields.required("priority").integer(PRIORITIES);
-        let credentials = fields.required("credentials").raw_object(CREDENTIALS_BYTES_MAX);
+        let credentials = fields.required("credentials").verbatim().raw_object(CREDENTIALS_BYTES_MAX);
         let credentials = credentials.and_then(|sent| read_credentials(fields, sent, path, app));
         let provider_type = credentials.as_ref().map(|(provider_type, _)| *provider_type);
         let options = read_options(fields, provider_type, path, &app.providers);
@@ -168,9 +168,9 @@ fn read_options(
 /// The ids at the acquirer: one for all brands, or one in each entry of `bin`, or both
 /// (`docs/interface/merchants-and-providers.md#acquirer`). Stored as sent.
 fn read_acquirer(fields: &Fields<'_>) -> Option<Map<String, Value>> {
-    let sent = fields.optional("acquirer").raw_object(OPTIONS_BYTES_MAX)?;
+    let sent = fields.optional("acquirer").verbatim().raw_object(OPTIONS_BYTES_MAX)?;
     fields.optional("acquirer").object(|acquirer| {
-        acquirer.optional("merchantId").non_empty_text(chars_max::LINE);
+        acquirer.optional("merchantId").verbatim().non_empty_text(chars_max::LINE);
         let each_has_its_own = !acquirer.has("merchantId");
         let bin = if each_has_its_own { acquirer.required("bin") } else { acquirer.optional("bin") };
         bin.array(usize::from(each_has_its_own)..=ACQUIRER_BINS_MAX, |entry| {
@@ -180,7 +180,7 @@ fn read_acquirer(fields: &Fields<'_>) -> Option<Map<String, Value>> {
                 } else {
                     entry.optional("merchantId")
                 };
-                own.non_empty_text(chars_max::LINE);
+                own.verbatim().non_empty_text(chars_max::LINE);
                 entry.optional("brand").non_empty_text(chars_max::LINE);
                 entry.optional("value").non_empty_text(chars_max::LINE);
                 Some(())
@@ -212,7 +212,7 @@ pub(super) async fn changed(app: &App, before: &Provider, body: &Body) -> Result
         if fields.has("acquirer") || fields.is_null("acquirer") {
             after.acquirer = read_acquirer(fields);
         }
-        let sent = fields.optional("credentials").raw_object(CREDENTIALS_BYTES_MAX);
+        let sent = fields.optional("credentials").verbatim().raw_object(CREDENTIALS_BYTES_MAX);
         let sent = sent.map(|sent| stored_spelling(before.provider_type, sent));
         Some((after, sent.and_then(|sent| merged(fields, before.provider_type, &stored, &sent))))
     })?;

@@ -1,6 +1,7 @@
 //! Finds card data in the body of a purchase, where none is allowed: purchases refer to stored cards
 //! (`docs/interface/purchases.md#creating`).
 
+use regente_domain::card::in_text::masked;
 use serde_json::Value;
 
 use crate::api::fields::readers::parse_uuid;
@@ -33,7 +34,7 @@ fn search(value: &Value, place: &str, found: &mut Vec<String>) {
         }
         Value::Object(members) => {
             for (name, member) in members {
-                let place = format!("{place}.{name}");
+                let place = format!("{place}.{}", masked(name));
                 if is_name_of_card_data(name) {
                     found.push(place);
                 } else {

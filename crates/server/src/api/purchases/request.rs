@@ -64,7 +64,7 @@ fn read_shape(fields: &Fields<'_>, settings: &Settings) -> Option<SentPurchase> 
     let amount = fields.required("amount").positive_amount();
     let currency = fields.optional("currency").text(chars_max::LINE);
     let capture = if fields.has("capture") { fields.optional("capture").boolean() } else { Some(false) };
-    let order_id = fields.optional("orderId").text(chars_max::LINE);
+    let order_id = fields.optional("orderId").verbatim().text(chars_max::LINE);
     let customer_id = fields.optional("customerId").id();
     let references = References {
         description: fields.optional("description").text(chars_max::FREE),

@@ -131,7 +131,7 @@ pub(super) fn read_data(fields: &Fields<'_>) -> Option<SellerData> {
     let agreements = fields.optional("rateAgreements");
     let rate_agreements = agreements.array(0..=ENTRIES_MAX, |item| item.object(read_agreement));
     let plan_id = fields.optional("planId").uuid();
-    let sales_plan_id = fields.optional("salesPlanId").text(chars_max::LINE);
+    let sales_plan_id = fields.optional("salesPlanId").verbatim().text(chars_max::LINE);
     let metadata = fields.optional("metadata").array(0..=ENTRIES_MAX, |item| {
         item.object(|entry| {
             let key = entry.required("key").non_empty_text(chars_max::LINE);
@@ -176,7 +176,7 @@ fn number(fields: &Fields<'_>, name: &str, range: std::ops::RangeInclusive<i64>)
 fn read_owner(fields: &Fields<'_>) -> Option<Owner> {
     let name = fields.required("name").non_empty_text(chars_max::NAME);
     let email = fields.required("email").email();
-    let phone_number = fields.required("phoneNumber").non_empty_text(chars_max::PHONE);
+    let phone_number = fields.required("phoneNumber").verbatim().non_empty_text(chars_max::PHONE);
     let birthdate =
         fields.required("birthdate").text_as("must be a valid ISO 8601 date string", parse_birthdate);
     let document = fields.required("document").object(|document| document_of(document, "owner.document"));
@@ -223,7 +223,7 @@ fn document_of(fields: &Fields<'_>, path: &str) -> Option<Document> {
 
 fn read_business(fields: &Fields<'_>) -> Option<Business> {
     let name = fields.required("name").non_empty_text(chars_max::NAME);
-    let phone_number = fields.required("phoneNumber").non_empty_text(chars_max::PHONE);
+    let phone_number = fields.required("phoneNumber").verbatim().non_empty_text(chars_max::PHONE);
     let email = fields.required("email").email();
     let corporate_reason = fields.optional("corporateReason").text(chars_max::NAME);
     let website = fields.optional("website").text(chars_max::FREE);
@@ -275,16 +275,17 @@ fn read_address(fields: &Fields<'_>) -> Option<Address> {
 
 fn read_bank_account(fields: &Fields<'_>) -> Option<BankAccount> {
     let holder_name = fields.required("holderName").non_empty_text(chars_max::NAME);
-    let holder_document = fields.required("holderDocument").non_empty_text(chars_max::DOCUMENT_NUMBER);
+    let holder_document =
+        fields.required("holderDocument").verbatim().non_empty_text(chars_max::DOCUMENT_NUMBER);
     let spelling = if fields.has("holderType") { "holderType" } else { "holdeType" };
     let holder_type = fields.optional(spelling).one_of(HolderType::WORDS);
     let bank = fields.optional("bank").text_as("must have 3 digits", |text| digits(text, COMPE_DIGITS));
     let ispb = fields.optional("ispb").text_as("must have 8 digits", |text| digits(text, ISPB_DIGITS));
-    let branch_number = fields.required("branchNumber").non_empty_text(chars_max::LINE);
+    let branch_number = fields.required("branchNumber").verbatim().non_empty_text(chars_max::LINE);
     let branch_check_digit = fields.optional("branchCheckDigit").text(chars_max::LINE);
-    let account_number = fields.required("accountNumber").non_empty_text(chars_max::LINE);
+    let account_number = fields.required("accountNumber").verbatim().non_empty_text(chars_max::LINE);
     let account_check_digit = fields.optional("accountCheckDigit").text(chars_max::LINE);
-    let pix_key = fields.optional("pixKey").text(chars_max::LINE);
+    let pix_key = fields.optional("pixKey").verbatim().text(chars_max::LINE);
     let kind = fields.required("type").read(|value| {
         let word = value.as_str().map(|word| if word == "poupanca" { "conta_poupanca" } else { word });
         word.and_then(AccountType::parse)
@@ -356,5 +357,5 @@ fn read_agreement(fields: &Fields<'_>) -> Option<Value> {
         })
     });
     let (_, _) = (fee?, rates);
-    Some(Value::Object(fields.members().clone()))
+    Some(Value::Object(fields.taken()))
 }

@@ -322,7 +322,9 @@ pub async fn answer(
 /// Reads an answer; the problems of the fields and of the values together.
 fn read_answer(body: &Body, review: &Review, seller: &SellerData, now: Timestamp) -> Result<Given, Problems> {
     body.read(|fields| {
-        let data: Option<Map<String, Value>> = fields.required("data").raw_object(ANSWER_BYTES_MAX);
+        // What is kept of them is read once more, as members of the seller.
+        let data: Option<Map<String, Value>> =
+            fields.required("data").verbatim().raw_object(ANSWER_BYTES_MAX);
         let data = data.and_then(|data| match judge(review, seller, &data) {
             Ok(data) => Some(data),
             Err(problems) => {

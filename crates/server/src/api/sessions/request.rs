@@ -230,8 +230,8 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
     let (create_link, captcha_enabled) = (flag("createLink", false), flag("captchaEnabled", false));
     let text = |name: &str, most| fields.optional(name).text(most);
     let (name, description) = (text("name", chars_max::NAME), text("description", chars_max::FREE));
-    let (order_id, reference) =
-        (text("orderId", chars_max::LINE), text("providerReferenceKey", chars_max::LINE));
+    let identifier = |name: &str| fields.optional(name).verbatim().text(chars_max::LINE);
+    let (order_id, reference) = (identifier("orderId"), identifier("providerReferenceKey"));
     let statement_descriptor = text("statementDescriptor", chars_max::LINE);
     if statement_descriptor.as_ref().is_some_and(|text| text.chars().count() < STATEMENT_CHARS_MIN) {
         let rule = format!("must be longer than or equal to {STATEMENT_CHARS_MIN} characters");

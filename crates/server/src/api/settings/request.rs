@@ -105,7 +105,8 @@ fn changes(fields: &Fields<'_>, mode: Mode) -> Changes {
             },
         );
     }
-    let mastercard_click_to_pay_dpaid = text("mastercardClickToPayDpaid");
+    let mastercard_click_to_pay_dpaid =
+        fields.optional("mastercardClickToPayDpaid").blank_text_is_absent().verbatim().text(chars_max::LINE);
     Changes { colors, company_url, mastercard_click_to_pay_dpaid, logo: None }
 }
 

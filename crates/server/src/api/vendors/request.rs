@@ -37,7 +37,7 @@ pub(super) struct NewVendor {
 }
 
 pub(super) fn read_new(fields: &Fields<'_>) -> Option<NewVendor> {
-    let reference_id = fields.required("referenceId").non_empty_text(most::REFERENCE);
+    let reference_id = fields.required("referenceId").verbatim().non_empty_text(most::REFERENCE);
     let identity_type = fields.required("identityType").one_of(IdentityType::WORDS);
     let identity = read_identity(fields.required(IDENTITY));
     if let (Some(kind), Some(identity)) = (identity_type, &identity)
@@ -48,7 +48,7 @@ pub(super) fn read_new(fields: &Fields<'_>) -> Option<NewVendor> {
     let mcc = fields.required("mcc").non_empty_text(most::CATEGORY);
     let name = fields.required("name").non_empty_text(most::NAME);
     let email = read_email(fields.optional("email"));
-    let phone_number = fields.optional("phoneNumber").text(most::PHONE);
+    let phone_number = fields.optional("phoneNumber").verbatim().text(most::PHONE);
     let website = fields.optional("website").text(most::WEBSITE);
     let address = fields.required("address").object(read_address);
     let data = VendorData {
@@ -67,7 +67,7 @@ pub(super) fn read_new(fields: &Fields<'_>) -> Option<NewVendor> {
 
 /// Punctuation does not count in its length.
 fn read_identity(field: Field<'_>) -> Option<String> {
-    field.text_as("must have 1 to 14 letters and digits", |text| {
+    field.verbatim().text_as("must have 1 to 14 letters and digits", |text| {
         let length = without_punctuation(text).len();
         let is_right =
             (1..=most::IDENTITY).contains(&length) && text.chars().count() <= chars_max::DOCUMENT_NUMBER;
@@ -130,13 +130,13 @@ impl VendorChanges {
             }
         }
         Some(Self {
-            reference_id: fields.optional("referenceId").non_empty_text(most::REFERENCE),
+            reference_id: fields.optional("referenceId").verbatim().non_empty_text(most::REFERENCE),
             identity_type: fields.optional("identityType").one_of(IdentityType::WORDS),
             identity: read_identity(fields.optional(IDENTITY)),
             mcc: fields.optional("mcc").non_empty_text(most::CATEGORY),
             name: fields.optional("name").non_empty_text(most::NAME),
             email: TextChange::read(fields, "email", read_email),
-            phone_number: TextChange::read(fields, "phoneNumber", |field| field.text(most::PHONE)),
+            phone_number: TextChange::read(fields, "phoneNumber", |field| field.verbatim().text(most::PHONE)),
             website: TextChange::read(fields, "website", |field| field.text(most::WEBSITE)),
             address: fields.optional("address").object(read_address),
         })
@@ -175,7 +175,7 @@ pub fn read_named(fields: &Fields<'_>) -> Option<Box<NamedVendor>> {
             true => "paymentFacilitatorID",
             false => "paymentFacilitatorId",
         };
-        let payment_facilitator_id = vendor.optional(name).non_empty_text(chars_max::LINE);
+        let payment_facilitator_id = vendor.optional(name).verbatim().non_empty_text(chars_max::LINE);
         Some(Box::new(NamedVendor { id: id?, payment_facilitator_id }))
     })
 }

@@ -1,5 +1,6 @@
 //! Parses new webhooks and changes of stored ones.
 
+use regente_domain::card::in_text::masked;
 use regente_domain::webhook::{EventFilter, EventName, PartialRefund, Version};
 use regente_engine::outbound::URL_CHARS_MAX;
 use serde::Serialize;
@@ -55,7 +56,7 @@ fn event(field: Field<'_>) -> Option<EventFilter> {
         let found = value.as_str().and_then(EventFilter::parse);
         found.ok_or_else(|| {
             let names: Vec<&str> = EventName::WORDS.iter().map(|(name, _)| *name).collect();
-            let given = value.as_str().unwrap_or_default();
+            let given = masked(value.as_str().unwrap_or_default());
             format!("must be `*` or one of the following values: {} (not `{given:.64}`)", names.join(", "))
         })
     })

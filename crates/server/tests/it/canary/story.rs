@@ -17,11 +17,15 @@ use super::search::Search;
 use super::text;
 use crate::anti_fraud;
 use crate::apple_pay::{Shop, by_apple_pay, purchase};
+use crate::charges::boleto::boleto_body;
+use crate::charges::pix::{described, jose, pix_body};
 use crate::harness::payers::{Act, asking_payers};
-use crate::harness::{Client, Reply, TestApp, sandbox};
+use crate::harness::{APPROVED, Client, Reply, TestApp, sandbox, token_body};
 use crate::openapi::records::{Records, put};
+use crate::sessions::session_body;
 use crate::splits::seller_body;
 use crate::three_d_secure::{CHALLENGE_PASSES, decided, fields, post_form, three_d_secure};
+use crate::vendors::vendor_body;
 
 /// What was sent and what was answered.
 pub struct Story<'a> {
@@ -31,7 +35,8 @@ pub struct Story<'a> {
     fallback: String,
     customer: String,
     pub secrets: Vec<Canary>,
-    /// Numbers in the caller's own texts, which are stored and shown: only the log must not contain them.
+    /// Numbers in the caller's own identifiers, which are stored, and shown to him: neither the log nor an event contains
+    /// them.
     pub own_words: Vec<Canary>,
     pub answers: Vec<u8>,
 }
@@ -257,16 +262,14 @@ impl<'a> Story<'a> {
         body
     }
 
-    /// Charges whose data for the risk analysis have a number that no answer shows. They wait for a verdict, so that the data
-    /// are opened more than once.
+    /// Charges that wait for a verdict, so that their data are opened more than once.
     pub async fn analyses(&mut self) {
         let options = json!({ "captureOnApproved": true, "productType": "ASYNC", "sendAllCharges": true });
         let analysing = anti_fraud::analysing(self.app, &options).await;
         for identity in [anti_fraud::APPROVED_RISK, anti_fraud::PENDING] {
-            let (canary, hidden) = (self.canary(Fate::Approved), self.canary(Fate::Approved).number);
+            let canary = self.canary(Fate::Approved);
             let mut body = put(self.inline(&canary), "merchantId", analysing.clone());
-            body["fraudAnalysis"] =
-                json!({ "customer": { "identity": identity, "browser": { "hostName": hidden } } });
+            body["fraudAnalysis"] = json!({ "customer": { "identity": identity } });
             let charge = self.post_twice("/v1/charges", &canary.number, &body).await.expect(201);
             assert_eq!(charge["status"], "pre_authorized");
         }
@@ -355,26 +358,16 @@ impl<'a> Story<'a> {
             .expect(409);
     }
 
-    /// Numbers in the caller's own texts.
+    /// Numbers in the caller's own words. Texts are refused; identifiers are refused with the number of the card itself,
+    /// and otherwise taken.
     pub async fn words_of_the_caller(&mut self) {
+        self.texts().await;
+        self.identifiers().await;
         let client = self.app.client.clone();
-        for member in ["description", "orderId", "statementDescriptor", "providerReferenceKey"] {
-            let (canary, word) = (self.canary(Fate::Approved), self.own_word());
-            self.post("/v1/charges", &put(self.inline(&canary), member, word)).await.expect(201);
-        }
-        let (canary, word) = (self.canary(Fate::Approved), self.own_word());
-        let mut body = put(self.inline(&canary), "appInfo", json!({ "platform": { "name": word } }));
-        body["paymentFlow"] = json!({ "metadata": { "note": word } });
-        body["fraudAnalysis"] = json!({ "customer": { "name": word } });
-        body["paymentSource"]["card"]["cardHolderName"] = word.clone().into();
-        self.post("/v1/charges", &body).await.expect(201);
-        self.post("/v1/merchants", &json!({ "mcc": "5812", "name": word, "providers": [sandbox(&word, 1)] }))
-            .await
-            .expect(201);
-        self.post("/v1/tokens", &json!({ word.as_str(): "\u{0}" })).await.expect(400);
         let word = self.own_word();
         for path in [
             format!("/v1/charges?orderId={word}&id={word}"),
+            format!("/v1/sessions?orderId={word}"),
             format!("/v1/ledger/entries?sourceId={word}&purpose={word}"),
             format!("/v1/ledger/balances?at={word}"),
             format!("/v1/cards/{word}"),
@@ -382,6 +375,118 @@ impl<'a> Story<'a> {
         ] {
             self.send(&client, Method::GET, &path, &[("X-Request-Id", &word)], String::new()).await;
         }
+    }
+
+    async fn texts(&mut self) {
+        let merchant = self.merchant.clone();
+        let charge = self.charge(Value::Null);
+        let pix = pix_body(&merchant, described(jose()));
+        let voucher = put(charge.clone(), "paymentMethod", json!({ "paymentType": "voucher" }));
+        let boleto = boleto_body(&merchant, described(jose()));
+        let session = session_body(&merchant);
+        let hook = json!({ "event": "*", "endpoint": "https://shop.example/hooks" });
+        let of_merchant = json!({ "mcc": "5812", "name": "Shop", "providers": [sandbox("Main", 1)] });
+        let seller = seller_body(&merchant, 2, "4929");
+        let card = self.card().await;
+        let order =
+            self.purchase(json!([{ "cardId": card, "amount": 150 }, { "cardId": card, "amount": 150 }]));
+        for (path, body, place) in [
+            ("/v1/charges", &charge, "/description"),
+            ("/v1/charges", &charge, "/statementDescriptor"),
+            ("/v1/charges", &charge, "/appInfo/platform/name"),
+            ("/v1/charges", &charge, "/paymentFlow/metadata/note"),
+            ("/v1/charges", &charge, "/fraudAnalysis/customer/name"),
+            ("/v1/charges", &charge, "/fraudAnalysis/customer/browser/hostName"),
+            ("/v1/charges", &charge, "/fraudAnalysis/cart/items/name"),
+            ("/v1/charges", &charge, "/paymentSource/card/cardHolderName"),
+            ("/v1/charges", &voucher, "/paymentMethod/items/0/title"),
+            ("/v1/charges", &voucher, "/paymentMethod/customer/name"),
+            ("/v1/charges", &pix, "/paymentMethod/items/0/title"),
+            ("/v1/charges", &pix, "/paymentMethod/additionalInfo/0/value"),
+            ("/v1/charges", &boleto, "/paymentMethod/instructions"),
+            ("/v1/sessions", &session, "/name"),
+            ("/v1/sessions", &session, "/description"),
+            ("/v1/sessions", &session, "/statementDescriptor"),
+            ("/v1/sessions", &session, "/items/0/name"),
+            ("/v1/sessions", &session, "/items/0/description"),
+            ("/v1/purchases", &order, "/description"),
+            ("/v1/purchases", &order, "/statementDescriptor"),
+            ("/v1/purchases", &order, "/metadata/note"),
+            ("/v1/purchases", &order, "/appInfo/note"),
+            ("/v1/webhooks", &hook, "/endpoint"),
+            ("/v1/merchants", &of_merchant, "/name"),
+            ("/v1/merchants", &of_merchant, "/providers/0/name"),
+            ("/v1/customers", &jose(), "/name"),
+            ("/v1/sellers", &seller, "/owner/name"),
+            ("/v1/vendors", &vendor_body(), "/name"),
+            ("/v1/tokens", &token_body(APPROVED), "/cardHolderName"),
+        ] {
+            let (first, second) = (self.canary(Fate::Approved), self.canary(Fate::Approved));
+            let mut body = body.clone();
+            // The card is that of the text, so that the number is stored where the text is refused alone.
+            if body["paymentSource"].is_null() && path == "/v1/charges" {
+                body["paymentSource"] = json!({ "sourceType": "card", "card": first.card() });
+            }
+            for text in [
+                first.number.clone(),
+                format!("paid by {} at last", first.spaced(" ")),
+                format!("{} cvv {}", first.spaced("-"), first.cvv),
+                second.spaced(" "),
+            ] {
+                let text = if place == "/endpoint" { format!("https://shop.example/{text}") } else { text };
+                let sent = with(&body, place, json!(text));
+                let client = self.app.client.clone();
+                let key = first.number.clone();
+                let headers = [("X-Idempotency-Key", key.as_str())];
+                let reply = self.send(&client, Method::POST, path, &headers, sent.to_string()).await;
+                let details = reply.details(400).join("\n");
+                assert!(details.ends_with("must not contain a card number"), "{path} {place}: {details}");
+            }
+        }
+        for code in ["cvv ", "CVC: ", "código de segurança "] {
+            let canary = self.canary(Fate::Approved);
+            let body = put(self.inline(&canary), "description", format!("{code}{}", canary.cvv));
+            self.post("/v1/charges", &body).await.expect(400);
+        }
+        let canary = self.canary(Fate::Approved);
+        self.post("/v1/charges", &put(self.inline(&canary), "appInfo", json!({ "cardCvv": canary.cvv })))
+            .await
+            .expect(400);
+        self.post("/v1/charges", &put(self.inline(&canary), "appInfo", json!({ canary.number.as_str(): 1 })))
+            .await
+            .expect(400);
+        self.post("/v1/tokens", &json!({ canary.number.as_str(): "\u{0}" })).await.expect(400);
+    }
+
+    async fn identifiers(&mut self) {
+        for member in ["orderId", "providerReferenceKey"] {
+            let canary = self.canary(Fate::Approved);
+            for spelling in [canary.number.clone(), canary.spaced("."), format!("o{}", canary.spaced("_"))] {
+                let body = put(self.inline(&canary), member, spelling);
+                self.post("/v1/charges", &body).await.expect(400);
+            }
+            let word = self.own_word();
+            self.post("/v1/charges", &put(self.inline(&canary), member, word)).await.expect(201);
+        }
+        let canary = self.canary(Fate::Approved);
+        let token = text(&self.post("/v1/tokens", &canary.card()).await.expect(201)["tokenId"]);
+        let card = text(&self.post("/v1/cards", &json!({ "tokenId": token })).await.expect(201)["id"]);
+        let stored = self.charge(json!({ "sourceType": "card", "cardId": card, "cardCvv": canary.cvv }));
+        self.post("/v1/charges", &put(stored, "orderId", canary.number.clone())).await.expect(400);
+        let other = self.card().await;
+        let payments = json!([{ "cardId": other, "amount": 150 }, { "cardId": card, "amount": 150 }]);
+        let order = self.purchase(payments);
+        let key = canary.spaced(" ");
+        let client = self.app.client.clone();
+        let keyed = [("X-Idempotency-Key", key.as_str())];
+        let named = put(order.clone(), "orderId", canary.number).to_string();
+        self.send(&client, Method::POST, "/v1/purchases", &keyed, named).await.expect(400);
+        let word = self.own_word();
+        let taken = put(order, "orderId", word).to_string();
+        self.send(&client, Method::POST, "/v1/purchases", &keyed, taken).await.expect(202);
+        let word = self.own_word();
+        let seller = seller_body(&self.merchant, 3, &word);
+        self.post("/v1/sellers", &seller).await.expect(201);
     }
 
     pub async fn what_is_read(&mut self) {
@@ -433,6 +538,25 @@ impl Reply {
     fn expect_status(&self, status: u16) {
         assert_eq!(self.status.as_u16(), status, "{}", String::from_utf8_lossy(&self.bytes));
     }
+}
+
+/// The body with a value at this place; objects and arrays on the way are made.
+fn with(body: &Value, place: &str, value: Value) -> Value {
+    let mut body = body.clone();
+    let mut at = &mut body;
+    for name in place.split('/').skip(1) {
+        at = match name.parse::<usize>() {
+            Ok(index) => {
+                if at.is_null() {
+                    *at = json!([{}]);
+                }
+                &mut at[index]
+            }
+            Err(_) => &mut at[name],
+        };
+    }
+    *at = value;
+    body
 }
 
 fn shown(headers: &HeaderMap) -> String {

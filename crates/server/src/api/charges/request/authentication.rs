@@ -139,12 +139,12 @@ fn text_or_number(value: &Value) -> Result<String, &'static str> {
 
 fn read_card_holder(fields: &Fields<'_>) -> Option<CardHolderData> {
     let email = fields.required("email").email();
-    let mobile_phone = fields.optional("mobilePhone").text(chars_max::LINE);
+    let mobile_phone = fields.optional("mobilePhone").verbatim().text(chars_max::LINE);
     Some(CardHolderData { email: email?, mobile_phone })
 }
 
 fn read_mpi(fields: &Fields<'_>) -> Option<Mpi> {
-    let text = |name| fields.optional(name).text(chars_max::LINE);
+    let text = |name| fields.optional(name).verbatim().text(chars_max::LINE);
     Some(Mpi {
         acs_transaction_id: text("acsTransactionId"),
         cavv: text("cavv"),

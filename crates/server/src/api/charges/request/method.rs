@@ -277,14 +277,13 @@ fn read_voucher(fields: &Fields<'_>) -> Option<MethodRead> {
     let installments = read_installments(fields);
     fields.optional("recurrence").one_of(Recurrence::WORDS);
     let items = read_free_items(fields.optional("items"));
-    fields.optional("customer").object(check_buyer);
-    let customer = fields.optional("customer").value().and_then(Value::as_object).cloned();
+    let customer = fields.optional("customer").object(check_buyer);
     let private = customer.map(|data| (VOUCHER_CUSTOMER.to_owned(), Value::Object(data)));
     installments.map(|_| (Method::Card(CardMethod::Voucher { items }), private.into_iter().collect()))
 }
 
-/// Checks the members of a voucher's buyer that are known; all are kept as sent.
-fn check_buyer(fields: &Fields<'_>) -> Option<()> {
+/// Checks the members of a voucher's buyer that are known, and keeps all as sent.
+fn check_buyer(fields: &Fields<'_>) -> Option<Map<String, Value>> {
     for name in ["name", "email", "phone", "identityType", "identity"] {
         fields.optional(name).text(chars_max::NAME);
     }
@@ -292,7 +291,7 @@ fn check_buyer(fields: &Fields<'_>) -> Option<()> {
     if serde_json::to_string(fields.members()).map_or(0, |text| text.len()) > FREE_FORM_BYTES_MAX {
         fields.problem_here(format!("must not be larger than {FREE_FORM_BYTES_MAX} bytes"));
     }
-    Some(())
+    Some(fields.taken())
 }
 
 fn read_pix(fields: &Fields<'_>) -> Option<PayerMethod> {
@@ -341,7 +340,7 @@ fn read_item(field: Field<'_>) -> Option<Value> {
         item.optional("title").text(chars_max::LINE);
         item.optional("unitPrice").read(number);
         item.optional("quantity").read(number);
-        Some(Value::Object(item.members().clone()))
+        Some(Value::Object(item.taken()))
     })
 }
 

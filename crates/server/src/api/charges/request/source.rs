@@ -216,10 +216,12 @@ pub fn read_card(fields: &Fields<'_>, cvv: &'static str, code: CodeRule) -> Opti
 /// Reads a well-formed card number; the inner `None` means a wrong check digit, which is a decline and no problem of
 /// the body.
 fn read_card_number(field: Field<'_>) -> Option<Option<CardNumber>> {
-    field.text_as("must be a card number of 13 to 19 digits", |text| match CardNumber::parse(text) {
-        Ok(number) => Some(Some(number)),
-        Err(CardNumberError::Checksum) => Some(None),
-        Err(CardNumberError::NotDigits | CardNumberError::Length) => None,
+    field.verbatim().text_as("must be a card number of 13 to 19 digits", |text| {
+        match CardNumber::parse(text) {
+            Ok(number) => Some(Some(number)),
+            Err(CardNumberError::Checksum) => Some(None),
+            Err(CardNumberError::NotDigits | CardNumberError::Length) => None,
+        }
     })
 }
 

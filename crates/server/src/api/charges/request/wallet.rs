@@ -46,13 +46,14 @@ pub(super) fn shown(wallet: &Wallet) -> Value {
 }
 
 fn read_token(fields: &Fields<'_>) -> Option<Token> {
-    let text = |name| fields.required(name).non_empty_text(TOKEN_CHARS_MAX);
+    let text = |name| fields.required(name).verbatim().non_empty_text(TOKEN_CHARS_MAX);
     let (data, signature, version) = (text("data"), text("signature"), text("version"));
     let header = fields.required("header").object(|header| {
-        let ephemeral_public_key = header.required("ephemeralPublicKey").non_empty_text(chars_max::LINE);
+        let ephemeral_public_key =
+            header.required("ephemeralPublicKey").verbatim().non_empty_text(chars_max::LINE);
         let [public_key_hash, transaction_id, application_data] =
             ["publicKeyHash", "transactionId", "applicationData"]
-                .map(|name| header.optional(name).text(chars_max::LINE));
+                .map(|name| header.optional(name).verbatim().text(chars_max::LINE));
         let ephemeral_public_key = ephemeral_public_key?;
         Some(Header { ephemeral_public_key, public_key_hash, transaction_id, application_data })
     });
@@ -62,7 +63,7 @@ fn read_token(fields: &Fields<'_>) -> Option<Token> {
 fn read_checkout(fields: &Fields<'_>) -> Option<ClickToPayCheckout> {
     let [dpa_id, correlation_id, flow_id, merchant_transaction_id] =
         ["dpaId", "correlationId", "flowId", "merchantTransactionId"]
-            .map(|name| fields.required(name).non_empty_text(chars_max::LINE));
+            .map(|name| fields.required(name).verbatim().non_empty_text(chars_max::LINE));
     Some(ClickToPayCheckout {
         dpa_id: dpa_id?,
         correlation_id: correlation_id?,

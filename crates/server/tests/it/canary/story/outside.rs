@@ -4,6 +4,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::super::cards::Fate;
+use super::super::search::Search;
 use super::super::text;
 use super::Story;
 use crate::openapi::records::put;
@@ -79,7 +80,7 @@ impl Story<'_> {
         }
     }
 
-    fn purchase(&self, payments: Value) -> Value {
+    pub(super) fn purchase(&self, payments: Value) -> Value {
         let amount = 150 * payments.as_array().unwrap().len();
         let body = json!({ "merchantId": self.merchant, "amount": amount, "capture": true });
         put(body, "payments", payments)
@@ -93,7 +94,9 @@ impl Story<'_> {
             assert!(said.iter().any(|got| got.path == path), "{path}");
         }
         assert!(said.len() > 100, "{}", said.len());
+        let words = Search::of(&self.own_words);
         for got in said {
+            assert_eq!(words.hits(&got.body), [""; 0], "in an event");
             self.answers.extend_from_slice(&got.body);
             self.answers.extend(super::shown(&got.headers).bytes());
         }
@@ -106,6 +109,8 @@ impl Story<'_> {
         }
         assert!(kept.contains("[card 527391"), "what was answered was heard");
         assert!(kept.contains("transactionRequests"), "and repeated");
+        let masked = String::from_utf8_lossy(&self.answers).matches(r#""orderId":"[card 527391"#).count();
+        assert!(masked > 5, "identifiers were masked: {masked}");
     }
 
     async fn read(&mut self, path: &str) -> Value {

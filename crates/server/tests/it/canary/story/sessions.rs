@@ -80,7 +80,7 @@ impl Story<'_> {
 
     async fn session(&mut self) -> Value {
         let word = self.own_word();
-        let body = put(session_body(&self.merchant), "name", word);
+        let body = put(session_body(&self.merchant), "orderId", word);
         self.post("/v1/sessions", &body).await.expect(200)
     }
 

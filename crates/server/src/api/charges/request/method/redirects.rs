@@ -63,8 +63,9 @@ pub(super) fn read_nupay(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead> 
 
 /// Who gets a part of the money.
 fn read_recipient(fields: &Fields<'_>) -> Option<Value> {
-    let text = |name| fields.required(name).non_empty_text(chars_max::LINE);
-    let (reference_id, name, document) = (text("referenceId"), text("name"), text("document"));
+    let identifier = |name| fields.required(name).verbatim().non_empty_text(chars_max::LINE);
+    let (reference_id, document) = (identifier("referenceId"), identifier("document"));
+    let name = fields.required("name").non_empty_text(chars_max::LINE);
     let amount = fields.required("amount").positive_amount();
     Some(json!({ "referenceId": reference_id?, "name": name?, "document": document?, "amount": amount? }))
 }
