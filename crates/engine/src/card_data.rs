@@ -114,10 +114,8 @@ pub async fn must_not_name_source(app: &App, source: &FundingSource, words: &Wor
         FundingSource::StoredCard { found, .. } => must_not_name(app, &found.stored.card, words).await,
         FundingSource::Wallet(wallet) => match &wallet.details {
             WalletDetails::NetworkToken(NetworkToken { number, .. }) => {
-                let candidates = candidates(words, number.first6(), number.last4());
-                refuse(
-                    candidates.into_iter().find(|(_, found)| found.expose_digits() == number.expose_digits()),
-                )
+                let names = |word: &Option<&str>| word.is_some_and(|word| in_text::names(word, number));
+                refuse(words.iter().find(|(_, word)| names(word)).map(|(path, _)| *path))
             }
             WalletDetails::ClickToPay(_) => Ok(()),
         },
@@ -137,7 +135,7 @@ pub async fn must_not_name(app: &App, card: &Card, words: &Words<'_>) -> Result<
     let keys = app.vault.client_keys(card.client_id).await?;
     let is_the_card =
         |number: &CardNumber| keys.card_fingerprint(number, card.face.expiry) == card.fingerprint;
-    refuse(candidates.into_iter().find(|(_, found)| is_the_card(found)))
+    refuse(candidates.into_iter().find(|(_, found)| is_the_card(found)).map(|(path, _)| path))
 }
 
 fn candidates(words: &Words<'_>, first6: &str, last4: &str) -> Vec<(&'static str, CardNumber)> {
@@ -149,8 +147,8 @@ fn candidates(words: &Words<'_>, first6: &str, last4: &str) -> Vec<(&'static str
     words.iter().flat_map(in_word).collect()
 }
 
-fn refuse(found: Option<(&'static str, CardNumber)>) -> Result<(), Error> {
-    found.map_or(Ok(()), |(path, _)| Err(Error::invalid(path, "must not contain the number of the card")))
+fn refuse(path: Option<&'static str>) -> Result<(), Error> {
+    path.map_or(Ok(()), |path| Err(Error::invalid(path, "must not contain the number of the card")))
 }
 
 /// Where the security code of a stored card comes from. If both are given, the token is used.

@@ -79,6 +79,12 @@ pub fn numbers_like(text: &str, first6: &str, last4: &str) -> Vec<CardNumber> {
         .collect()
 }
 
+/// Whether the digits of this number stand in the text, however they are separated.
+pub fn names(text: &str, number: &CardNumber) -> bool {
+    let candidates = numbers_like(text, number.first6(), number.last4());
+    candidates.iter().any(|candidate| candidate.expose_digits() == number.expose_digits())
+}
+
 /// Whether the text says a security code with its name: `cvv 220`.
 pub fn has_security_code(text: &str) -> bool {
     let mut groups = text.split(|char: char| !char.is_ascii_digit());

@@ -296,7 +296,7 @@ impl Found {
 
     /// As [`Found::add`], unless it is known: members that are kept as sent are looked at again as a whole.
     fn add_once(&self, path: Path<'_>, rule: &'static str) {
-        let problem = Problems::one(path, &rule).into_details();
+        let problem = Problems::one(path, rule).into_details();
         if !self.0.borrow().details().iter().any(|known| problem.contains(known)) {
             self.add(path, rule);
         }

@@ -328,6 +328,10 @@ async fn no_word_of_a_charge_is_the_number_of_its_card(app: TestApp) {
     let customer = app.post("/v1/customers", &jose()).await.expect(201);
     let link = format!("/v1/customers/{}/cards", customer["id"].as_str().unwrap());
     app.post(&link, &json!({ "cardId": card })).await.expect(204);
+    // A number of no known range.
+    let unknown = put(token_body(("9999999999999995", "220")), "cardHolderName", "JOAO 9999.9999.9999.9995");
+    let refused = app.post("/v1/tokens", &unknown).await;
+    assert_eq!(refused.details(400), [format!("cardHolderName {OF_THE_CARD}")]);
     let sources = [
         charge["paymentSource"].clone(),
         json!({ "sourceType": "token", "tokenId": token }),

@@ -134,7 +134,7 @@ impl Field<'_> {
 
     /// A UUID of any version in its usual form, with hyphens.
     pub fn uuid(self) -> Option<Uuid> {
-        self.read(|value| value.as_str().and_then(parse_uuid).ok_or("must be a UUID"))
+        self.verbatim().read(|value| value.as_str().and_then(parse_uuid).ok_or("must be a UUID"))
     }
 
     /// `true` or `false`.

@@ -1,6 +1,6 @@
 //! What a charge is paid with, as it is sent (`docs/interface/charges.md#payment-sources`): a card, or a payer.
 
-use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry};
+use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry, in_text};
 use regente_domain::customer::Document;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{CardId, CustomerId, TokenId};
@@ -210,6 +210,11 @@ pub fn read_card(fields: &Fields<'_>, cvv: &'static str, code: CodeRule) -> Opti
         CodeRule::Optional | CodeRule::Required => read_cvv(fields.required(cvv)).map(Some),
     };
     let expiry = read_expiry(fields.required("cardExpirationDate"));
+    if let (Some(name), Some(Some(number))) = (&holder_name, &number)
+        && in_text::names(name, number)
+    {
+        fields.problem("cardHolderName", "must not contain the number of the card");
+    }
     Some(InlineCard { number: number?, holder_name: holder_name?, expiry: expiry?, cvv: cvv? })
 }
 
