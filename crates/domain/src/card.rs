@@ -50,7 +50,7 @@ impl CardNumber {
         if !(Self::DIGITS_MIN..=Self::DIGITS_MAX).contains(&digits.len()) {
             return Err(CardNumberError::Length);
         }
-        if !passes_luhn(digits.as_bytes()) {
+        if !passes_luhn(digits.bytes()) {
             return Err(CardNumberError::Checksum);
         }
         Ok(Self(digits))
@@ -89,9 +89,9 @@ impl fmt::Debug for CardNumber {
     }
 }
 
-fn passes_luhn(digits: &[u8]) -> bool {
+/// The Luhn check (ISO/IEC 7812-1, annex B) over ASCII digits.
+pub fn passes_luhn(digits: impl DoubleEndedIterator<Item = u8>) -> bool {
     let sum: u32 = digits
-        .iter()
         .rev()
         .zip([1_u32, 2].into_iter().cycle())
         .map(|(byte, weight)| {

@@ -4,12 +4,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Shortest card number, in digits.
-const CARD_DIGITS_MIN: usize = 13;
-/// Longest card number, in digits.
-const CARD_DIGITS_MAX: usize = 19;
-/// Characters of a UUID; its groups of digits are not a card number.
-const UUID_CHARS: usize = 36;
+use regente_domain::card::in_text::{UUID_CHARS, groups_from, is_uuid_at, with_masks};
+use regente_domain::card::{CardNumber, passes_luhn};
 
 /// Masks card numbers: groups of digits, optionally separated by a space or a dash, that have 13 to 19 digits together
 /// and pass the Luhn check. A masked number looks like `[card 491674…4124]`.
@@ -18,20 +14,7 @@ pub fn scrub(line: &[u8]) -> Cow<'_, [u8]> {
     if cards.is_empty() {
         return Cow::Borrowed(line);
     }
-    let mut clean = Vec::with_capacity(line.len());
-    let mut copied = 0;
-    for card in cards {
-        let digits: Vec<u8> = line[card.clone()].iter().copied().filter(u8::is_ascii_digit).collect();
-        clean.extend_from_slice(&line[copied..card.start]);
-        clean.extend_from_slice(b"[card ");
-        clean.extend_from_slice(&digits[..6]);
-        clean.extend_from_slice("…".as_bytes());
-        clean.extend_from_slice(&digits[digits.len() - 4..]);
-        clean.push(b']');
-        copied = card.end;
-    }
-    clean.extend_from_slice(&line[copied..]);
-    Cow::Owned(clean)
+    Cow::Owned(with_masks(line, &cards))
 }
 
 fn find_cards(line: &[u8]) -> Vec<Range<usize>> {
@@ -46,37 +29,19 @@ fn find_cards(line: &[u8]) -> Vec<Range<usize>> {
             at += UUID_CHARS;
             continue;
         }
-        let groups = groups_from(line, at);
+        let separator = |end: usize| matches!(line.get(end), Some(b' ' | b'-')).then_some(1);
+        let groups = groups_from(line, at, separator);
         at = groups.last().map_or(at + 1, |group| group.end);
         find_in_groups(line, &groups, &mut cards);
     }
     cards
 }
 
-/// The groups of digits that begin at `from`, each separated from the next by one space or dash.
-fn groups_from(line: &[u8], from: usize) -> Vec<Range<usize>> {
-    let mut groups = Vec::new();
-    let mut start = from;
-    loop {
-        let length = line[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let end = start + length;
-        if length == 0 {
-            return groups;
-        }
-        groups.push(start..end);
-        let goes_on = matches!(line.get(end), Some(b' ' | b'-')) && !is_uuid_at(line, end + 1);
-        if !goes_on {
-            return groups;
-        }
-        start = end + 1;
-    }
-}
-
 /// Checks each sequence of whole groups; inside a group longer than a card number it checks every position.
 fn find_in_groups(line: &[u8], groups: &[Range<usize>], cards: &mut Vec<Range<usize>>) {
     let mut rest = groups;
     while let Some(first) = rest.first() {
-        if first.len() > CARD_DIGITS_MAX {
+        if first.len() > CardNumber::DIGITS_MAX {
             find_in_long_group(line, first.clone(), cards);
         }
         let used = card_from_first_group(line, rest);
@@ -92,10 +57,10 @@ fn card_from_first_group(line: &[u8], groups: &[Range<usize>]) -> usize {
     let mut digits = 0;
     for (place, group) in groups.iter().enumerate() {
         digits += group.len();
-        if digits > CARD_DIGITS_MAX {
+        if digits > CardNumber::DIGITS_MAX {
             break;
         }
-        if digits >= CARD_DIGITS_MIN && passes_luhn(&line[groups[0].start..group.end]) {
+        if digits >= CardNumber::DIGITS_MIN && passes_luhn(digits_in(&line[groups[0].start..group.end])) {
             return place + 1;
         }
     }
@@ -104,9 +69,9 @@ fn card_from_first_group(line: &[u8], groups: &[Range<usize>]) -> usize {
 
 fn find_in_long_group(line: &[u8], group: Range<usize>, cards: &mut Vec<Range<usize>>) {
     let mut start = group.start;
-    while start + CARD_DIGITS_MIN <= group.end {
-        let ends = (start + CARD_DIGITS_MIN)..=(start + CARD_DIGITS_MAX).min(group.end);
-        match ends.rev().find(|end| passes_luhn(&line[start..*end])) {
+    while start + CardNumber::DIGITS_MIN <= group.end {
+        let ends = (start + CardNumber::DIGITS_MIN)..=(start + CardNumber::DIGITS_MAX).min(group.end);
+        match ends.rev().find(|end| passes_luhn(digits_in(&line[start..*end]))) {
             Some(end) => {
                 cards.push(start..end);
                 start = end;
@@ -116,29 +81,6 @@ fn find_in_long_group(line: &[u8], group: Range<usize>, cards: &mut Vec<Range<us
     }
 }
 
-/// The Luhn check (ISO/IEC 7812-1, annex B) over the digits of `text`.
-fn passes_luhn(text: &[u8]) -> bool {
-    let digits = text.iter().rev().filter(|byte| byte.is_ascii_digit()).map(|byte| u32::from(byte - b'0'));
-    let sum: u32 = digits
-        .enumerate()
-        .map(|(place, digit)| match (place % 2, digit * 2) {
-            (0, _) => digit,
-            (_, doubled) if doubled > 9 => doubled - 9,
-            (_, doubled) => doubled,
-        })
-        .sum();
-    sum.is_multiple_of(10)
-}
-
-/// Whether a UUID in its usual form begins here, with no alphanumeric character on either side.
-fn is_uuid_at(line: &[u8], at: usize) -> bool {
-    let Some(text) = line.get(at..at + UUID_CHARS) else { return false };
-    let is_free = |neighbour: Option<&u8>| neighbour.is_none_or(|byte| !byte.is_ascii_alphanumeric());
-    let before = at.checked_sub(1).and_then(|before| line.get(before));
-    is_free(before)
-        && is_free(line.get(at + UUID_CHARS))
-        && text.iter().enumerate().all(|(place, byte)| match place {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+fn digits_in(text: &[u8]) -> impl DoubleEndedIterator<Item = u8> {
+    text.iter().copied().filter(u8::is_ascii_digit)
 }

@@ -12,8 +12,8 @@ use crate::customer::is_cnpj;
 const DIGITS_MIN: usize = 14;
 /// Fewest digits of one group of a number that is written in groups: phone numbers have groups of two.
 const GROUP_DIGITS_MIN: usize = 3;
-/// Characters of a UUID.
-const UUID_CHARS: usize = 36;
+/// Characters of a UUID; its groups of digits are no card number.
+pub const UUID_CHARS: usize = 36;
 /// Digits of an invoice's key or of a boleto's bar code, and of the line of a boleto. Each is written in groups, too.
 const DIGITS_OF_KEYS: [usize; 2] = [44, 47];
 /// The most digits of one group of these: the last one of a boleto has as many.
@@ -49,20 +49,60 @@ pub fn masked(text: &str) -> Cow<'_, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);
     }
-    let mut clean = String::with_capacity(text.len());
+    Cow::Owned(String::from_utf8_lossy(&with_masks(text.as_bytes(), &found)).into_owned())
+}
+
+/// The line with `[card 491674…4124]` in place of each card number. The numbers are in order, of ten digits at least.
+pub fn with_masks(line: &[u8], numbers: &[Range<usize>]) -> Vec<u8> {
+    let mut clean = Vec::with_capacity(line.len());
     let mut copied = 0;
-    for range in found {
-        let digits = digits_of(&text[range.clone()]);
-        clean.push_str(&text[copied..range.start]);
-        clean.push_str("[card ");
-        clean.push_str(&digits[..6]);
-        clean.push('…');
-        clean.push_str(&digits[digits.len() - 4..]);
-        clean.push(']');
-        copied = range.end;
+    for number in numbers {
+        let digits: Vec<u8> = line[number.clone()].iter().copied().filter(u8::is_ascii_digit).collect();
+        clean.extend_from_slice(&line[copied..number.start]);
+        clean.extend_from_slice(b"[card ");
+        clean.extend_from_slice(&digits[..6]);
+        clean.extend_from_slice("…".as_bytes());
+        clean.extend_from_slice(&digits[digits.len() - 4..]);
+        clean.push(b']');
+        copied = number.end;
     }
-    clean.push_str(&text[copied..]);
-    Cow::Owned(clean)
+    clean.extend_from_slice(&line[copied..]);
+    clean
+}
+
+/// The groups of digits that begin at `from`. A separator stands between each and the next; `separator_at` gives the bytes of
+/// the one at a place.
+pub fn groups_from(
+    line: &[u8],
+    from: usize,
+    separator_at: impl Fn(usize) -> Option<usize>,
+) -> Vec<Range<usize>> {
+    let mut groups = Vec::new();
+    let mut start = from;
+    loop {
+        let length = line[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if length == 0 {
+            return groups;
+        }
+        let end = start + length;
+        groups.push(start..end);
+        match separator_at(end) {
+            Some(bytes) if !is_uuid_at(line, end + bytes) => start = end + bytes,
+            Some(_) | None => return groups,
+        }
+    }
+}
+
+/// Whether a UUID in its usual form begins here, with no letter or digit on either side.
+pub fn is_uuid_at(line: &[u8], at: usize) -> bool {
+    let Some(uuid) = line.get(at..at + UUID_CHARS) else { return false };
+    let is_free = |neighbour: Option<&u8>| neighbour.is_none_or(|byte| !byte.is_ascii_alphanumeric());
+    is_free(at.checked_sub(1).and_then(|before| line.get(before)))
+        && is_free(line.get(at + UUID_CHARS))
+        && uuid.iter().enumerate().all(|(place, byte)| match place {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }
 
 /// The numbers in the text that begin and end with these digits, of any brand and however their digits are separated. Who
@@ -120,10 +160,13 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
     let mut at = 0;
     while let Some(offset) = text[at..].find(|char: char| char.is_ascii_hexdigit()) {
         at += offset;
-        if is_uuid_at(text, at) {
+        if is_uuid_at(text.as_bytes(), at) {
             at += UUID_CHARS;
         } else if text.as_bytes()[at].is_ascii_digit() {
-            let groups = groups_from(text, at);
+            let separator = |end: usize| {
+                text[end..].chars().next().filter(|char| is_separator(*char)).map(char::len_utf8)
+            };
+            let groups = groups_from(text.as_bytes(), at, separator);
             find_in_groups(text, &groups, &mut found);
             at = groups.last().map_or(at + 1, |group| group.end);
         } else {
@@ -131,26 +174,6 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
         }
     }
     found
-}
-
-/// The groups of digits that begin at `from`; a single blank or hyphen separates each from the next.
-fn groups_from(text: &str, from: usize) -> Vec<Range<usize>> {
-    let mut groups = Vec::new();
-    let mut start = from;
-    loop {
-        let length = text[start..].bytes().take_while(u8::is_ascii_digit).count();
-        if length == 0 {
-            return groups;
-        }
-        let end = start + length;
-        groups.push(start..end);
-        match text[end..].chars().next() {
-            Some(char) if is_separator(char) && !is_uuid_at(text, end + char.len_utf8()) => {
-                start = end + char.len_utf8();
-            }
-            Some(_) | None => return groups,
-        }
-    }
 }
 
 /// Blanks of any width, and hyphens; not the end of a line.
@@ -196,7 +219,7 @@ fn is_whole_number(text: &str, range: Range<usize>) -> bool {
     }
     let digits = digits_of(&text[range.clone()]);
     let is_of_brand = Brand::of_digits(&digits).is_some_and(|brand| brand.lengths().contains(&count));
-    is_of_brand && passes_luhn(digits.as_bytes()) && !is_cnpj(&digits) && !is_part_of_a_word(text, &range)
+    is_of_brand && passes_luhn(digits.bytes()) && !is_cnpj(&digits) && !is_part_of_a_word(text, &range)
 }
 
 /// Whether letters touch the digits on both sides, as in a hash, or the digits are the fraction of a number.
@@ -207,19 +230,6 @@ fn is_part_of_a_word(text: &str, range: &Range<usize>) -> bool {
     let is_between =
         before.ends_with(char::is_alphabetic) && text[range.end..].starts_with(char::is_alphabetic);
     is_fraction || is_between
-}
-
-/// Whether a UUID in its usual form begins here, with no letter or digit on either side.
-fn is_uuid_at(text: &str, at: usize) -> bool {
-    let bytes = text.as_bytes();
-    let Some(uuid) = bytes.get(at..at + UUID_CHARS) else { return false };
-    let is_free = |neighbour: Option<&u8>| neighbour.is_none_or(|byte| !byte.is_ascii_alphanumeric());
-    is_free(at.checked_sub(1).and_then(|before| bytes.get(before)))
-        && is_free(bytes.get(at + UUID_CHARS))
-        && uuid.iter().enumerate().all(|(place, byte)| match place {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }
 
 fn digits_of(text: &str) -> String {

@@ -1,6 +1,9 @@
 //! Finds card data in the body of a purchase, where none is allowed: purchases refer to stored cards
 //! (`docs/interface/purchases.md#creating`).
 
+use std::ops::RangeInclusive;
+
+use regente_domain::card::CardNumber;
 use regente_domain::card::in_text::masked;
 use serde_json::Value;
 
@@ -8,8 +11,7 @@ use crate::api::fields::readers::parse_uuid;
 
 /// Names of members that would hold card data.
 const NAMES_OF_CARD_DATA: [&str; 4] = ["card", "cardNumber", "number", "pan"];
-/// Digits of a card number.
-const PAN_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
+const PAN_DIGITS: RangeInclusive<usize> = CardNumber::DIGITS_MIN..=CardNumber::DIGITS_MAX;
 
 /// Whether a member of this name would hold card data.
 pub(super) fn is_name_of_card_data(name: &str) -> bool {
