@@ -11,7 +11,7 @@ use super::person::Person;
 use super::{UnderWay, apply};
 use crate::app::App;
 use crate::error::Error;
-use crate::flows::stored_notification::events_of;
+use crate::flows::stored_notification::{body_of, events_in};
 use crate::vault::{Binding, Purpose};
 
 /// Rows that one query reads: a body has up to 256 KiB.
@@ -51,17 +51,16 @@ pub(super) async fn notifications(app: &App, person: &Person, left: &mut UnderWa
 }
 
 async fn tells_of(app: &App, person: &Person, stored: &ProviderNotification) -> Result<bool, Error> {
-    let binding = Binding::new(Purpose::ProviderNotification, stored.client_id, stored.id);
-    let body = app.vault.open(binding, &stored.body).await?;
+    let body = body_of(app, stored).await?;
     if body.as_slice() == ERASED {
         return Ok(false);
     }
     let says: Option<Value> = serde_json::from_slice(&body).ok();
-    if says.is_some_and(|says| person.is_in_value(&says)) {
+    if says.is_some_and(|says| person.is_in(&says)) {
         return Ok(true);
     }
     // Of what this release does not understand nobody can tell whom it is about.
-    for event in events_of(app, stored).await?.unwrap_or_default() {
+    for event in events_in(app, stored, &body).unwrap_or_default() {
         let about = match &event.about {
             EventSubject::Call { object_id, .. } => Some(*object_id),
             EventSubject::Reference(reference) => {

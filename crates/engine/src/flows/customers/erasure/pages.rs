@@ -87,7 +87,7 @@ async fn whose(app: &App, person: &Person, row: &ChargeOf) -> Result<Whose, Erro
     let Some(sealed) = &row.private else { return Ok(Whose::OfOthers) };
     let mut sent = opened(app, Purpose::ChargeData, person.client_id, row.id.uuid(), sealed).await?;
     Ok(match row.customer_id {
-        None if person.is_in_value(&sent) => Whose::His,
+        None if person.is_in(&sent) => Whose::His,
         Some(_) | None if person.taken_out_of(&mut sent) => Whose::OfOthersWhoNameHim,
         Some(_) | None => Whose::OfOthers,
     })

@@ -7,7 +7,7 @@ use regente_domain::customer::{Document, normal_email, normal_number};
 use regente_domain::id::{CardId, ClientId, CustomerId, SessionId};
 use regente_store::cards;
 use regente_store::customers::Remains;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use uuid::Uuid;
 
 use super::super::record::{open_alias, open_data};
@@ -213,18 +213,14 @@ impl Person {
     }
 
     /// Whether a value anywhere in it is an e-mail address or a document number of the person.
-    pub(super) fn is_in(&self, members: &Map<String, Value>) -> bool {
-        members.values().any(|value| self.is_in_value(value))
-    }
-
-    pub(super) fn is_in_value(&self, value: &Value) -> bool {
+    pub(super) fn is_in(&self, value: &Value) -> bool {
         match value {
             Value::String(text) => {
                 self.emails.contains(&normal_email(text)) || self.numbers.contains(&normal_number(text))
             }
             Value::Number(number) => self.numbers.contains(&number.to_string()),
-            Value::Array(items) => items.iter().any(|item| self.is_in_value(item)),
-            Value::Object(members) => self.is_in(members),
+            Value::Array(items) => items.iter().any(|item| self.is_in(item)),
+            Value::Object(members) => members.values().any(|value| self.is_in(value)),
             Value::Null | Value::Bool(_) => false,
         }
     }
@@ -242,7 +238,7 @@ impl Person {
         } else if answer.get("paymentMethods").is_some_and(Value::is_array) {
             let session_id = id("id").and_then(|id| id.parse().ok());
             Mention::Session(session_id.map_or(InSession::Stranger, |id| self.in_session(id)))
-        } else if is_his("customerId") || self.is_in_value(answer) {
+        } else if is_his("customerId") || self.is_in(answer) {
             Mention::Names
         } else {
             Mention::Nothing
