@@ -55,7 +55,7 @@ pub async fn reach(
     for _ in 0..STEPS_MAX {
         let ran = read(app, client_id, id).await?;
         let staging = ran.charge.stage(status, before).map_err(&refused)?;
-        match staging {
+        let stepped = match staging {
             Staging::Reached => return Ok(Reached::AtProvider(Box::new(ran))),
             Staging::ByHand => return Ok(Reached::ByHand),
             // What was set by hand is not at the provider, and what follows it is set by hand too.
@@ -64,16 +64,16 @@ pub async fn reach(
             {
                 return Ok(Reached::ByHand);
             }
-            Staging::Capture
-            | Staging::Void
-            | Staging::ChargeBack
-            | Staging::TakenBack
-            | Staging::Payment
-            | Staging::Withdrawal
-            | Staging::Refund
-            | Staging::RefundRefusal => {}
-        }
-        let stepped = match step(app, &ran, staging, actor).await {
+            Staging::Payment => instructed(app, &ran, Staged::Payment { amount: None }, actor).await,
+            Staging::Withdrawal => instructed(app, &ran, Staged::Withdrawal, actor).await,
+            Staging::TakenBack => instructed(app, &ran, Staged::TakenBack, actor).await,
+            Staging::Refund => accepted(app, &ran, Staged::Refund, actor).await,
+            Staging::RefundRefusal => accepted(app, &ran, Staged::RefundRefusal, actor).await,
+            Staging::Capture => follow_up(app, &ran.charge, FollowUpKind::Capture, actor).await,
+            Staging::Void => follow_up(app, &ran.charge, FollowUpKind::Void, actor).await,
+            Staging::ChargeBack => charged_back(app, &ran, actor).await,
+        };
+        let stepped = match stepped {
             Ok(Step::NothingWaits) => catch_up(app, &ran, actor).await.map(|()| Step::NothingWaits),
             stepped => stepped,
         };
@@ -120,26 +120,6 @@ async fn read(app: &App, client_id: ClientId, id: ChargeId) -> Result<Ran, Error
     stored::find(app, client_id, id).await?.ok_or(Error::NotFound)
 }
 
-/// One thing happens at the simulator, and the charge learns of it.
-async fn step(
-    app: &App,
-    Ran { charge, requests }: &Ran,
-    staging: Staging,
-    actor: &Actor,
-) -> Result<Step, Error> {
-    match staging {
-        Staging::Reached | Staging::ByHand => Ok(Step::Happened),
-        Staging::Payment => instructed(app, charge, requests, Staged::Payment { amount: None }, actor).await,
-        Staging::Withdrawal => instructed(app, charge, requests, Staged::Withdrawal, actor).await,
-        Staging::TakenBack => instructed(app, charge, requests, Staged::TakenBack, actor).await,
-        Staging::Refund => accepted(app, charge, requests, Staged::Refund, actor).await,
-        Staging::RefundRefusal => accepted(app, charge, requests, Staged::RefundRefusal, actor).await,
-        Staging::Capture => follow_up(app, charge, FollowUpKind::Capture, actor).await,
-        Staging::Void => follow_up(app, charge, FollowUpKind::Void, actor).await,
-        Staging::ChargeBack => charged_back(app, charge, requests, actor).await,
-    }
-}
-
 /// The charge learns what has happened at the simulator to its payment: another status may have been set at the same moment.
 async fn catch_up(app: &App, Ran { charge, requests }: &Ran, actor: &Actor) -> Result<(), Error> {
     let instructed = requests.iter().rfind(|request| request.pending().is_some());
@@ -168,8 +148,7 @@ async fn happened_since(
 /// What happens to the instructions that the payer has.
 async fn instructed(
     app: &App,
-    charge: &Charge,
-    requests: &[TransactionRequest],
+    Ran { charge, requests }: &Ran,
     what: Staged,
     actor: &Actor,
 ) -> Result<Step, Error> {
@@ -187,8 +166,7 @@ async fn instructed(
 /// What happens to the void that the provider has accepted.
 async fn accepted(
     app: &App,
-    charge: &Charge,
-    requests: &[TransactionRequest],
+    Ran { charge, requests }: &Ran,
     what: Staged,
     actor: &Actor,
 ) -> Result<Step, Error> {
@@ -212,12 +190,7 @@ async fn accepted(
 }
 
 /// The payer's bank takes the payment back.
-async fn charged_back(
-    app: &App,
-    charge: &Charge,
-    requests: &[TransactionRequest],
-    actor: &Actor,
-) -> Result<Step, Error> {
+async fn charged_back(app: &App, Ran { charge, requests }: &Ran, actor: &Actor) -> Result<Step, Error> {
     let Some(taken) = charge::approved_authorization(requests) else { return Ok(Step::NothingWaits) };
     let found = match happens(app, charge, taken, Staged::ChargedBack).await? {
         Ok(found) => found,
