@@ -190,7 +190,8 @@ impl Found {
                 // A payment of 0 is none: the payer is still waited for.
                 payments.retain(|payment| payment.amount > Amount::ZERO);
                 if payments.is_empty() {
-                    return unpaid(request).into();
+                    let is_pending = request.pending().is_some();
+                    return if is_pending { request.outcome.clone() } else { Outcome::Open }.into();
                 }
                 let taken_back = payments.iter().filter_map(taken_back).collect();
                 let Payment { reference, amount, taken_back: _ } = payments.remove(0);
@@ -214,19 +215,6 @@ impl Found {
         let again = paid_again.into_iter();
         let again = again.map(|payment| with(Outcome::Approved(payment.reference), payment.amount));
         [first].into_iter().chain(again).collect()
-    }
-}
-
-/// The outcome of a request that nobody has paid yet.
-fn unpaid(request: &TransactionRequest) -> Outcome {
-    match &request.outcome {
-        Outcome::Pending(_) => request.outcome.clone(),
-        Outcome::Open
-        | Outcome::Accepted(_)
-        | Outcome::Approved(_)
-        | Outcome::Declined(_)
-        | Outcome::NoEffect(_)
-        | Outcome::Analysed(_) => Outcome::Open,
     }
 }
 

@@ -144,31 +144,31 @@ pub fn compare(charge: &ChargeMoney, money_of: impl Fn(&TransactionRequest) -> O
         .filter_map(money_of)
         .fold(Money::default(), Money::plus);
     let difference = Difference { charge_id: charge.id, status: charge.state.status(), believed, logged };
-    let all: Vec<&TransactionRequest> = requests().collect();
-    if (1..=all.len()).any(|count| ends_with_one_set_by_hand(&all[..count])) {
+    if has_one_set_by_hand(requests()) {
         return Comparison::SetByHand(difference);
     }
     if difference.is_none() { Comparison::Agrees } else { Comparison::Differs(difference) }
 }
 
-/// Whether a tester has set the last of these requests by hand: an approval without the provider's id, or a refusal to
-/// authorize what was authorized, which follows nothing that the provider has done.
-fn ends_with_one_set_by_hand(requests: &[&TransactionRequest]) -> bool {
-    let Some((last, earlier)) = requests.split_last() else { return false };
-    match &last.outcome {
-        Outcome::Approved(approval) => approval.transaction_id.is_none(),
-        Outcome::Declined(_) => {
-            let is_taken = |request: &&&TransactionRequest| {
-                request.request_type.is_authorization() && matches!(request.outcome, Outcome::Approved(_))
-            };
-            last.request_type.is_authorization()
-                && last.follows.is_none()
-                && earlier.iter().any(|request| is_taken(&request))
+/// Whether a tester has set one of these requests by hand, which are in order: an approval without the provider's id, or a
+/// refusal to authorize what was authorized, which follows nothing that the provider has done.
+fn has_one_set_by_hand<'a>(requests: impl Iterator<Item = &'a TransactionRequest>) -> bool {
+    let mut is_taken = false;
+    for request in requests {
+        let is_authorization = request.request_type.is_authorization();
+        let is_by_hand = match &request.outcome {
+            Outcome::Approved(approval) => approval.transaction_id.is_none(),
+            Outcome::Declined(_) => is_taken && is_authorization && request.follows.is_none(),
+            Outcome::Open
+            | Outcome::Pending(_)
+            | Outcome::Accepted(_)
+            | Outcome::NoEffect(_)
+            | Outcome::Analysed(_) => false,
+        };
+        if is_by_hand {
+            return true;
         }
-        Outcome::Open
-        | Outcome::Pending(_)
-        | Outcome::Accepted(_)
-        | Outcome::NoEffect(_)
-        | Outcome::Analysed(_) => false,
+        is_taken |= is_authorization && matches!(request.outcome, Outcome::Approved(_));
     }
+    false
 }

@@ -185,10 +185,7 @@ impl ChargeView {
 
 /// As the merchant sent it; a public key is in the hands of buyers.
 fn shown_identifier(identifier: Option<&str>, caller: &Caller) -> Option<String> {
-    match caller.authority {
-        Authority::SecretKey => identifier.map(str::to_owned),
-        Authority::ClientToken { .. } | Authority::SessionKey { .. } => masked(identifier),
-    }
+    if caller.is_public_key() { masked(identifier) } else { identifier.map(str::to_owned) }
 }
 
 fn shown_customer(charge: &Charge, caller: &Caller) -> Option<Uuid> {
