@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regente_domain::id::{ClientId, LogoId, MerchantId};
 use regente_store::settings::{self, LogoFile, LogoName, Settings};
+use url::Url;
 use uuid::Uuid;
 
 use crate::app::App;
@@ -42,6 +43,25 @@ pub async fn exactly(
         Some(_) => levels.of_merchant,
         None => levels.of_client,
     })
+}
+
+/// Whether a page is at an origin that the settings in force name: one of `redirectOrigins`, or that of `companyUrl`.
+pub async fn has_registered(
+    app: &App,
+    client_id: ClientId,
+    merchant_id: MerchantId,
+    page: &Url,
+) -> Result<bool, Error> {
+    let Some(settings) = in_force(app, client_id, Some(merchant_id)).await? else { return Ok(false) };
+    let company = settings.details.company_url.as_deref().map(company_link);
+    let company = company.and_then(|link| Url::parse(&link).ok()).map(|link| link.origin());
+    let origin = page.origin();
+    if company.as_ref() == Some(&origin) {
+        return Ok(true);
+    }
+    let origin = origin.ascii_serialization();
+    let registered = settings.details.redirect_origins.unwrap_or_default();
+    Ok(registered.split(',').any(|registered| registered == origin))
 }
 
 /// The address of a logo; `None` when the service does not know its own address.

@@ -69,6 +69,9 @@ pub struct SettingsDetails {
     /// The address of the company, with or without a scheme.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub company_url: Option<String>,
+    /// The origins of the pages to which buyers come back, apart by commas.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirect_origins: Option<String>,
     /// The id of the company in the card scheme's Click to Pay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mastercard_click_to_pay_dpaid: Option<String>,

@@ -74,6 +74,10 @@ pub struct SettingsView {
     /// The address of the company, with or without a scheme.
     #[schema(required = true, example = "https://www.example.com")]
     pub company_url: Option<String>,
+    /// The origins of the pages to which buyers may come back, apart by commas; absent when there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "https://shop.example,https://app.shop.example")]
+    pub redirect_origins: Option<String>,
     /// The id of the company in the card scheme's Click to Pay.
     #[schema(required = true)]
     pub mastercard_click_to_pay_dpaid: Option<String>,
@@ -96,6 +100,7 @@ impl SettingsView {
             success_color: colors.success_color.map(Into::into),
             background_color: colors.background_color.map(Into::into),
             company_url: details.company_url.clone(),
+            redirect_origins: details.redirect_origins.clone(),
             mastercard_click_to_pay_dpaid: details.mastercard_click_to_pay_dpaid.clone(),
         }
     }

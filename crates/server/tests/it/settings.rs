@@ -92,6 +92,10 @@ async fn settings_are_made_read_and_changed(app: TestApp) {
     after["companyUrl"] = "www.example.com".into();
     let form = Form::of(&[("mainColor", ""), ("companyUrl", "www.example.com")]).with_file("logo.png", b"");
     assert_eq!(app.send(form.request(&app.client, Method::PATCH, None)).await.expect(200), after);
+    // Origins are kept as browsers write them.
+    let origins = json!({ "redirectOrigins": "https://Shop.example:443/, http://localhost:3000" });
+    after["redirectOrigins"] = "https://shop.example,http://localhost:3000".into();
+    assert_eq!(app.patch(SETTINGS, &origins).await.expect(200), after);
     // The same again changes nothing.
     assert_eq!(app.patch(SETTINGS, &json!({ "companyUrl": "www.example.com" })).await.expect(200), after);
     for color in COLORS {
@@ -210,6 +214,7 @@ async fn a_replaced_logo_is_gone(app: TestApp) {
 async fn every_wrong_field_is_named(app: TestApp) {
     const COLOR: &str = "must be # with 3, 6 or 8 hexadecimal digits";
     const URL: &str = "must be an http or https address, or the name of a host";
+    const ORIGINS: &str = "must be http or https origins such as https://shop.example, apart by commas";
     let of = |name: &str, rule: &str| vec![format!("{name} {rule}")];
     let mut cases: Vec<(Value, Vec<String>)> = Vec::new();
     for wrong in ["red", "#ff", "#ffff", "#fffff", "#ggg", "#12345678 ", "#fff;}", "fff", "#1234567890"] {
@@ -237,6 +242,20 @@ async fn every_wrong_field_is_named(app: TestApp) {
         "https://exa\tmple.com",
     ] {
         cases.push((json!({ "companyUrl": wrong }), of("companyUrl", URL)));
+    }
+    for wrong in [
+        "shop.example",
+        "ftp://shop.example",
+        "https://shop.example/paid",
+        "https://shop.example?a=1",
+        "https://shop.example#a",
+        "https://user@shop.example",
+        "https://shop.example,",
+        "https://shop.example https://other.example",
+        "https://*.shop.example",
+        "null",
+    ] {
+        cases.push((json!({ "redirectOrigins": wrong }), of("redirectOrigins", ORIGINS)));
     }
     cases.push((
         json!({ "SecondaryColor": "x", "companyUrl": 7, "mastercardClickToPayDpaid": [] }),

@@ -124,7 +124,7 @@ function authentication() {
   if (!session.asksCardholder) return undefined;
   return {
     requiresLiabilityShift: session.liabilityMustShift,
-    redirectURL: `${location.origin}/pay/${session.id}/returned`,
+    redirectURL: session.returnPage ?? `${location.origin}/pay/${session.id}/returned`,
     requestorURL: session.companyUrl ?? location.origin,
     browser: {
       acceptHeader: session.buyer.accept, ip: session.buyer.ip, userAgent: navigator.userAgent, language: navigator.language,

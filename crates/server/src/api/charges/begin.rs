@@ -71,6 +71,7 @@ pub(super) async fn begin(
     let prepared = async {
         if let Some(Opened { session, .. }) = session.as_deref() {
             session::must_take(session, payment_type, app.clock.of(caller.client_id))?;
+            of_session::must_lead_back(&app, &caller, session, &request).await?;
             must_pass(&*app.human_check, &app, &caller, session, &headers).await?;
         }
         Ok::<_, ApiError>(

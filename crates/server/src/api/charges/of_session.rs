@@ -3,6 +3,8 @@
 
 mod browser;
 
+use std::fmt::Display;
+
 use axum::http::HeaderMap;
 use regente_domain::actor::Actor;
 use regente_domain::charge::{INSTALLMENTS_MAX, PaymentType};
@@ -15,15 +17,18 @@ use regente_engine::flows::authentication::THREE_D_SECURE;
 use regente_engine::flows::charge::Created;
 use regente_engine::flows::session;
 use regente_engine::flows::session::opened::Opened;
+use regente_engine::link_settings;
 use regente_engine::queue::Kind;
 use regente_engine::settings::Settings;
 use regente_providers::authentication::ThreeDSecure;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
+use url::Url;
 
 use super::begin;
 use super::request::{self, ChargeRequest};
 use crate::api::fields::Body;
+use crate::app::App;
 use crate::http::card_testing::{Attempt, TriedCard};
 use crate::http::peer::PeerAddress;
 
@@ -32,6 +37,8 @@ pub(in crate::api) const THREE_DS: &str = "threeDS";
 const PAYMENT_METHOD: &str = "paymentMethod";
 const FRAUD_ANALYSIS: &str = "fraudAnalysis";
 const INSTALLMENTS: &str = "installments";
+const REDIRECT_RULE: &str =
+    "must be the page of the session, or at an origin of the settings redirectOrigins or companyUrl";
 
 /// The members of a charge that the session gives, and those that nobody sends with one.
 const OF_THE_SESSION: [&str; 11] = [
@@ -126,13 +133,41 @@ fn by_the_provider(
         setup_id: None,
         data_only: None,
         requires_liability_shift: Some(must_shift),
-        redirect_url: base.map(|base| format!("{base}/pay/{}/returned", session.id)),
+        redirect_url: return_page(session.id, settings),
         requestor_url: base.map(str::to_owned),
         browser: is_buyer.then(|| browser::of_request(sender.headers, sender.peer)),
         billing_address: None,
         shipping_address: None,
         card_holder: None,
         mpi: None,
+    }
+}
+
+/// The page of the session to which a buyer comes back from his bank; `None` when the service does not know its own address.
+pub fn return_page(session_id: impl Display, settings: &Settings) -> Option<String> {
+    settings.base_url.as_deref().map(|base| format!("{base}/pay/{session_id}/returned"))
+}
+
+/// Whether a buyer comes back from his bank to a page that his merchant knows. Whoever has the key of a session could
+/// otherwise have this service send others anywhere.
+///
+/// # Errors
+/// [`Error::Invalid`] names the field with the address of another page.
+pub(super) async fn must_lead_back(
+    app: &App,
+    caller: &Caller,
+    session: &Session,
+    request: &ChargeRequest,
+) -> Result<(), Error> {
+    let named = request.authentication.as_ref().and_then(|data| data.redirect_url.as_deref());
+    let Some(named) = named.filter(|_| caller.is_public_key()) else { return Ok(()) };
+    if return_page(session.id, &app.settings).as_deref() == Some(named) {
+        return Ok(());
+    }
+    let page = Url::parse(named).map_err(Error::internal)?;
+    match link_settings::has_registered(app, session.client_id, session.merchant_id, &page).await? {
+        true => Ok(()),
+        false => Err(Error::invalid("threeDSecure2.redirectURL", REDIRECT_RULE)),
     }
 }
 

@@ -18,6 +18,7 @@ use super::script::{Inline, RETURNED_SCRIPT, SCRIPT, STYLE};
 use super::texts::{PageTexts, Texts};
 use super::view::{Checkout, Ended, Method, Shop};
 use crate::api::buyer_page::Language;
+use crate::api::charges::of_session;
 use crate::app::App;
 
 /// The languages with their own names.
@@ -105,6 +106,7 @@ pub(super) fn paying(view: &Checkout, app: &App, visitor: &Visitor) -> Result<Re
     let shown = |minor_units| money::amount(minor_units, view.currency, visitor.language);
     let data = json!({
         "id": view.session_id, "clientId": view.client_id, "publicKey": view.public_key, "amount": view.amount,
+        "returnPage": of_session::return_page(&view.session_id, &app.settings),
         "asksCardholder": view.asks_cardholder(), "liabilityMustShift": view.liability_must_shift,
         "fieldsUrl": fields.url, "companyUrl": view.shop.url, "dpaId": view.click_to_pay_dpa_id,
         "beginsPayments": view.begins_payments,

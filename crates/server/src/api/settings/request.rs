@@ -10,6 +10,7 @@ use url::{Host, Url};
 use utoipa::ToSchema;
 
 use super::form::Form;
+use crate::api::charges::request::parsed_address;
 use crate::api::documents::draw;
 use crate::api::fields::Fields;
 use crate::app::App;
@@ -18,6 +19,7 @@ use crate::http::error::ApiError;
 /// The field with the file of the logo.
 pub(super) const LOGO: &str = "logo";
 const COMPANY_URL: &str = "companyUrl";
+const REDIRECT_ORIGINS: &str = "redirectOrigins";
 const COLOR_RULE: &str = "must be # with 3, 6 or 8 hexadecimal digits";
 
 /// What a caller sets.
@@ -25,6 +27,7 @@ const COLOR_RULE: &str = "must be # with 3, 6 or 8 hexadecimal digits";
 pub(super) struct Changes {
     colors: Colors,
     company_url: Option<String>,
+    redirect_origins: Option<String>,
     mastercard_click_to_pay_dpaid: Option<String>,
     pub(super) logo: Option<LogoFile>,
 }
@@ -52,6 +55,9 @@ impl Changes {
         }
         if let Some(url) = &self.company_url {
             details.company_url = Some(url.clone());
+        }
+        if let Some(origins) = &self.redirect_origins {
+            details.redirect_origins = Some(origins.clone());
         }
         if let Some(id) = &self.mastercard_click_to_pay_dpaid {
             details.mastercard_click_to_pay_dpaid = Some(id.clone());
@@ -105,9 +111,28 @@ fn changes(fields: &Fields<'_>, mode: Mode) -> Changes {
             },
         );
     }
+    let rule = match mode {
+        Mode::Sandbox => "must be http or https origins such as https://shop.example, apart by commas",
+        Mode::Production => "must be https origins such as https://shop.example, apart by commas",
+    };
+    let redirect_origins =
+        fields.optional(REDIRECT_ORIGINS).blank_text_is_absent().text_as(rule, |text| origins(text, mode));
     let mastercard_click_to_pay_dpaid =
         fields.optional("mastercardClickToPayDpaid").blank_text_is_absent().verbatim().text(chars_max::LINE);
-    Changes { colors, company_url, mastercard_click_to_pay_dpaid, logo: None }
+    Changes { colors, company_url, redirect_origins, mastercard_click_to_pay_dpaid, logo: None }
+}
+
+/// Origins that are apart by commas, as browsers write them (RFC 6454).
+fn origins(text: &str, mode: Mode) -> Option<String> {
+    let origin = |text: &str| {
+        let url = Url::parse(&parsed_address(text, mode)?).ok()?;
+        // With a path it would look as if that page alone were registered, and with `*` as if every host below were.
+        let is_alone = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+        let names_one = is_alone && !text.contains('*');
+        names_one.then(|| url.origin().ascii_serialization())
+    };
+    let origins: Option<Vec<String>> = text.split(',').map(origin).collect();
+    origins.map(|origins| origins.join(",")).filter(|origins| origins.len() <= chars_max::FREE)
 }
 
 /// Whether a link may lead there: an address of the web, or the name of a host alone.
@@ -156,6 +181,9 @@ pub struct SettingsBody {
     /// Where the company is on the web: an https address (in the sandbox http, too), or the name of a host.
     #[schema(max_length = 255)]
     pub company_url: Option<String>,
+    /// The origins of the pages to which buyers with the key of a session may come back from their bank, apart by commas.
+    #[schema(max_length = 2048, example = "https://shop.example,https://app.shop.example")]
+    pub redirect_origins: Option<String>,
     /// The id of the company in the card scheme's Click to Pay.
     #[schema(max_length = 255)]
     pub mastercard_click_to_pay_dpaid: Option<String>,
@@ -183,6 +211,9 @@ pub struct SettingsForm {
     /// Where the company is on the web.
     #[schema(max_length = 255)]
     pub company_url: Option<String>,
+    /// The origins of the pages to which buyers with the key of a session may come back from their bank, apart by commas.
+    #[schema(max_length = 2048)]
+    pub redirect_origins: Option<String>,
     /// The id of the company in the card scheme's Click to Pay.
     #[schema(max_length = 255)]
     pub mastercard_click_to_pay_dpaid: Option<String>,

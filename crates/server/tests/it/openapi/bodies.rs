@@ -95,7 +95,7 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
         "POST /v1/settings" | "PATCH /v1/settings" => vec![with(json!({
             "mainColor": "#fff", "secondaryColor": "#fff", "attentionColor": "#fff", "errorColor": "#fff",
             "successColor": "#fff", "backgroundColor": "#fff", "companyUrl": "www.example.com",
-            "mastercardClickToPayDpaid": "1",
+            "redirectOrigins": "https://shop.example", "mastercardClickToPayDpaid": "1",
         }))],
         "PATCH /v1/vendors/{id}" => vec![with(crate::vendors::another())],
         "POST /v1/merchants" => vec![with(merchant())],

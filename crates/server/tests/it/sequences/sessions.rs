@@ -94,6 +94,11 @@ impl Sequence {
         merchant: &str,
         told: &mut super::Told,
     ) -> (TestApp, Vec<Sold>) {
+        // Where the pages of its shop have buyers come back from their bank.
+        let registered = json!({ "redirectOrigins": "https://shop.example" });
+        let reply = app.post("/v1/settings", &registered).await;
+        // An earlier sequence of this account has done so.
+        assert!([201, 409].contains(&reply.status.as_u16()), "{reply:?}");
         self.dice = Dice(self.seed.rotate_left(16));
         let mut all = Vec::new();
         for _ in 0..self.dice.below(2) {

@@ -16,6 +16,7 @@ use crate::three_d_secure::{
 stories! {
     only_what_is_offered_can_be_used,
     the_session_decides_on_3d_secure,
+    a_buyers_page_names_only_registered_pages_to_come_back_to,
     a_page_that_knows_no_3d_secure_pays_with_the_providers_own,
     the_recipients_of_a_nupay_are_for_secret_keys,
     a_session_ends_at_its_due_date,
@@ -75,6 +76,7 @@ async fn the_session_decides_on_3d_secure(app: TestApp) {
     );
     let mut with = by_card(FRICTIONLESS);
     with["threeDSecure2"] = three_d_secure();
+    register(&app, &json!({ "redirectOrigins": "https://shop.example" })).await;
     let mut claimed = with.clone();
     claimed["threeDSecure2"] = json!({ "mpi": { "transStatus": "Y", "cavv": "2" } });
     let refused = pay(&app, &session, &claimed).await.details(400);
@@ -86,6 +88,55 @@ async fn the_session_decides_on_3d_secure(app: TestApp) {
     let session = create(&app, &session_body(text(&session["merchantId"]))).await;
     let paid = pay(&app, &session, &with).await.expect(201);
     assert_eq!(paid.get("threeDSecure2"), None);
+}
+
+/// Sets what the merchants of the account have registered.
+async fn register(app: &TestApp, settings: &Value) {
+    app.post("/v1/settings", settings).await.expect(201);
+}
+
+/// Otherwise whoever has a payment link could send others anywhere by an address of this service.
+async fn a_buyers_page_names_only_registered_pages_to_come_back_to(app: TestApp) {
+    const RULE: &str = "threeDSecure2.redirectURL must be the page of the session, or at an origin of the settings \
+                        redirectOrigins or companyUrl";
+    let app = app.reachable().await;
+    let merchant = single_merchant(&app).await;
+    let mut body = session_body(&merchant);
+    body["paymentMethods"] =
+        json!([{ "paymentType": "credit", "installments": 1, "threeDS": { "enabled": true } }]);
+    body["maxPayments"] = json!(-1);
+    let session = create(&app, &body).await;
+    let back_to = async |page: &str| {
+        let mut charge = by_card(FRICTIONLESS);
+        charge["threeDSecure2"] = three_d_secure();
+        charge["threeDSecure2"]["redirectURL"] = page.into();
+        pay(&app, &session, &charge).await
+    };
+    let own = format!("{ADDRESS}/pay/{}/returned", text(&session["id"]));
+    back_to(&own).await.expect(201);
+    let strange = "https://shop.example.evil.example/return";
+    for page in [strange, "https://shop.example/return", ADDRESS, &format!("{own}?to=https://evil.example")] {
+        assert_eq!(back_to(page).await.details(400), [RULE], "{page}");
+    }
+
+    register(&app, &json!({ "redirectOrigins": "https://shop.example,https://app.shop.example:8443" })).await;
+    back_to("https://shop.example/return?order=1").await.expect(201);
+    back_to("https://app.shop.example:8443/").await.expect(201);
+    for page in [strange, "http://shop.example/", "https://app.shop.example/", "https://www.shop.example/"] {
+        assert_eq!(back_to(page).await.details(400), [RULE], "{page}");
+    }
+    // What a merchant has set counts before what the account has.
+    let of_merchant = json!({ "companyUrl": "www.loja.example" });
+    let headers = [("x-merchant-id", merchant.as_str())];
+    app.call(&app.client, Method::POST, "/v1/settings", &headers, Some(&of_merchant)).await.expect(201);
+    back_to("https://www.loja.example/return").await.expect(201);
+    assert_eq!(back_to("https://shop.example/return").await.details(400), [RULE]);
+
+    // A merchant's server sends its own buyers where it likes.
+    let mut charge = by_card(FRICTIONLESS);
+    charge["threeDSecure2"] = three_d_secure();
+    let path = format!("/v1/sessions/{}/charge", text(&session["id"]));
+    app.post(&path, &charge).await.expect(201);
 }
 
 /// Pages in use send nothing about the cardholder's authentication.
