@@ -19,7 +19,7 @@ use regente_store::{Batch, Commit, held_security_codes};
 use super::attempt::{self, Found, LookUp, SimulatorOverrides};
 use super::reported::{self, Applied, Way, way};
 use super::stored::{charge_of, provider_of};
-use super::{anti_fraud, authentication, follow_up, outcome, schedule};
+use super::{anti_fraud, authentication, follow_up, outcome, revoked, schedule};
 use crate::app::App;
 use crate::error::Error;
 
@@ -93,16 +93,17 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         && now >= expiry(&stored.request) + UNANSWERED_FOR_MAX;
     if is_abandoned {
         let still_pending = stored.request.outcome.clone().into();
-        reported::apply(app, stored, still_pending, &Actor::Job(schedule::RECONCILE)).await?;
+        reported::apply(app, stored, still_pending, None, &Actor::Job(schedule::RECONCILE)).await?;
     }
     if Says::of(&stored.request, &found.outcome) == Says::NothingNew {
         return still_open(app, stored, due_again_at, is_last).await.map(|()| Resolved::NotYet);
     }
     let is_over = reconciliation::is_over(&stored.request, &found.outcome, is_last, now);
     let actor = Actor::Job(schedule::RECONCILE);
-    if reported::apply(app, stored, found, &actor).await? == Applied::TooEarly {
+    if reported::apply(app, stored, found, None, &actor).await? == Applied::TooEarly {
+        let takes_back = revoked::approval(app, &stored.request).await?;
         let newest = look(app, stored).await?;
-        reported::apply(app, stored, newest, &actor).await?;
+        reported::apply(app, stored, newest, takes_back, &actor).await?;
     }
     if is_over {
         stop_probing(app, &stored.request).await?;

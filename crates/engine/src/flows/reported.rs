@@ -3,7 +3,7 @@
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, RequestGroup, TransactionRequest};
 use regente_domain::charge::{ChargeStatus, Says};
-use regente_domain::id::Id;
+use regente_domain::id::{Id, TransactionRequestId};
 use regente_store::transaction_requests::{ObjectKind, StoredRequest};
 
 use super::attempt::Found;
@@ -23,7 +23,9 @@ pub(super) enum Applied {
     LeftToOperator(ChargeStatus),
 }
 
-/// Applies it, however often it is said and in whatever order. The caller has admission.
+/// Applies it, however often it is said and in whatever order. The caller has admission. `takes_back` is the approval that
+/// a refusal takes back: one that was recorded before the provider was asked or has said so. A refusal of another approval is too
+/// early, and the caller asks again.
 ///
 /// # Errors
 /// [`Error::Busy`] when other changes came first each time; [`Error::Unavailable`] when it is not known whether the change
@@ -32,6 +34,7 @@ pub(super) async fn apply(
     app: &App,
     stored: &StoredRequest,
     mut found: Found,
+    takes_back: Option<TransactionRequestId>,
     actor: &Actor,
 ) -> Result<Applied, Error> {
     let request = &stored.request;
@@ -40,7 +43,7 @@ pub(super) async fn apply(
         (ObjectKind::Charge | ObjectKind::Card, _) => None,
     };
     if let Some(decline) = &refused {
-        match revoked::take(app, request, decline, actor).await? {
+        match revoked::take(app, request, decline, takes_back, actor).await? {
             Revoked::Nothing => {}
             Revoked::Yes => return Ok(Applied::Yes),
             Revoked::TooEarly => return Ok(Applied::TooEarly),

@@ -6,6 +6,7 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest, never_arrived};
 use regente_domain::charge::{AfterRevoking, ChargeStatus};
 use regente_domain::decline::Decline;
+use regente_domain::id::TransactionRequestId;
 use regente_domain::time::Timestamp;
 use regente_store::Commit;
 
@@ -32,7 +33,8 @@ pub(super) enum Revoked {
     LeftToOperator(ChargeStatus),
 }
 
-/// Applies that the provider refuses `about`, however often it says so.
+/// Applies that the provider refuses `about`, however often it says so. `takes_back` is the approval that was recorded
+/// before the provider said so: an approval that was recorded since may be the newer word, and the provider is asked again.
 ///
 /// # Errors
 /// [`Error::Busy`] when other changes came first each time; [`Error::Unavailable`] when it is not known whether the change
@@ -41,10 +43,16 @@ pub(super) async fn take(
     app: &App,
     about: &TransactionRequest,
     decline: &Decline,
+    takes_back: Option<TransactionRequestId>,
     actor: &Actor,
 ) -> Result<Revoked, Error> {
     for _ in 0..RACES_MAX {
         let Ran { charge: before, requests } = stored::whole_of(app, about).await?;
+        if let Some(approved) = before.contradicted(&requests, about.id)
+            && takes_back != Some(approved.id)
+        {
+            return Ok(Revoked::TooEarly);
+        }
         let now = app.clock.of(before.client_id);
         let (after, told) = match before.revoke(app.chance.id(now), &requests, about.id, decline, now) {
             AfterRevoking::Revoked(revoked) => *revoked,
@@ -81,6 +89,15 @@ pub(super) async fn take(
     Err(Error::busy())
 }
 
+/// The approval that a refusal of `about` would take back as the records are now.
+pub(super) async fn approval(
+    app: &App,
+    about: &TransactionRequest,
+) -> Result<Option<TransactionRequestId>, Error> {
+    let Ran { charge, requests } = stored::whole_of(app, about).await?;
+    Ok(charge.contradicted(&requests, about.id).map(|approved| approved.id))
+}
+
 /// Whether a refusal of `about` contradicts what is recorded by now: another node may have recorded the approval after the
 /// refusal was applied to what was open before.
 pub(super) async fn contradicts(
@@ -104,10 +121,10 @@ pub(super) enum Refused {
 
 /// What a provider that is asked says of a refusal.
 pub(super) enum Confirmed {
-    /// It contradicts nothing, or it is the newest word: it counts as it was told.
-    AsTold,
-    /// This is what the provider says.
-    Says(Box<Found>),
+    /// It contradicts nothing, or it is the newest word and takes this approval back: it counts as it was told.
+    AsTold { takes_back: Option<TransactionRequestId> },
+    /// This is what the provider says, and what is taken back by it.
+    Says { found: Box<Found>, takes_back: TransactionRequestId },
     /// It does not count, for this reason.
     No(&'static str),
     /// The provider says that it has approved it. What it is asked may not show yet what it notifies: it is asked again.
@@ -126,7 +143,10 @@ pub(super) async fn confirm(
     when: Refused,
 ) -> Result<Confirmed, Error> {
     let Ran { charge, requests } = stored::whole_of(app, about).await?;
-    let Some(approved) = charge.contradicted(&requests, about.id) else { return Ok(Confirmed::AsTold) };
+    let Some(approved) = charge.contradicted(&requests, about.id) else {
+        return Ok(Confirmed::AsTold { takes_back: None });
+    };
+    let takes_back = approved.id;
     if !app.providers.can_be_asked(about.provider_type) {
         let is_of_another = refused
             .transaction_id
@@ -140,7 +160,7 @@ pub(super) async fn confirm(
         };
         return Ok(match (is_of_another, is_later) {
             (true, _) => Confirmed::No("it is about another payment than the approved one"),
-            (false, true) => Confirmed::AsTold,
+            (false, true) => Confirmed::AsTold { takes_back: Some(takes_back) },
             (false, false) => Confirmed::No("it is older than the approval"),
         });
     }
@@ -148,7 +168,7 @@ pub(super) async fn confirm(
     let overrides = SimulatorOverrides::of(app, &charge, None);
     let found = attempt::find_out(app, &provider, about, &overrides, LookUp::PROBE, never_arrived()).await?;
     Ok(match &found.outcome {
-        Outcome::Declined(_) => Confirmed::Says(Box::new(found)),
+        Outcome::Declined(_) => Confirmed::Says { found: Box::new(found), takes_back },
         Outcome::Approved(_) | Outcome::Accepted(_) | Outcome::Pending(_) => Confirmed::Denied,
         Outcome::Open | Outcome::NoEffect(_) | Outcome::Analysed(_) => Confirmed::Unanswered,
     })

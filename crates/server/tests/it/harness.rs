@@ -577,10 +577,21 @@ async fn new_client(app: &App, name: &str) -> Client {
 #[derive(Clone, Debug, Default)]
 pub struct Wire(Arc<WireState>);
 
+/// Whether the answer to a probe is held back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum LookUp {
+    #[default]
+    Free,
+    /// The next one is to be.
+    Expected,
+    Held,
+}
+
 #[derive(Debug, Default)]
 struct WireState {
     is_holding: watch::Sender<bool>,
     holds_a_void: AtomicBool,
+    look_up: watch::Sender<LookUp>,
     is_forgetful: AtomicBool,
     is_contradictory: AtomicBool,
     is_server_down: AtomicBool,
@@ -615,8 +626,19 @@ impl Wire {
         self.0.holds_a_void.load(Ordering::SeqCst)
     }
 
+    /// Holds the answer to the next probe back until [`Self::let_go`].
+    pub fn hold_a_look_up(&self) {
+        self.0.look_up.send_replace(LookUp::Expected);
+    }
+
+    /// Waits until the answer to a probe is held back.
+    pub async fn look_up_is_held(&self) {
+        self.0.look_up.subscribe().wait_for(|look_up| *look_up == LookUp::Held).await.unwrap();
+    }
+
     /// Delivers what was held back.
     pub fn let_go(&self) {
+        self.0.look_up.send_replace(LookUp::Free);
         self.0.is_holding.send_replace(false);
     }
 
@@ -654,6 +676,19 @@ impl Wire {
     /// For each void that was sent: how many days the provider may take to gather the money.
     pub fn delays(&self) -> Vec<Option<u16>> {
         self.0.delays.lock().unwrap().clone()
+    }
+
+    async fn carry_back_an_answer(&self) {
+        let holds = self.0.look_up.send_if_modified(|look_up| {
+            let is_expected = *look_up == LookUp::Expected;
+            if is_expected {
+                *look_up = LookUp::Held;
+            }
+            is_expected
+        });
+        if holds {
+            let _ = self.0.look_up.subscribe().wait_for(|look_up| *look_up == LookUp::Free).await;
+        }
     }
 
     async fn carry(&self, call: &Call) {
@@ -711,6 +746,7 @@ impl Provider for Wired {
                 Some(finding) => Probe::Found(finding),
                 None => self.sandbox.probe(inquiry).await,
             };
+            self.wire.carry_back_an_answer().await;
             self.fuse.step().await;
             probe
         })

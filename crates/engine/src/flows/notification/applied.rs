@@ -139,10 +139,13 @@ async fn outcome(
         return Ok(Applied::InFlight);
     }
     let _admission = app.store.admit_waiting().await?;
+    let mut takes_back = None;
     if let (ObjectKind::Charge, Outcome::Declined(decline)) = (stored.object_kind, &found.outcome) {
         match revoked::confirm(app, request, decline, refused).await? {
-            Confirmed::AsTold => {}
-            Confirmed::Says(says) => found = *says,
+            Confirmed::AsTold { takes_back: approval } => takes_back = approval,
+            Confirmed::Says { found: says, takes_back: approval } => {
+                (found, takes_back) = (*says, Some(approval));
+            }
             Confirmed::No(why) => return Ok(Applied::Kept(why.to_owned())),
             Confirmed::Denied => {
                 return Ok(Applied::TooEarly(ReversalReason::Unconfirmed, request.object_id));
@@ -152,7 +155,7 @@ async fn outcome(
             }
         }
     }
-    Ok(match reported::apply(app, &stored, found, &Actor::Job(NOTIFICATION)).await? {
+    Ok(match reported::apply(app, &stored, found, takes_back, &Actor::Job(NOTIFICATION)).await? {
         reported::Applied::Yes => Applied::Yes,
         reported::Applied::TooEarly => Applied::TooEarly(ReversalReason::UnderWay, request.object_id),
         reported::Applied::LeftToOperator(status) => {

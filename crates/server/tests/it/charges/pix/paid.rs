@@ -256,6 +256,33 @@ async fn what_is_paid_after_a_withdrawal_is_given_back(app: TestApp) {
     nothing_is_kept(&app, key).await;
 }
 
+/// A node asks before the payer pays, and its answer arrives when another node has recorded the payment.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_from_before_the_payment_takes_nothing_back() {
+    let app = TestApp::postgres().await.reachable().await;
+    let charge = awaiting(&app).await;
+    app.prepare().await;
+    happens(&app, &charge, 0, Staged::Withdrawal).await;
+    // This one is lost.
+    app.wire.notices();
+    app.clock.advance(MINUTE);
+    let another = app.another_worker().await;
+    app.wire.hold_a_look_up();
+    let asking = tokio::spawn(async move { another.round().await });
+    app.wire.look_up_is_held().await;
+
+    happens(&app, &charge, 0, PAYS).await;
+    let notices = app.wire.notices();
+    assert_eq!(notices.len(), 1, "one notification about one payment");
+    app.deliver(&notices[0]).await.expect(200);
+    app.run_jobs().await;
+    assert_eq!(read(&app, &charge).await["status"], "authorized");
+    app.wire.let_go();
+    asking.await.unwrap().unwrap();
+    app.later(HOUR).await;
+    is_paid(&app, &charge).await;
+}
+
 /// Nobody is notified: the provider is asked until the code has expired, and for as long after that as a bank may take.
 async fn what_is_paid_after_it_was_failed_by_hand_is_given_back(app: TestApp) {
     for after in [MINUTE, 30 * HOUR] {
