@@ -7,6 +7,7 @@ mod adapters;
 mod charges;
 mod compare;
 mod cores;
+mod doors;
 mod engine;
 mod figures;
 mod growth;
@@ -127,6 +128,8 @@ pub(crate) enum Scenario {
     Payers,
     /// Buyers at the checkout, 200 at once
     Sessions,
+    /// Readers with keys and links that stand in pages: what they get, and what charges take meanwhile
+    Doors,
     /// Charges at a real adapter, next to the simulator's: charges a second, what a charge costs, memory of one in flight
     Adapters,
     /// Charges that are divided between two sellers, next to undivided ones
@@ -143,7 +146,7 @@ pub(crate) enum Scenario {
 
 impl Scenario {
     /// All scenarios in order; without `compare`, which needs a second binary.
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -154,6 +157,7 @@ impl Scenario {
         Self::SlowProvider,
         Self::Payers,
         Self::Sessions,
+        Self::Doors,
         Self::Adapters,
         Self::Splits,
         Self::Webhooks,
@@ -174,6 +178,7 @@ impl Scenario {
             Self::SlowProvider => "slow-provider",
             Self::Payers => "payers",
             Self::Sessions => "sessions",
+            Self::Doors => "doors",
             Self::Adapters => "adapters",
             Self::Splits => "splits",
             Self::Webhooks => "webhooks",
@@ -196,6 +201,7 @@ impl Scenario {
             Self::SlowProvider => "Slow providers",
             Self::Payers => "Charges that wait for their payers",
             Self::Sessions => "Buyers at the checkout",
+            Self::Doors => "Readers with public keys and links",
             Self::Adapters => "A real adapter, and the simulator",
             Self::Splits => "Charges with sellers, and without",
             Self::Webhooks => "Webhook deliveries",
@@ -217,6 +223,7 @@ impl Scenario {
             Self::SlowProvider => slow_provider::measure(bench).await,
             Self::Payers => payers::measure(bench).await,
             Self::Sessions => sessions::measure(bench).await,
+            Self::Doors => doors::measure(bench).await,
             Self::Adapters => adapters::measure(bench).await,
             Self::Splits => splits::measure(bench).await,
             Self::Webhooks => webhooks::measure(bench).await,

@@ -118,6 +118,15 @@ pub(crate) fn reads(
     run(service, &script, connections, seconds, Refusals::Fail)
 }
 
+/// One read again and again, from connections that go on when they are refused; counts those answered.
+pub(crate) fn reads_taken(service: &Service, request: &str, connections: u32, seconds: u32) -> Outcome<Load> {
+    let script = format!(
+        "local requests = {}\nrequest = function()\n  return requests[1]\nend\n",
+        lua_list(std::iter::once(request))
+    );
+    run(service, &script, connections, seconds, Refusals::LeaveOut)
+}
+
 fn lua_list<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     let mut list = String::from("{\n");
     for text in texts {
