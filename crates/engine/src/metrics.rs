@@ -187,6 +187,8 @@ pub enum Limit {
     Tokens,
     /// Of wrong keys from one address.
     Authentication,
+    /// Of requests with one public key, or for pages without a key, from one address.
+    Pages,
     /// Of requests with one public key that may try cards.
     PublicKey,
     /// Of requests with the key of one session that may try cards.
@@ -204,10 +206,11 @@ pub enum Limit {
 }
 
 impl Limit {
-    pub(self) const ALL: [Self; 10] = [
+    pub(self) const ALL: [Self; 11] = [
         Self::SecretKey,
         Self::Tokens,
         Self::Authentication,
+        Self::Pages,
         Self::PublicKey,
         Self::Session,
         Self::Address,
@@ -223,6 +226,7 @@ impl Limit {
             Self::SecretKey => "secret_key",
             Self::Tokens => "tokens",
             Self::Authentication => "authentication",
+            Self::Pages => "pages",
             Self::PublicKey => "public_key",
             Self::Session => "session",
             Self::Address => "address",

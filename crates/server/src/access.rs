@@ -114,8 +114,14 @@ async fn let_in(
         // A page that was given a secret key by mistake: it must not work, or nobody notices.
         return Err(ApiError::Forbidden);
     }
-    if caller.authority == Authority::SecretKey {
-        app.limiters.secret_keys.check(&RateKey::SecretKey(caller.credential_id.uuid()))?;
+    match caller.authority {
+        Authority::SecretKey => {
+            app.limiters.secret_keys.check(&RateKey::SecretKey(caller.credential_id.uuid()))?;
+        }
+        // Everybody can read such a key in a page; buyers of the shop at other addresses go on.
+        Authority::ClientToken { .. } | Authority::SessionKey { .. } => {
+            app.limiters.pages.check(&RateKey::PublicKeyFrom(caller.credential_id.uuid(), peer.0.into()))?;
+        }
     }
     app.vault.keep_current().await?;
     Ok(caller)

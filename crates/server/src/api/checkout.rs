@@ -22,13 +22,14 @@ pub(super) use self::script::{RETURNED_SCRIPT, SCRIPT};
 
 use self::page::Visitor;
 use self::read::Found;
-use self::view::Ended;
+use self::view::{Checkout, Ended};
+use super::documents::write_page;
 use super::path::Path;
+use super::strangers::stranger;
 use crate::access::{Access, guard};
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::peer::PeerAddress;
-use crate::http::rates::RateKey;
 
 /// The most characters of `Accept` that a bank is told.
 const ACCEPT_CHARS_MAX: usize = 255;
@@ -62,25 +63,29 @@ async fn show(
     let visitor = Visitor::of(&app, &request);
     let query = request.uri().query().unwrap_or_default();
     let asks_for_end = query.split('&').any(|pair| pair == WITHOUT_INSTRUCTIONS);
-    let stranger = RateKey::Authentication(visitor.address.into());
-    if let Err(busy) = app.limiters.strangers.check(&stranger) {
+    let stranger = stranger(&app, &request);
+    if let Err(busy) = stranger.check(&app) {
         let mut page = page::ended(Ended::Busy, None, &visitor)?;
         let wait = busy.into_response().headers_mut().remove(header::RETRY_AFTER);
         page.headers_mut().extend(wait.map(|wait| (header::RETRY_AFTER, wait)));
         return Ok(page);
     }
     let Some(found) = read::find(&app, &id).await? else {
-        app.limiters.strangers.fail(&stranger);
+        stranger.has_guessed(&app);
         return Ok(page::ended(Ended::Unknown, None, &visitor)?);
     };
-    Ok(match found {
-        Found::Open(checkout) => page::paying(&checkout, &app, &visitor)?,
-        Found::Instructed(why, checkout) => match asks_for_end {
-            true => page::ended(why, Some(&checkout.shop), &visitor)?,
-            false => page::paying(&checkout, &app, &visitor)?,
-        },
-        Found::Ended(why, shop) => page::ended(why, Some(&shop), &visitor)?,
-    })
+    let (why, shop) = match found {
+        Found::Open(checkout) => return paying(app, checkout, visitor).await,
+        Found::Instructed(why, checkout) if asks_for_end => (why, Box::new(checkout.shop)),
+        Found::Instructed(_, checkout) => return paying(app, checkout, visitor).await,
+        Found::Ended(why, shop) => (why, shop),
+    };
+    Ok(page::ended(why, Some(&shop), &visitor)?)
+}
+
+/// Writes the page at which a session is paid: a large one, which is compressed for each browser.
+async fn paying(app: App, checkout: Box<Checkout>, visitor: Visitor) -> Result<Response, ApiError> {
+    Ok(write_page(move || page::paying(&checkout, &app, &visitor)).await??)
 }
 
 /// Where the bank of a card leads the frame of a challenge back to.

@@ -3,7 +3,9 @@
 
 mod slip;
 
-use std::sync::Arc;
+use std::num::NonZeroUsize;
+use std::sync::{Arc, LazyLock};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use axum::body::Bytes;
@@ -36,6 +38,10 @@ const PLACE_WAIT_MAX: Duration = Duration::from_secs(5);
 const RETRY_AFTER_BUSY: Duration = Duration::from_secs(2);
 
 static DRAWING: Semaphore = Semaphore::const_new(DRAWN_AT_ONCE_MAX);
+static WRITING: LazyLock<Semaphore> = LazyLock::new(|| {
+    let processors = available_parallelism().map_or(1, NonZeroUsize::get);
+    Semaphore::new((processors / 2).max(1))
+});
 
 /// The headers of every document. Documents are shown on pages of others, and refer to nothing themselves.
 const HEADERS: [(HeaderName, HeaderValue); 5] = [
@@ -196,6 +202,14 @@ pub(super) async fn draw<T: Send + 'static>(
     drawing: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
     at_a_place(DRAWING.acquire(), drawing).await
+}
+
+/// Writes a large page beside the other work of the server. Pages have places of their own, so that they hold up no code, and at
+/// most half of the processors, so that they leave room for charges.
+pub(super) async fn write_page<T: Send + 'static>(
+    writing: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ApiError> {
+    at_a_place(WRITING.acquire(), writing).await
 }
 
 /// Judges a file that a caller has sent. Files have places of their own, so that no upload holds up a payer's document.

@@ -22,11 +22,10 @@ use super::buyer_page::Language;
 use super::charges::open_private;
 use super::charges::request::FRAUD_ANALYSIS;
 use super::path::Path;
-use super::strangers::{stranger, unless_guessed};
+use super::strangers::{Stranger, stranger, unless_guessed};
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::limits::read_bytes;
-use crate::http::rates::RateKey;
 
 /// The decisions of a payer, as the buttons send them.
 const DECISIONS: [(&str, Decision); 2] = [("pay", Decision::Pay), ("refuse", Decision::Refuse)];
@@ -73,7 +72,7 @@ async fn decide(
 }
 
 /// The page of a link.
-async fn find(app: &App, link: &str, stranger: RateKey) -> Result<PaymentPage, ApiError> {
+async fn find(app: &App, link: &str, stranger: Stranger) -> Result<PaymentPage, ApiError> {
     let finding = async {
         match app.settings.mode {
             Mode::Sandbox => payment_page::open(app, link).await,

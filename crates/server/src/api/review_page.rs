@@ -25,7 +25,7 @@ use self::form::{Answer, Fault};
 use super::buyer_page::Language;
 use super::path::Path;
 use super::sellers::reviews::judge;
-use super::strangers::{stranger, unless_guessed};
+use super::strangers::{Stranger, stranger, unless_guessed};
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::rates::RateKey;
@@ -136,6 +136,6 @@ async fn taken(
 }
 
 /// The review of a link.
-async fn find(app: &App, link: &str, stranger: RateKey) -> Result<Option<Review>, ApiError> {
+async fn find(app: &App, link: &str, stranger: Stranger) -> Result<Option<Review>, ApiError> {
     unless_guessed(app, stranger, review_links::open(app, link)).await
 }

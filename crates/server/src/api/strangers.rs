@@ -1,5 +1,5 @@
-//! Callers without a key, who name what only a link tells. A stranger who names too much that does not exist waits, like one
-//! with wrong keys.
+//! Callers without a key, who name what only a link tells. A stranger who asks too often waits, and longer if most of that does
+//! not exist, like one with wrong keys.
 
 use axum::extract::Request;
 use regente_engine::error::Error;
@@ -7,26 +7,46 @@ use regente_engine::error::Error;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::peer::PeerAddress;
-use crate::http::rates::RateKey;
+use crate::http::rates::{Network, RateKey};
 
-pub(super) fn stranger(app: &App, request: &Request) -> RateKey {
+/// Who asks without a key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stranger(Network);
+
+pub(super) fn stranger(app: &App, request: &Request) -> Stranger {
     let PeerAddress(address) = app.limits.proxies.peer_of(request);
-    RateKey::Authentication(address.into())
+    Stranger(address.into())
+}
+
+impl Stranger {
+    /// Counts the request.
+    ///
+    /// # Errors
+    /// [`ApiError::TooManyRequests`] for who asked or guessed too often.
+    pub(super) fn check(self, app: &App) -> Result<(), ApiError> {
+        app.limiters.strangers.check(&RateKey::Authentication(self.0))?;
+        app.limiters.pages.check(&RateKey::Page(self.0))
+    }
+
+    /// Counts a guess: there is nothing by that name.
+    pub(super) fn has_guessed(self, app: &App) {
+        app.limiters.strangers.fail(&RateKey::Authentication(self.0));
+    }
 }
 
 /// What a stranger named; `None` counts as a guess.
 ///
 /// # Errors
-/// [`ApiError::TooManyRequests`] for who guessed too often; otherwise what `finding` answers.
+/// [`ApiError::TooManyRequests`] for who asked or guessed too often; otherwise what `finding` answers.
 pub(super) async fn unless_guessed<T>(
     app: &App,
-    stranger: RateKey,
+    stranger: Stranger,
     finding: impl Future<Output = Result<Option<T>, Error>>,
 ) -> Result<Option<T>, ApiError> {
-    app.limiters.strangers.check(&stranger)?;
+    stranger.check(app)?;
     let found = finding.await?;
     if found.is_none() {
-        app.limiters.strangers.fail(&stranger);
+        stranger.has_guessed(app);
     }
     Ok(found)
 }

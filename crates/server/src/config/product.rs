@@ -32,6 +32,9 @@ pub struct LimitsConfig {
     pub public_key_tokens_per_second: u32,
     /// Requests per second of one secret key; 0 is no limit. Default 0.
     pub secret_key_requests_per_second: u32,
+    /// Requests per second of one public key from one address, and of one address for pages that demand no key; 0 is no
+    /// limit. Default 50.
+    pub page_requests_per_second: u32,
     /// Requests per minute from one address whose key is refused; after more than that the address waits for a minute,
     /// except with keys that were good before. 0 is no limit. Default 60 in production mode, 0 in sandbox mode.
     pub failed_authentications_per_minute: u32,
@@ -81,6 +84,7 @@ impl Default for LimitsConfig {
             cache_ms: whole_millis(settings.cache_life),
             public_key_tokens_per_second: 10,
             secret_key_requests_per_second: 0,
+            page_requests_per_second: 50,
             failed_authentications_per_minute: 0,
         }
     }
@@ -119,6 +123,7 @@ impl Config {
             rates: RateLimits {
                 public_key_tokens: Rate::per_second(limits.public_key_tokens_per_second),
                 secret_key_requests: Rate::per_second(limits.secret_key_requests_per_second),
+                page_requests: Rate::per_second(limits.page_requests_per_second),
                 failed_authentications: Rate::per_minute(limits.failed_authentications_per_minute),
                 review_answers: RateLimits::default().review_answers,
             },

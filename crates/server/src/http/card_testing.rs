@@ -107,6 +107,8 @@ impl CardTesting {
             | RateKey::SecretKey(_)
             | RateKey::Tokens(..)
             | RateKey::Authentication(_)
+            | RateKey::PublicKeyFrom(..)
+            | RateKey::Page(_)
             | RateKey::Address(..)
             | RateKey::Bin(..)
             | RateKey::Card(..)

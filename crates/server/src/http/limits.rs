@@ -153,6 +153,8 @@ pub struct RateLimits {
     pub public_key_tokens: Option<Rate>,
     /// Requests of each secret key.
     pub secret_key_requests: Option<Rate>,
+    /// Requests of each public key from one address, and of each address for pages that demand no key.
+    pub page_requests: Option<Rate>,
     /// Refused authentications from one address. One more blocks the address for [`AUTHENTICATION_BLOCK`].
     pub failed_authentications: Option<Rate>,
     /// Answers to one review of a seller's registration, from its page.
@@ -169,6 +171,7 @@ impl Default for RateLimits {
         Self {
             public_key_tokens: Rate::per_second(10),
             secret_key_requests: None,
+            page_requests: None,
             failed_authentications: None,
             review_answers: Rate::per_minute(30),
         }
@@ -196,6 +199,8 @@ pub struct Limiters {
     pub tokens: RateLimiter,
     /// Requests of secret keys.
     pub secret_keys: RateLimiter,
+    /// Requests of public keys, and for pages that demand no key.
+    pub pages: RateLimiter,
     /// Addresses that send wrong keys.
     pub strangers: Blocks,
     /// Answers from pages of reviews.
@@ -212,6 +217,7 @@ impl Limiters {
             card_testing: Arc::new(CardTesting::new(&limits.card_testing, clock)),
             tokens: RateLimiter::new(rates.public_key_tokens, clock.clone()),
             secret_keys: RateLimiter::new(rates.secret_key_requests, clock.clone()),
+            pages: RateLimiter::new(rates.page_requests, clock.clone()),
             strangers: Blocks::new(rates.failed_authentications, AUTHENTICATION_BLOCK, clock.clone()),
             review_answers: RateLimiter::new(rates.review_answers, clock.clone()),
             judging: Arc::new(Semaphore::new(FILES_JUDGED_AT_ONCE_MAX)),

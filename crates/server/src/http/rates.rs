@@ -34,6 +34,10 @@ pub enum RateKey {
     Tokens(Uuid, Network),
     /// Those from one network whose key was refused.
     Authentication(Network),
+    /// Those with a public key from one network.
+    PublicKeyFrom(Uuid, Network),
+    /// Those without a key from one network, for what only a link tells.
+    Page(Network),
     /// Those with a public key that may try cards.
     PublicKey(Uuid),
     /// Those with the key of a session that may try cards.
@@ -60,6 +64,7 @@ impl RateKey {
             Self::SecretKey(_) => Limit::SecretKey,
             Self::Tokens(..) => Limit::Tokens,
             Self::Authentication(_) => Limit::Authentication,
+            Self::PublicKeyFrom(..) | Self::Page(_) => Limit::Pages,
             Self::PublicKey(_) => Limit::PublicKey,
             Self::Session(_) => Limit::Session,
             Self::Address(..) => Limit::Address,

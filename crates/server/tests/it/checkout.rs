@@ -1,5 +1,6 @@
 //! The page of a session as the server makes it; what a browser does with it is in `browsers.rs`.
 
+mod doors;
 mod human;
 
 use std::time::Duration;

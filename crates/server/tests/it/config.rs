@@ -312,6 +312,7 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_LIMITS__CACHE_MS", "14"),
         ("REGENTE_LIMITS__PUBLIC_KEY_TOKENS_PER_SECOND", "0"),
         ("REGENTE_LIMITS__SECRET_KEY_REQUESTS_PER_SECOND", "15"),
+        ("REGENTE_LIMITS__PAGE_REQUESTS_PER_SECOND", "25"),
         ("REGENTE_LIMITS__FAILED_AUTHENTICATIONS_PER_MINUTE", "17"),
         ("REGENTE_CHARGES__BUDGET_MS", "16"),
         ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "170"),
@@ -337,6 +338,7 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!(settings.cache_life.as_millis(), 14);
     assert_eq!(limits.rates.public_key_tokens, None);
     assert_eq!(limits.rates.secret_key_requests, Rate::per_second(15));
+    assert_eq!(limits.rates.page_requests, Rate::per_second(25));
     assert_eq!(limits.rates.failed_authentications, Rate::per_minute(17));
     assert_eq!(settings.charge_budget.as_millis(), 16);
     assert_eq!(settings.reconcile_grace.as_millis(), 170);

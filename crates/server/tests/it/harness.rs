@@ -129,7 +129,7 @@ pub struct TestApp {
     pub wire: Wire,
     /// The addresses of host names.
     pub names: Names,
-    router: Router,
+    pub router: Router,
     kek: String,
     settings: Settings,
     limits: HttpLimits,

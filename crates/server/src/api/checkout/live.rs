@@ -34,11 +34,16 @@ use crate::app::App;
 use crate::health::Readiness;
 use crate::http::error::ApiError;
 use crate::http::headers::idempotency_key;
+use crate::http::peer::PeerAddress;
+use crate::http::rates::Network;
 
 /// Most streams of one process; whoever comes then asks again and again instead.
 const STREAMS_MAX: usize = 1_000;
 /// Most streams of one session, so that one link does not take those of all others.
 const STREAMS_OF_SESSION_MAX: usize = 200;
+/// Most streams of one address: buyers behind one address of a provider of access are many, those at one shop in the same minutes
+/// are not.
+const STREAMS_OF_ADDRESS_MAX: usize = 100;
 /// The `Retry-After` of whom no stream is left for.
 const RETRY_AFTER_FULL: Duration = Duration::from_secs(10);
 /// How often the database is asked for a stream.
@@ -49,27 +54,43 @@ const SIGN_OF_LIFE_EVERY: Duration = Duration::from_secs(15);
 const LIFE_MAX: Duration = Duration::from_secs(15 * 60);
 
 static STREAMS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(STREAMS_MAX)));
-static OF_SESSIONS: LazyLock<Mutex<HashMap<SessionId, usize>>> = LazyLock::new(Mutex::default);
+static HELD: LazyLock<Mutex<HashMap<Holder, usize>>> = LazyLock::new(Mutex::default);
 
-/// The place of a stream among those of its session; it is free again when this is dropped.
-struct Place(SessionId);
+/// Whose streams are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Holder {
+    Session(SessionId),
+    Address(Network),
+}
+
+impl Holder {
+    const fn streams_max(self) -> usize {
+        match self {
+            Self::Session(_) => STREAMS_OF_SESSION_MAX,
+            Self::Address(_) => STREAMS_OF_ADDRESS_MAX,
+        }
+    }
+}
+
+/// The place of a stream among those of its holder; it is free again when this is dropped.
+struct Place(Holder);
 
 impl Place {
-    fn take(session_id: SessionId) -> Option<Self> {
-        let mut taken = OF_SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = taken.entry(session_id).or_default();
-        if *count >= STREAMS_OF_SESSION_MAX {
+    fn take(holder: Holder) -> Option<Self> {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = held.entry(holder).or_default();
+        if *count >= holder.streams_max() {
             return None;
         }
         *count += 1;
-        Some(Self(session_id))
+        Some(Self(holder))
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut taken = OF_SESSIONS.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Entry::Occupied(mut count) = taken.entry(self.0) {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Occupied(mut count) = held.entry(self.0) {
             *count.get_mut() -= 1;
             if *count.get() == 0 {
                 count.remove();
@@ -126,6 +147,7 @@ pub(super) async fn status(
 pub(super) async fn events(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
+    Extension(PeerAddress(address)): Extension<PeerAddress>,
     readiness: Option<Extension<Readiness>>,
     Path(id): Path<String>,
     query: Query,
@@ -133,13 +155,14 @@ pub(super) async fn events(
 ) -> Result<Response, ApiError> {
     let full = || Error::Unavailable { retry_after: RETRY_AFTER_FULL, cause: None };
     let place = Arc::clone(&STREAMS).try_acquire_owned().map_err(|_| full())?;
+    let of_address = Place::take(Holder::Address(address.into())).ok_or_else(full)?;
     let asked = Asked::read(&app, caller, id, &query, &headers).await?;
     // A session that is not there is an answer and no stream.
     let known = asked.look(&app).await?;
-    let of_session = Place::take(known.session.id).ok_or_else(full)?;
+    let of_session = Place::take(Holder::Session(known.session.id)).ok_or_else(full)?;
     let since = app.clock.machine();
     let readiness = readiness.map(|Extension(it)| it);
-    let watch = Watch { app, asked, since, told: None, readiness, _places: (place, of_session) };
+    let watch = Watch { app, asked, since, told: None, readiness, _places: (place, of_address, of_session) };
     let alive = KeepAlive::new().interval(SIGN_OF_LIFE_EVERY);
     let mut response = Sse::new(stream::unfold(Some(watch), Watch::next)).keep_alive(alive).into_response();
     let headers = response.headers_mut();
@@ -239,7 +262,7 @@ struct Watch {
     told: Option<Marks>,
     /// Of the process, which a stream must not keep from stopping.
     readiness: Option<Readiness>,
-    _places: (OwnedSemaphorePermit, Place),
+    _places: (OwnedSemaphorePermit, Place, Place),
 }
 
 impl Watch {

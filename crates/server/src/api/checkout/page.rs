@@ -21,6 +21,9 @@ use crate::api::buyer_page::Language;
 use crate::api::charges::of_session;
 use crate::app::App;
 
+/// The most items that a page shows; how many more there are it says.
+const ITEMS_SHOWN_MAX: usize = 50;
+
 /// The languages with their own names.
 const LANGUAGES: [(Language, &str); 3] =
     [(Language::Portuguese, "Português"), (Language::English, "English"), (Language::Spanish, "Español")];
@@ -46,7 +49,9 @@ struct PayPage<'a> {
     shop: Option<&'a Shop>,
     view: &'a Checkout,
     total: String,
+    /// The first of them.
     items: Vec<ShownItem<'a>>,
+    items_not_shown: usize,
     data: String,
 }
 
@@ -130,6 +135,7 @@ pub(super) fn paying(view: &Checkout, app: &App, visitor: &Visitor) -> Result<Re
         items: view
             .items
             .iter()
+            .take(ITEMS_SHOWN_MAX)
             .map(|item| ShownItem {
                 name: &item.name,
                 description: item.description.as_deref(),
@@ -137,6 +143,7 @@ pub(super) fn paying(view: &Checkout, app: &App, visitor: &Visitor) -> Result<Re
                 price: shown(item.unit_price.saturating_mul(item.quantity)),
             })
             .collect(),
+        items_not_shown: view.items.len().saturating_sub(ITEMS_SHOWN_MAX),
         data: inert(&data),
     };
     let html = page.render().map_err(Error::internal)?;

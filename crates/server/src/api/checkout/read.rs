@@ -31,9 +31,8 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
     let Ok(id) = id.parse::<SessionId>() else { return Ok(None) };
     let Some(client_id) = sessions::client_of(&app.store, id).await? else { return Ok(None) };
     let Some(session) = sessions::find(&app.store, client_id, id).await? else { return Ok(None) };
-    let settings = serde_json::to_value(link::view(app, &session).await?).map_err(Error::internal)?;
-    let settings = settings.get("settings").unwrap_or(&Value::Null);
-    let shop = shop(app, &session, settings).await?;
+    let settings = serde_json::to_value(link::settings_of(app, &session).await?).map_err(Error::internal)?;
+    let shop = shop(app, &session, &settings).await?;
     let why_ended = ended(&session, app.clock.of(client_id));
     if let Some(why) = why_ended
         && !is_still_paid(&session, why)
@@ -57,7 +56,7 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
         methods,
         liability_must_shift: liability_must_shift(&session),
         shop,
-        click_to_pay_dpa_id: text(settings, "mastercardClickToPayDpaid"),
+        click_to_pay_dpa_id: text(&settings, "mastercardClickToPayDpaid"),
         is_paid_repeatedly: !session.capacity.is_single(),
         is_sandbox: app.settings.mode == Mode::Sandbox,
         asks_for_a_person: session.terms.captcha_enabled,

@@ -28,7 +28,7 @@ macro_rules! page_texts {
 }
 
 page_texts! {
-    title, skip, language, summary, order, items, total, your_details, name, email, document, phone, optional, address,
+    title, skip, language, summary, order, items, more_items, total, your_details, name, email, document, phone, optional, address,
     zip_code, street, street_number, complement, district, city, state, how_to_pay, credit, pix, boleto, nupay, drip,
     click_to_pay, card_number, card_holder, card_expiry, card_cvv, installments, at_once, saved_cards, another_card,
     save_card, about_pix, about_boleto, boleto_due, about_nupay, about_drip, about_click_to_pay, human, pay, make_pix,

@@ -109,7 +109,7 @@ pub async fn view(app: &App, session: &Session) -> Result<LinkView, Error> {
 }
 
 /// The settings that count for the session's merchant, with what is known of the account.
-async fn settings_of(app: &App, session: &Session) -> Result<LinkSettings, Error> {
+pub async fn settings_of(app: &App, session: &Session) -> Result<LinkSettings, Error> {
     let client_id = session.client_id;
     let account = clients::find(&app.store, client_id).await?;
     let found = link_settings::in_force(app, client_id, Some(session.merchant_id)).await?;
