@@ -10,8 +10,11 @@ use crate::customer::is_cnpj;
 
 /// Fewest digits of a number that is looked for.
 const DIGITS_MIN: usize = 14;
-/// Fewest digits of one group of a number that is written in groups: phone numbers have groups of two.
+/// Fewest digits of one group of a number that is written in groups: phone numbers have groups of two. A number that is written
+/// digit by digit has groups of one alone.
 const GROUP_DIGITS_MIN: usize = 3;
+/// The most blanks and hyphens between two groups.
+const SEPARATORS_MAX: usize = 3;
 /// Characters of a UUID; its groups of digits are no card number.
 pub const UUID_CHARS: usize = 36;
 /// Digits of an invoice's key or of a boleto's bar code, and of the line of a boleto. Each is written in groups, too.
@@ -38,7 +41,7 @@ const NAMES_OF_CODES: [&str; 9] = [
 /// The name of a security code that is also the name of a company, which sells journeys of a year.
 const NAME_WITH_YEARS: &str = "cvc";
 
-/// Whether a card number stands in the text: in one piece, or in groups that single blanks or hyphens separate.
+/// Whether a card number stands in the text: in one piece, or in groups or single digits that a few blanks or hyphens separate.
 pub fn has_number(text: &str) -> bool {
     !numbers(text).is_empty()
 }
@@ -164,7 +167,9 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
             at += UUID_CHARS;
         } else if text.as_bytes()[at].is_ascii_digit() {
             let separator = |end: usize| {
-                text[end..].chars().next().filter(|char| is_separator(*char)).map(char::len_utf8)
+                let separators =
+                    text[end..].chars().take(SEPARATORS_MAX).take_while(|char| is_separator(*char));
+                Some(separators.map(char::len_utf8).sum()).filter(|bytes| *bytes > 0)
             };
             let groups = groups_from(text.as_bytes(), at, separator);
             find_in_groups(text, &groups, &mut found);
@@ -209,7 +214,9 @@ fn is_number(text: &str, groups: &[Range<usize>]) -> bool {
     let [first, .., last] = groups else {
         return groups.first().is_some_and(|only| is_whole_number(text, only.clone()));
     };
-    groups.iter().all(|group| group.len() >= GROUP_DIGITS_MIN) && is_whole_number(text, first.start..last.end)
+    let are_groups = groups.iter().all(|group| group.len() >= GROUP_DIGITS_MIN);
+    let are_digits = groups.iter().all(|group| group.len() == 1);
+    (are_groups || are_digits) && is_whole_number(text, first.start..last.end)
 }
 
 fn is_whole_number(text: &str, range: Range<usize>) -> bool {
