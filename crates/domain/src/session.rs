@@ -135,6 +135,34 @@ pub enum NotPayable {
     LimitReached,
     /// Too many cards were refused.
     NoMoreCards,
+    /// Buyers have as many instructions as may be open at once.
+    TooManyOpen,
+}
+
+/// What a payment that is under way takes a place among.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Cards that are being tried.
+    Cards,
+    /// Instructions that a buyer may follow hours or days later.
+    Instructions,
+    /// Wallets are paid, or refused, at once and by the person who holds the device.
+    Unbounded,
+}
+
+impl Place {
+    /// Of payments by this method.
+    pub const fn of(payment_type: PaymentType) -> Self {
+        match payment_type {
+            PaymentType::Credit | PaymentType::Debit | PaymentType::Voucher => Self::Cards,
+            PaymentType::Pix
+            | PaymentType::Boleto
+            | PaymentType::Nupay
+            | PaymentType::Drip
+            | PaymentType::Picpay => Self::Instructions,
+            PaymentType::ApplePay | PaymentType::ClickToPay => Self::Unbounded,
+        }
+    }
 }
 
 impl Session {
@@ -169,25 +197,20 @@ impl Session {
                 false => NotPayable::Disabled,
             });
         }
-        let is_card = match payment_type {
-            PaymentType::Credit | PaymentType::Debit | PaymentType::Voucher => true,
-            PaymentType::Pix
-            | PaymentType::Boleto
-            | PaymentType::Nupay
-            | PaymentType::Drip
-            | PaymentType::Picpay
-            | PaymentType::ApplePay
-            | PaymentType::ClickToPay => false,
-        };
-        if is_card && !self.takes_cards() {
+        let place = Place::of(payment_type);
+        if place == Place::Cards && !self.takes_cards() {
             return Err(NotPayable::NoMoreCards);
         }
         let taken = self.tally.paid + self.tally.authorizing;
+        let open = self.tally.authorizing + self.tally.pending;
         match self.capacity {
             Capacity::One if taken > 0 => Err(NotPayable::Disabled),
             Capacity::Many(1) if taken > 0 => Err(NotPayable::LimitReached),
             Capacity::Many(limit) if limit > 1 && taken + self.tally.pending >= i64::from(limit) => {
                 Err(NotPayable::LimitReached)
+            }
+            _ if place == Place::Instructions && open >= self.capacity.open_max() => {
+                Err(NotPayable::TooManyOpen)
             }
             Capacity::One | Capacity::Many(_) | Capacity::Unlimited => Ok(()),
         }

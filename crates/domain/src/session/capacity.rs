@@ -17,6 +17,12 @@ impl Capacity {
     /// The highest finite `maxPayments`.
     pub const PAYMENTS_MAX: u32 = 99_999;
 
+    /// How many payments of a session that is paid once may be under way when a buyer asks for instructions: he changes
+    /// his mind, or tries other devices (decision 34).
+    pub const OPEN_ONCE_MAX: i64 = 10;
+    /// The same of a session that many pay: they all have instructions at once.
+    pub const OPEN_MANY_MAX: i64 = 1_000;
+
     /// From `maxPayments`; `None` when it is out of range.
     pub fn of(max_payments: Option<i64>) -> Option<Self> {
         match max_payments {
@@ -41,6 +47,14 @@ impl Capacity {
     /// Whether it ends with the first payment: then instructions that nobody has paid yet keep no other buyer off.
     pub const fn is_single(self) -> bool {
         matches!(self, Self::One | Self::Many(1))
+    }
+
+    /// How many payments may be under way when a buyer asks for instructions.
+    pub(super) const fn open_max(self) -> i64 {
+        match self.is_single() {
+            true => Self::OPEN_ONCE_MAX,
+            false => Self::OPEN_MANY_MAX,
+        }
     }
 
     pub(super) const fn limit(self) -> Option<i64> {

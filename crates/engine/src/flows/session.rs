@@ -30,6 +30,8 @@ pub const DISABLED: &str = "session_disabled";
 pub const LIMIT_REACHED: &str = "multiple_payments_limit_reached";
 /// `businessCode` of a session that takes no card any more.
 pub const CARDS_BLOCKED: &str = "session_cards_blocked";
+/// `businessCode` of a session whose buyers have as many instructions as may be open at once.
+pub const TOO_MANY_OPEN: &str = "session_open_payments_limit_reached";
 
 /// `businessCode` of Pix or boleto with a limit above one.
 pub const PIX_OR_BOLETO_WITH_LIMIT: &str = "pix_boleto_multiple_payments_not_allowed";
@@ -218,6 +220,10 @@ fn refusal(not_payable: NotPayable) -> Error {
         NotPayable::Disabled => (DISABLED, "session cannot be paid"),
         NotPayable::LimitReached => (LIMIT_REACHED, "multiple payments limit reached"),
         NotPayable::NoMoreCards => (CARDS_BLOCKED, "session takes no cards any more: too many were refused"),
+        NotPayable::TooManyOpen => (
+            TOO_MANY_OPEN,
+            "session has too many open payments: one must be paid or expire before the next one",
+        ),
     };
     Error::BusinessRule { business_code, message: message.into() }
 }

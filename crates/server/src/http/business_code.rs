@@ -64,7 +64,7 @@ pub const NO_EFFECTIVE_FIELD: &str = "settings_no_effective_field";
 pub const CAPTCHA_REQUIRED: &str = "session_captcha_required";
 
 /// Every `businessCode`.
-pub const CODES: [&str; 20] = [
+pub const CODES: [&str; 21] = [
     BodyCode::InvalidRequest.code(),
     BodyCode::PanNotAllowed.code(),
     BodyCode::InvalidPaymentsCount.code(),
@@ -80,6 +80,7 @@ pub const CODES: [&str; 20] = [
     session::DISABLED,
     session::LIMIT_REACHED,
     session::CARDS_BLOCKED,
+    session::TOO_MANY_OPEN,
     CAPTCHA_REQUIRED,
     session::PIX_OR_BOLETO_WITH_LIMIT,
     session::CONSUMED,

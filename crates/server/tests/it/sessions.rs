@@ -2,6 +2,7 @@
 //! (`docs/interface/sessions.md`).
 
 mod access;
+mod bounds;
 mod crashes;
 mod payments;
 mod terms;

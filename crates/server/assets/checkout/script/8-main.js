@@ -88,6 +88,7 @@ async function pay() {
   if (answer.ok) return showCharge(answer.body);
   if (answer.body.error?.businessCode === "session_captcha_required") throw new Refused(texts.humanFailed);
   if (answer.body.error?.businessCode === "session_cards_blocked") throw new Refused(texts.cardsBlocked);
+  if (answer.body.error?.businessCode === "session_open_payments_limit_reached") throw new Refused(texts.tooManyOpen);
   if (answer.body.error?.businessCode === "multiple_payments_limit_reached") throw new Refused(texts.taken);
   if ([403, 409, 422].includes(answer.status)) return findOut();
   if (answer.status === 429) throw new Refused(texts.tooMany);

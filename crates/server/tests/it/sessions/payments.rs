@@ -48,7 +48,7 @@ pub(super) fn state(session: &Value) -> (&str, i64, i64, &str) {
 }
 
 #[track_caller]
-fn refused(body: &Value, code: &str) {
+pub(super) fn refused(body: &Value, code: &str) {
     assert_eq!(body["error"]["businessCode"], code, "{body:#}");
 }
 
