@@ -17,7 +17,7 @@ use crate::http::error::ApiError;
 use crate::http::headers::{CAPTCHA_TOKEN, idempotency_key, single};
 
 /// What a buyer is about to do: to pay, to have a card checked, or to make a token. What proves that he is a person is
-/// good for this alone.
+/// good for requests with this idempotency key: one of each of these at most.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     /// The session that he pays.
