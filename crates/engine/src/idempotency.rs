@@ -19,13 +19,11 @@ use crate::app::{Answer, App};
 use crate::caller::Caller;
 use crate::error::Error;
 use crate::metrics::{self, IdempotencyConflict};
+use crate::races;
 use crate::vault::{Binding, Purpose};
 
 /// The status of an answer that shows a new record or an operation on one: HTTP 201, as stored.
 const CREATED: u16 = 201;
-
-/// How often a plan is made again after a lost race before the caller is told to retry.
-const PLANS_MAX: usize = 4;
 
 /// A use of an idempotency key.
 #[derive(Clone, Debug)]
@@ -233,7 +231,7 @@ pub async fn apply_claiming(
     claim: Option<&Claim>,
     batch: impl Fn() -> Result<Batch, Error>,
 ) -> Result<Claiming, Error> {
-    for _ in 0..PLANS_MAX {
+    for _ in races::tries() {
         match (app.store.apply(batch()?).await?, claim) {
             (Commit::Refused(refusal), Some(claim)) if refusal.is(&claims::CLAIM_KEY) => {
                 if let Some(finished) = claim.of_winner(app).await? {
@@ -397,7 +395,7 @@ async fn commit_claiming<E: From<Error>, Planning: Future<Output = Result<Planne
     claim: Option<&Claim>,
     mut plan: impl FnMut() -> Planning + Send,
 ) -> Result<Committed, E> {
-    for _ in 0..PLANS_MAX {
+    for _ in races::tries() {
         let Planned { mut batch, status, body: answer } =
             match unless_overtaken(app, claim, plan().await).await? {
                 Plan::Own(planned) => planned,

@@ -13,11 +13,10 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::races;
 
 /// Charges that one query reads.
 const CHARGES_PER_PAGE: i64 = 200;
-/// How often a charge that moves meanwhile is looked at.
-const LOOKS_MAX: usize = 8;
 
 /// What becomes of a charge that the books do not have as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,7 +93,7 @@ async fn suspects(
 /// Looks at one charge, which must stand still while its entries are read.
 async fn look(app: &App, client_id: ClientId, id: ChargeId, repair: Repair) -> Result<Stands, Error> {
     let mut known = charges::find(&app.store, client_id, id).await?;
-    for _ in 0..LOOKS_MAX {
+    for _ in races::tries() {
         let Some(StoredCharge { charge, .. }) = known else { return Ok(Stands::Right) };
         let entries = ledger::of_sources(&app.store, client_id, &[id.uuid()]).await?;
         known = charges::find(&app.store, client_id, id).await?;

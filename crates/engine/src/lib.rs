@@ -27,6 +27,7 @@ mod links;
 pub mod metrics;
 pub mod outbound;
 pub mod queue;
+pub mod races;
 pub mod return_address;
 pub mod review_links;
 pub mod scrub;

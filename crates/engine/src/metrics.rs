@@ -289,6 +289,13 @@ pub fn idempotency_conflict(conflict: IdempotencyConflict) {
     }
 }
 
+/// Counts a change that is tried again, or given up, because another one of the same record came first.
+pub fn race_lost() {
+    if let Some(handles) = HANDLES.get() {
+        handles.races_lost.increment(1);
+    }
+}
+
 /// Sets the number of transaction requests with unknown outcomes, the age of the oldest, and how many have used up the
 /// schedule.
 pub fn unknown_outcomes(open: u64, oldest_age: Duration, given_up: u64) {

@@ -21,10 +21,8 @@ use super::signature::{NotAKey, SigningKey};
 use crate::app::App;
 use crate::error::Error;
 use crate::queue::{self, Ended, Kind};
+use crate::races;
 use crate::vault::{Binding, Purpose, VaultError};
-
-/// How often a change is tried again after a lost race.
-const TRIES_MAX: usize = 4;
 
 /// Why a key was not replaced.
 #[derive(Debug, thiserror::Error)]
@@ -94,7 +92,7 @@ pub async fn rotate(app: &App, id: WebhookId, overlap: Duration) -> Result<Webho
     let client_id = webhooks::client_of(&app.store, id).await?.ok_or_else(unknown)?;
     app.vault.keep_current().await?;
     let new = SigningKey::generate(&app.chance)?;
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let before = webhooks::find(&app.store, client_id, id).await?.ok_or_else(unknown)?;
         let now = app.clock.of(client_id);
         let webhook = match (before.keys_at(now), overlap) {

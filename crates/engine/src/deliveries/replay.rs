@@ -6,9 +6,7 @@ use regente_store::{Batch, Commit};
 
 use crate::app::App;
 use crate::error::Error;
-
-/// How often a change is tried again after a lost race.
-const TRIES_MAX: usize = 4;
+use crate::races;
 
 /// The result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +33,7 @@ pub async fn replay(
 ) -> Result<Replayed, Error> {
     let now = app.clock.of(client_id);
     let find = async || deliveries::find(&app.store, client_id, webhook_id, id).await;
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let Some(delivery) = find().await? else { return Ok(Replayed::NoDelivery) };
         if delivery.began_at.is_some() {
             return Ok(Replayed::UnderWay);

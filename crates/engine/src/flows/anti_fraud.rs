@@ -23,13 +23,11 @@ use crate::app::App;
 use crate::card_data::FundingSource;
 use crate::error::Error;
 use crate::queue::{purchases, sessions};
+use crate::races;
 use crate::vault::{Binding, Purpose};
 
 /// The member of a charge's sealed data with what the provider analyses.
 pub const FRAUD_ANALYSIS: &str = "fraudAnalysis";
-
-/// How often a lost race for the charge is decided again.
-const RACES_MAX: usize = 4;
 
 /// Asks the provider to analyse the charge. Without an answer the analysis has failed; a repetition under the same key
 /// gets the same verdict. The data of the buyer and the card are opened for the call alone.
@@ -172,7 +170,7 @@ pub async fn take(
     actor: &Actor,
     with: impl Fn(&mut Batch) + Send + Sync,
 ) -> Result<Option<Ran>, Error> {
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let found = stored::find(app, client_id, charge_id).await?;
         let Ran { charge, requests } = found.ok_or(Error::NotFound)?;
         let Some(taken) = Taken::of(app, charge, requests, verdict)? else { return Ok(None) };

@@ -11,9 +11,7 @@ use super::reversal::{self, Applied};
 use super::stored::{self, Ran};
 use crate::app::App;
 use crate::error::Error;
-
-/// How often a lost race for the charge is decided again.
-const RACES_MAX: usize = 4;
+use crate::races;
 
 /// Applies what was done with the payment of `about`. The caller has admission.
 ///
@@ -25,7 +23,7 @@ pub(super) async fn apply(
     deed: &Deed,
     actor: &Actor,
 ) -> Result<Applied, Error> {
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let Ran { charge, requests } = stored::whole_of(app, about).await?;
         match charge.done_elsewhere(&requests, about, deed, app.clock.of(about.client_id)) {
             ReversalVerdict::Known => return Ok(Applied::Yes),

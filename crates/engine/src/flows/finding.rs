@@ -22,9 +22,7 @@ use super::{anti_fraud, follow_up, taken_back};
 use crate::app::App;
 use crate::error::Error;
 use crate::metrics;
-
-/// How often a lost race for the charge is decided again.
-const RACES_MAX: usize = 4;
+use crate::races;
 
 /// Applies the outcome of an authorization: `found` is the request with it. If a payer who was waited for has not paid,
 /// this calls the next provider at once.
@@ -34,7 +32,7 @@ pub fn take<'a>(
     actor: &'a Actor,
 ) -> BoxFuture<'a, Result<(), Error>> {
     async move {
-        for _ in 0..RACES_MAX {
+        for _ in races::tries() {
             let Some(planned) = Planned::of(app, found).await? else { return Ok(()) };
             match planned.carry_out(app, actor).await? {
                 CarriedOut::Yes => return Ok(()),
@@ -67,7 +65,7 @@ pub async fn withdraw(
     charge_id: ChargeId,
     actor: &Actor,
 ) -> Result<(), Error> {
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let Some(Ran { charge, requests }) = stored::find(app, client_id, charge_id).await? else {
             return Ok(());
         };

@@ -24,9 +24,7 @@ use crate::error::Error;
 use crate::idempotency::{self, Claim, Claiming};
 use crate::metrics;
 use crate::queue::sessions;
-
-/// How often the charge is read again after a lost race before the caller is told to retry.
-const RACES_MAX: usize = 4;
+use crate::races;
 
 /// A requested capture or void.
 pub struct NewFollowUp {
@@ -60,7 +58,7 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
             app.store.admit(new.client_id)?
         }
     };
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let found = stored::find(&app, new.client_id, new.charge_id).await?;
         let Ran { charge: before, requests } = found.ok_or(Error::NotFound)?;
         let Some(authorization) = charge::approved_authorization(&requests) else {
@@ -147,7 +145,7 @@ pub(super) async fn send(
     let mut ended = asked.end(&request, app.clock.of(request.client_id));
     requests.push(request);
     let mut ran = Ran { charge: opened, requests };
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let now = app.clock.of(ended.client_id);
         let step: Step = ran.charge.after_operation(&ended, now).map_err(misstep)?.into();
         ended = step.ends(ended);
@@ -173,7 +171,7 @@ pub(super) async fn send(
 /// Ends an operation after its caller is gone: the reconcile job has found out its outcome, or the provider has notified
 /// it.
 pub async fn recover(app: &App, ended: TransactionRequest, actor: &Actor) -> Result<(), Error> {
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let Ran { charge, requests } = stored::whole_of(app, &ended).await?;
         let now = app.clock.of(ended.client_id);
         let step = match charge.end_operation(&requests, &ended, now).map_err(misstep)? {
@@ -214,7 +212,7 @@ pub async fn report(
     actor: &Actor,
 ) -> Result<(), Error> {
     let Found { outcome, occurred_at, told_by, .. } = found;
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let Ran { charge: before, requests } = stored::whole_of(app, accepted).await?;
         let now = app.clock.of(accepted.client_id);
         let ended = before.end_accepted(&requests, accepted, outcome.clone(), &ids(app, &before), now);

@@ -17,9 +17,7 @@ use super::stored::{self, Ran};
 use crate::app::App;
 use crate::error::Error;
 use crate::metrics::{self, ReversalOutcome};
-
-/// How often a lost race for the charge is decided again.
-const RACES_MAX: usize = 4;
+use crate::races;
 
 /// What became of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +41,7 @@ pub async fn apply(
     actor: &Actor,
 ) -> Result<Applied, Error> {
     let count = |outcome| metrics::reversal(about.provider_type, reversal.kind, outcome);
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let Ran { charge, requests } = stored::whole_of(app, about).await?;
         match charge.reverse(&requests, about, reversal, app.clock.of(about.client_id)) {
             ReversalVerdict::Known => {

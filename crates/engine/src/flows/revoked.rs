@@ -16,9 +16,7 @@ use super::stored::{self, Ran, provider_of};
 use crate::app::App;
 use crate::error::Error;
 use crate::metrics;
-
-/// How often a lost race for the charge is decided again.
-const RACES_MAX: usize = 4;
+use crate::races;
 
 /// What became of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +44,7 @@ pub(super) async fn take(
     takes_back: Option<TransactionRequestId>,
     actor: &Actor,
 ) -> Result<Revoked, Error> {
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let Ran { charge: before, requests } = stored::whole_of(app, about).await?;
         if let Some(approved) = before.contradicted(&requests, about.id)
             && takes_back != Some(approved.id)

@@ -20,9 +20,7 @@ use crate::error::Error;
 use crate::events::session::SessionView;
 use crate::queue;
 use crate::queue::sessions::Return;
-
-/// How often a lost race for a session is decided again.
-const RACES_MAX: usize = 8;
+use crate::races;
 
 /// `businessCode` of a session that cannot be paid.
 pub const DISABLED: &str = "session_disabled";
@@ -40,7 +38,7 @@ pub const CONSUMED: &str = "pix_boleto_one_to_one_reactivation_blocked";
 
 /// Counts a charge of a session as it stands now.
 pub async fn count(app: &App, client_id: ClientId, charge_id: ChargeId, actor: &Actor) -> Result<(), Error> {
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let Some(found) = payments::find(&app.store, client_id, charge_id).await? else { return Ok(()) };
         let Payment { state, counted, .. } = found.payment;
         // What waits for its merchant is looked at again: its session may have been canceled.
@@ -132,7 +130,7 @@ pub async fn count_check(
         return Ok(());
     }
     let client_id = check.client_id;
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let before = find(app, client_id, id).await?;
         let mut batch = Batch::new(client_id);
         write(app, &mut batch, &before, &before.refuse_card(app.clock.of(client_id)), actor)?;

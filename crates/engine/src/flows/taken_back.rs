@@ -11,9 +11,7 @@ use super::outcome;
 use super::stored::{self, Ran};
 use crate::app::App;
 use crate::error::Error;
-
-/// How often a lost race for the charge is decided again.
-const RACES_MAX: usize = 4;
+use crate::races;
 
 /// Applies it, however often it is told. `instructed` is the request whose instructions the payer followed.
 ///
@@ -26,7 +24,7 @@ pub(super) async fn take(
     taken_back: &TakenBack,
     actor: &Actor,
 ) -> Result<(), Error> {
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let Ran { charge: before, requests } = stored::whole_of(app, instructed).await?;
         let now = app.clock.of(before.client_id);
         let (after, told) =

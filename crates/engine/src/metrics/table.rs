@@ -108,6 +108,8 @@ table! {
         "Answers that were given again for their idempotency key.";
     IDEMPOTENCY_CONFLICTS = Kind::Counter, "regente_idempotency_conflicts_total" ["conflict"]
         "Idempotency keys that were taken: the first request is running, had another body, or won a race.";
+    RACES_LOST = Kind::Counter, "regente_races_lost_total" []
+        "Changes that were decided again, or given up after the last try, because another change of the same record came first.";
     ADMISSIONS_IN_USE = Kind::Gauge, "regente_admissions_in_use" []
         "Changes that are under way.";
     ADMISSIONS_MAX = Kind::Gauge, "regente_admissions_max" []

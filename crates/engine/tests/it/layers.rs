@@ -13,6 +13,7 @@ const ENGINE: &[&str] = &[
     "scrub",
     "settings",
     "metrics",
+    "races",
     "spans",
     "caller",
     "error",

@@ -9,6 +9,7 @@ use regente_domain::customer::CheckDigits;
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
+use regente_engine::races;
 use regente_engine::settings::Mode;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::clients::{self, Client, ClientStatus, Contact};
@@ -25,8 +26,6 @@ use crate::app::App;
 const SECRET_KEY_BYTES: usize = 32;
 /// Digits that 256 bits need in base 62.
 const SECRET_KEY_CHARS: usize = 43;
-/// How often a change is tried again after another change of the same client came first.
-const ATTEMPTS_MAX: usize = 5;
 
 /// Why a client or a key was not made or changed.
 #[derive(Debug, thiserror::Error)]
@@ -188,7 +187,7 @@ async fn change(
     action: &'static str,
     set: impl Fn(&mut Client),
 ) -> Result<(), AccessError> {
-    for _ in 0..ATTEMPTS_MAX {
+    for _ in races::tries() {
         let before = find_client(app, client_id).await?;
         let mut client = before.clone();
         set(&mut client);
@@ -222,7 +221,7 @@ pub async fn create_secret_key(
     label: &str,
     actor: Actor,
 ) -> Result<NewSecretKey, AccessError> {
-    for _ in 0..ATTEMPTS_MAX {
+    for _ in races::tries() {
         // The client's version is read before its keys are counted: of two commands that count the same keys, one is
         // refused.
         let client = find_client(app, client_id).await?;

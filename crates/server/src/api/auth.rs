@@ -16,6 +16,7 @@ use regente_engine::caller::RequestId;
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
+use regente_engine::races;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::credentials::{self, CredentialKind, NewCredential};
 use regente_store::{Batch, Commit};
@@ -33,9 +34,6 @@ use super::schema::words;
 use crate::access::digest;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-
-/// How often a revocation is tried again after another change came first.
-const REVOCATION_ATTEMPTS_MAX: usize = 3;
 
 /// What a client token is asked for with.
 #[derive(ToSchema)]
@@ -174,7 +172,7 @@ pub async fn revoke(
     let public_key = Uuid::try_parse(&public_key).map_err(|_| Error::NotFound)?;
     let digest = digest(&public_key.to_string());
     let request_id = request_id.map(|Extension(id)| id.as_str().to_owned());
-    for _ in 0..REVOCATION_ATTEMPTS_MAX {
+    for _ in races::tries() {
         let found = credentials::look_up(&app.store, caller.client_id, &digest).await?;
         let token = found
             .and_then(|found| found.credential)

@@ -20,6 +20,7 @@ use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
 use regente_engine::flows::customers::{self as flow, Customer, OnMatch};
 use regente_engine::idempotency::Planned;
+use regente_engine::races;
 use regente_engine::vault::Lookup;
 use regente_store::customers::{self as rows, LookupKey, Order, Slice, StoredCustomer};
 use regente_store::{Batch, Commit};
@@ -44,8 +45,6 @@ pub use view::{AddressRecordView, AddressView, ChangedCustomerView, CustomerView
 
 /// The most document numbers in one list's filter; each is looked up separately.
 const NUMBERS_MAX: usize = 20;
-/// How often a change is tried again after another change came first, before the caller is asked to retry.
-const TRIES_MAX: usize = 4;
 
 /// Creates a customer, or with `force` finds one.
 ///
@@ -268,7 +267,7 @@ pub async fn update(
     body: Body,
 ) -> Result<Json<ChangedCustomerView>, ApiError> {
     let id = path_id(&id)?;
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let before = flow::find(&app, &caller, id).await?;
         let changes = body.read(CustomerChanges::read)?;
         let now = app.clock.of(caller.client_id);

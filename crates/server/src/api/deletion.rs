@@ -1,12 +1,10 @@
 //! Deletes a record whatever else changes it meanwhile.
 
 use regente_engine::error::Error;
+use regente_engine::races;
 use regente_store::Commit;
 
 use crate::http::error::ApiError;
-
-/// How often a deletion is tried again after another change came first.
-const TRIES_MAX: usize = 4;
 
 /// An error that may say that the record does not exist.
 pub(super) trait Missing {
@@ -23,7 +21,7 @@ where
     E: Missing + From<Error>,
 {
     let mut may_be_done = false;
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         match attempt().await {
             Ok(Commit::Applied) => return Ok(()),
             Ok(Commit::Refused(_)) => {}

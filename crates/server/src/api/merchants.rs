@@ -22,6 +22,7 @@ use regente_engine::error::Error;
 use regente_engine::flows::sellers::takes_sellers;
 use regente_engine::idempotency::Planned;
 use regente_engine::queue;
+use regente_engine::races;
 use regente_store::merchants::{self, Merchant, MerchantWithProviders};
 use regente_store::providers::{self as provider_rows, Provider};
 use regente_store::{Batch, Commit, settings};
@@ -43,9 +44,6 @@ use platform_fee::RuleView;
 use request::{NewMerchant, merchant_changes, new_merchant};
 
 pub use request::{MccBody, MerchantChangesBody, NewMerchantBody, PROVIDERS_MAX};
-
-/// How often a change is tried again after another change came first, before the caller is asked to retry.
-const TRIES_MAX: usize = 4;
 
 /// A merchant as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -251,7 +249,7 @@ pub async fn update(
     let changes = body.read(|fields| merchant_changes(fields, &app))?;
     NewProvider::check_credentials(&app, &changes.providers).await?;
     let added = records_of(&app, &caller, id, &changes.providers)?;
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let mut found = find(&app, &caller, id).await?;
         let is_written = added.iter().any(|new| found.providers.iter().any(|known| known.id == new.id));
         if is_written {

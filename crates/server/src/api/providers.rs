@@ -15,6 +15,7 @@ use regente_engine::audit;
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
+use regente_engine::races;
 use regente_engine::vault::{Binding, Purpose};
 use regente_providers::request::NotificationAddress;
 use regente_store::providers::{self, Provider};
@@ -33,9 +34,6 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::changed;
 
 pub use request::{NewProvider, NewProviderBody, ProviderChangesBody};
-
-/// How often a change is tried again after another change came first, before the caller is asked to retry.
-const TRIES_MAX: usize = 4;
 
 /// A provider as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -138,7 +136,7 @@ pub async fn update(
     body: Body,
 ) -> Result<StatusCode, ApiError> {
     let id: ProviderId = id.parse().map_err(|_| Error::NotFound)?;
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let before = providers::find_live(&app.store, caller.client_id, id).await?.ok_or(Error::NotFound)?;
         let Some(after) = changed(&app, &before, &body).await? else { return Ok(StatusCode::OK) };
         let mut batch = Batch::new(caller.client_id);

@@ -17,6 +17,7 @@ use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
 use regente_engine::flows::sellers;
 use regente_engine::flows::sellers::reviews::{self as flow, Given};
+use regente_engine::races;
 use regente_engine::review_links::{self, PAGES};
 use regente_store::{Batch, Commit};
 use serde_json::{Map, Value};
@@ -32,8 +33,6 @@ use crate::http::rates::RateKey;
 
 /// The author of an answer at the page: nobody with a key.
 const SELLER: Actor = Actor::Job("registration_review_page");
-/// How often an answer is tried again after another change came first.
-const TRIES_MAX: usize = 4;
 
 /// The route that browsers of sellers come to, without credentials. No program calls it, so that the document does not
 /// describe it.
@@ -105,7 +104,7 @@ async fn taken(
     mut review: Review,
     (seller, sent, mut data): (&Seller, &Answer, Map<String, Value>),
 ) -> Result<Response, ApiError> {
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let wrong =
             |faults: &[Fault]| html::asking(language, &review, faults).answer(StatusCode::BAD_REQUEST);
         // Files come with the answer or not at all.

@@ -23,6 +23,7 @@ use regente_engine::flows::customers::check_digits;
 use regente_engine::flows::sellers::documents::to_attach;
 use regente_engine::flows::sellers::{self as flow, Change, Record, Registers, registration};
 use regente_engine::idempotency::Planned;
+use regente_engine::races;
 use regente_engine::vault::Lookup;
 use regente_store::Batch;
 use regente_store::customers::{Order, Slice};
@@ -47,8 +48,6 @@ use schema::{DeleteSellerBody, ListedSellerSchema, NewSellerBody, SellerChangesB
 const LIMIT_DEFAULT: u32 = 10;
 /// How short and how long a part of a company's name is.
 const BUSINESS_NAME_CHARS: std::ops::RangeInclusive<usize> = 3..=100;
-/// How often a change is tried again after another change came first, before the caller is asked to retry.
-const TRIES_MAX: usize = 4;
 
 /// Creates a seller, and registers it at the providers of its merchant that split payments.
 ///
@@ -289,7 +288,7 @@ pub async fn update(
     body: Body,
 ) -> Result<Response, ApiError> {
     let id: SellerId = path_id(&id)?;
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let before = flow::find(&app, caller.client_id, id).await?;
         let change = body.read(read_change)?;
         must_be_possible(&before, &change)?;

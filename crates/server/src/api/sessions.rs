@@ -27,6 +27,7 @@ use regente_engine::flows::session::opened::Opened;
 use regente_engine::flows::{route, session as flow, split, vendors};
 use regente_engine::idempotency::Planned;
 use regente_engine::queue;
+use regente_engine::races;
 use regente_store::credentials::{self, CredentialKind, NewCredential};
 use regente_store::{Batch, Commit, sessions};
 use serde_json::{Map, json};
@@ -45,8 +46,6 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::NewSession;
 use view::{EntryView, SessionSchema};
 
-/// How often a change is tried again after another change came first, before the caller is asked to retry.
-const TRIES_MAX: usize = 8;
 /// The most entries of a history in an answer; older ones are left out.
 const HISTORY_MAX: i64 = 1000;
 
@@ -298,7 +297,7 @@ pub async fn update(
             .unwrap_or_default();
         *rules = divided(&app, client_id, merchant_id, before.amount, fees, rules).await?;
     }
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let now = app.clock.of(caller.client_id);
         request::check_due_today(&changes, now)?;
         let advance = before.patch(&changes, now).map_err(refused)?;

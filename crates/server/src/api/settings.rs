@@ -15,6 +15,7 @@ use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
 use regente_engine::link_settings;
+use regente_engine::races;
 use regente_store::settings::{self, LogoFile, LogoName, Settings, SettingsDetails};
 use regente_store::{Batch, Commit, merchants};
 use serde::Serialize;
@@ -31,9 +32,6 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::{MERCHANT_ID, single};
 
 pub use request::{SettingsBody, SettingsForm};
-
-/// How often a change is tried again after another change came first, before the caller is asked to retry.
-const TRIES_MAX: usize = 4;
 
 /// Settings as the interface shows them.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -222,7 +220,7 @@ pub async fn update(
     }
     check_merchant(&app, &caller, merchant_id).await?;
     let logo = new_logo(&app, &changes);
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let found = link_settings::exactly(&app, caller.client_id, merchant_id).await?;
         let mut found = found.ok_or(Error::NotFound)?;
         let before = found.details.clone();

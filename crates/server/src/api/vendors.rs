@@ -16,6 +16,7 @@ use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::flows::vendors::{self as flow, Vendor};
 use regente_engine::idempotency::Planned;
+use regente_engine::races;
 use regente_store::vendors as rows;
 use regente_store::{Batch, Commit};
 use serde::Serialize;
@@ -37,8 +38,6 @@ pub use request::{NamedVendorBody, NewVendorBody, VendorAddressBody, VendorChang
 
 /// The `limit` of the list by default.
 const LIMIT: u32 = 10;
-/// How often a change is tried again after another change came first, before the caller is asked to retry.
-const TRIES_MAX: usize = 4;
 
 /// A vendor as the interface shows it.
 #[derive(Serialize, ToSchema)]
@@ -243,7 +242,7 @@ pub async fn update(
     body: Body,
 ) -> Result<Json<VendorView>, ApiError> {
     let (client_id, id) = (caller.client_id, path_id(&id)?);
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let before = flow::find(&app, client_id, id).await?;
         let changes = body.read(VendorChanges::read)?;
         let data = changes.apply(&before.data).map_err(Error::from)?;

@@ -20,6 +20,7 @@ use regente_engine::deliveries::deleted;
 use regente_engine::deliveries::signature::SigningKey;
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
+use regente_engine::races;
 use regente_engine::settings::EndpointUse;
 use regente_engine::vault::{Binding, Purpose};
 use regente_store::webhooks::{self, KeyPair, Webhook};
@@ -38,9 +39,6 @@ use request::{NewWebhook, new_webhook, webhook_changes};
 pub use error::{WebhookError, WebhookErrorBody, WebhookErrorDetail, WebhookErrors, in_own_envelope};
 pub use request::{NewWebhookBody, VersionBody, WebhookChangesBody};
 pub use view::{AttemptView, DeletedWebhookView, DeliveryView, WebhookView};
-
-/// How often a change is tried again after another change came first, before the caller is asked to retry.
-const TRIES_MAX: usize = 4;
 
 /// Creates a webhook with a key pair of its own.
 #[utoipa::path(
@@ -202,7 +200,7 @@ pub async fn update(
         Some(endpoint) => Some(accept(&app, endpoint).await?),
         None => None,
     };
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let before = find(&app, &caller, id).await?;
         let mut webhook = before.clone();
         webhook.event = changes.event.unwrap_or(webhook.event);

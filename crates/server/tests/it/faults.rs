@@ -30,7 +30,7 @@ async fn charge(app: &TestApp, merchant: &str, key: &str) -> Reply {
 
 /// The 503 of a request that the database cannot take, with its `Retry-After`.
 #[track_caller]
-fn assert_unavailable(reply: &Reply) {
+pub fn assert_unavailable(reply: &Reply) {
     assert_eq!(reply.expect(503)["error"]["code"], 503);
     let seconds: u64 =
         reply.header("retry-after").expect("a caller is told when to come back").parse().unwrap();

@@ -63,6 +63,7 @@ mod plumbing_query;
 mod production;
 mod providers;
 mod purchases;
+mod races;
 mod real_providers;
 mod reconcile;
 mod seeds;

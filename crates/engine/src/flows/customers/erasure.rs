@@ -24,14 +24,13 @@ use regente_store::{Batch, Commit, Emptied};
 use crate::app::App;
 use crate::error::Error;
 use crate::queue::{self, Ended, Kind};
+use crate::races;
 use person::Person;
 
 /// When the job looks for what is left: a charge that found the customer just before he was hidden is written by then.
 const LATE: Duration = Duration::from_secs(2 * 60);
 /// When the job looks again for payments of the person that were still under way.
 const AGAIN: Duration = Duration::from_secs(10 * 60);
-/// How often the first batch is tried again after another change came first.
-const TRIES_MAX: usize = 4;
 
 /// Why a person is not erased.
 #[derive(Debug, thiserror::Error)]
@@ -114,7 +113,7 @@ pub async fn erase(app: &App, client_id: ClientId, id: CustomerId) -> Result<Era
 
 /// Hides the customer, unless he is deleted already, and orders the job.
 async fn begin(app: &App, client_id: ClientId, id: CustomerId) -> Result<Remains, ErasureError> {
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let found = customers::remains(&app.store, client_id, id).await.map_err(Error::from)?;
         let remains = found.ok_or(ErasureError::Unknown(client_id, id))?;
         let under_way = pages::under_way(app, client_id, remains.id).await?;

@@ -15,9 +15,7 @@ use super::{Customer, Found, NewCustomer, OnMatch, ResolvedCustomer, check_digit
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
-
-/// How often a buyer is looked up again after another request created him first.
-const RACES_MAX: usize = 4;
+use crate::races;
 
 /// The customer who pays, with what a provider is told of him.
 pub struct PayingCustomer {
@@ -89,7 +87,7 @@ pub async fn found_or_created(
     is_allowed: impl Fn(ResolvedCustomer) -> Result<(), Error>,
 ) -> Result<PayingCustomer, Error> {
     check_digits(app, caller.client_id, &new.document, &format!("{path}.document")).await?;
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let mut batch = Batch::new(caller.client_id);
         let found = plan(app, caller, request_id, &mut batch, &new, OnMatch::Keep).await?;
         let customer = resolved(&found);

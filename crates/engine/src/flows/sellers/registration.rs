@@ -25,9 +25,8 @@ use crate::error::Error;
 use crate::flows::attempt;
 use crate::queue;
 use crate::queue::sellers::About;
+use crate::races;
 
-/// How often a lost race for a seller is decided again.
-const RACES_MAX: usize = 8;
 /// The shortest and the longest wait for a provider that still checks a seller: as long again as it has taken so far.
 const CHECK_WAITS: (Duration, Duration) = (Duration::from_secs(60), Duration::from_secs(6 * 60 * 60));
 /// The shortest and the longest wait after a provider that did not answer: as long again as it has been silent.
@@ -230,7 +229,7 @@ async fn write(
     standing: &Standing,
     told: Option<i64>,
 ) -> Result<Option<Seller>, Error> {
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let Some(stored) = rows::find(&app.store, client_id, about.seller_id).await? else {
             return Ok(None);
         };

@@ -30,6 +30,7 @@ use crate::events::registration_review::news;
 use crate::flows::customers::check_digits;
 use crate::queue;
 use crate::queue::sellers::About;
+use crate::races;
 use crate::vault::{Binding, Purpose};
 
 /// The author of what time and providers decide.
@@ -38,8 +39,6 @@ const REVIEW: Actor = Actor::Job("registration_review");
 pub const OPEN_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The shortest and the longest wait for a provider's judgement: as long again as it has taken so far.
 const JUDGED_WITHIN: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60 * 60));
-/// How often a lost race is decided again.
-const RACES_MAX: usize = 8;
 
 /// A review of a seller of an account.
 ///
@@ -279,7 +278,7 @@ pub async fn look(
     client_id: ClientId,
     id: RegistrationReviewId,
 ) -> Result<Option<Timestamp>, Error> {
-    for _ in 0..RACES_MAX {
+    for _ in races::tries() {
         let Some((review, sealed)) = rows::find(&app.store, client_id, id).await? else { return Ok(None) };
         let now = later_of(app.clock.of(client_id), review.updated_at);
         let Some(stored) = sellers::find(&app.store, client_id, review.seller_id).await? else {

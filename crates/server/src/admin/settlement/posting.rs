@@ -8,15 +8,13 @@ use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, ClientId, TransactionRequestId};
 use regente_domain::ledger::{Books, Entry};
 use regente_domain::settlement::{Line, Settled, entries, orphaned, source_of};
+use regente_engine::races;
 use regente_store::{Batch, Commit, charges, ledger, transaction_requests};
 use uuid::Uuid;
 
 use super::{Otherwise, Posted, Posting, Registered};
 use crate::admin::error::CommandError;
 use crate::app::App;
-
-/// How often lines are posted that somebody else may post at the same time.
-const TRIES_MAX: usize = 4;
 
 pub(super) async fn post(app: &App, postings: Vec<Posting>) -> Result<Posted, CommandError> {
     let mut by_client: BTreeMap<ClientId, Vec<Posting>> = BTreeMap::new();
@@ -42,7 +40,7 @@ async fn post_of(
         postings.iter().map(|posting| (&posting.line, entries_of(posting, &divided))).collect();
     let sources: Vec<Uuid> =
         postings.iter().map(|posting| source_of(posting.registered.provider_id, &posting.line)).collect();
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let mut there: HashMap<Uuid, Vec<Entry>> = HashMap::new();
         for entry in ledger::of_sources(&app.store, client_id, &sources).await? {
             there.entry(entry.source.id).or_default().push(entry);

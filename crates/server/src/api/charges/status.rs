@@ -18,6 +18,7 @@ use regente_engine::flows::purchase::operations::card_is_free;
 use regente_engine::flows::staged::{self, Reached};
 use regente_engine::idempotency::Planned;
 use regente_engine::queue::sessions;
+use regente_engine::races;
 use regente_providers::request::Mode;
 use regente_store::transaction_requests::{self, ObjectKind};
 use regente_store::{Batch, charges, events, purchases};
@@ -32,8 +33,6 @@ use crate::api::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
-/// How often the status is decided anew after another change came first.
-const RACES_MAX: usize = 3;
 /// What the audit calls it.
 const STATUS_SET: &str = "charge.status_set";
 
@@ -96,7 +95,8 @@ pub async fn set_status(
         plans += 1;
         let (app, caller, request_id) = (&app, &caller, &request_id);
         async move {
-            if plans > RACES_MAX {
+            // Whoever lost every race is told what is under way, not that the service is busy.
+            if plans == races::TRIES_MAX {
                 return Err(staged::under_way(&find(app, caller, charge_id).await?.charge));
             }
             plan(app, caller, request_id, charge_id, status, begun).await

@@ -15,6 +15,7 @@ use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
+use regente_engine::races;
 use regente_store::merchants::{self, Merchant};
 use regente_store::{Batch, Commit};
 use serde::Serialize;
@@ -26,7 +27,7 @@ use super::super::fields::{Body, Fields};
 use super::super::idempotency::commit_once;
 use super::super::path::{Path, path_id};
 use super::super::schema::words;
-use super::{TRIES_MAX, find};
+use super::find;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::limits;
@@ -344,7 +345,7 @@ async fn change(
     id: MerchantId,
     mut apply: impl FnMut(&Fees) -> Result<Fees, Error> + Send,
 ) -> Result<Fees, Error> {
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let merchant = find(app, caller, id).await?.merchant;
         let fees = apply(&merchant.details.platform_fee)?;
         if fees == merchant.details.platform_fee {

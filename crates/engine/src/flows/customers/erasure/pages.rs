@@ -16,12 +16,11 @@ use super::{UnderWay, apply};
 use crate::app::App;
 use crate::error::Error;
 use crate::idempotency::body_binding;
+use crate::races;
 use crate::vault::{Binding, Purpose};
 
 /// Rows that one query reads.
 pub(super) const ROWS_MAX: i64 = 500;
-/// How often a record is erased again after another change came first.
-pub(super) const TRIES_MAX: usize = 8;
 
 /// The payments of a customer that are under way.
 pub(super) async fn under_way(
@@ -112,7 +111,7 @@ async fn take_out_of_charge(
     id: ChargeId,
     left: &mut UnderWay,
 ) -> Result<bool, Error> {
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let found = charges::find(&app.store, person.client_id, id).await?;
         let Some(stored) = found else { return Ok(false) };
         let Some(before) = stored.private.clone() else { return Ok(false) };
@@ -142,7 +141,7 @@ async fn erase_charge(
     id: ChargeId,
     left: &mut UnderWay,
 ) -> Result<bool, Error> {
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let Some(stored) = charges::find(&app.store, person.client_id, id).await? else { return Ok(false) };
         person.had_charge(&stored.charge);
         if !stored.charge.state.is_settled() {
@@ -199,7 +198,7 @@ async fn take_out_of_purchase(
 ) -> Result<bool, Error> {
     let (purpose, client_id, id) = (Purpose::PurchaseData, stored.purchase.client_id, stored.purchase.id);
     let mut next = Some(stored);
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let Some(stored) = next.take() else { return Ok(false) };
         let Some(sealed) = &stored.private else { return Ok(false) };
         let mut sent = opened(app, purpose, client_id, id.uuid(), sealed).await?;
@@ -228,7 +227,7 @@ async fn take_out_of_purchase(
 async fn erase_purchase(app: &App, stored: StoredPurchase, left: &mut UnderWay) -> Result<bool, Error> {
     let (client_id, id) = (stored.purchase.client_id, stored.purchase.id);
     let mut next = Some(stored);
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let Some(stored) = next.take() else { return Ok(false) };
         if stored.purchase.status() == PurchaseStatus::Pending {
             break;

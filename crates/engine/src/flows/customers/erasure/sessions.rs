@@ -9,12 +9,13 @@ use regente_store::{Batch, Commit, deliveries};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::pages::{ROWS_MAX, TRIES_MAX};
+use super::pages::ROWS_MAX;
 use super::person::{InSession, Person, empty_session_texts};
 use super::{UnderWay, apply};
 use crate::app::App;
 use crate::error::Error;
 use crate::flows::session::opened::{Opened, Private};
+use crate::races;
 
 /// Erases what sessions say of the person; answers how many did.
 pub(super) async fn sessions(app: &App, person: &mut Person, left: &mut UnderWay) -> Result<usize, Error> {
@@ -42,7 +43,7 @@ async fn erase_session(
     }
     let told = person.in_session(id);
     let mut next = Some(stored);
-    for _ in 0..TRIES_MAX {
+    for _ in races::tries() {
         let Some(stored) = next.take() else { return Ok(false) };
         let Opened { session, private } = Opened::of(app, stored).await?;
         let without = (without_texts(&session, person, told)?, without_recipient(&private, person, told));
