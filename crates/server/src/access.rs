@@ -84,7 +84,7 @@ pub fn guard(app: App, access: Access) -> impl Layer<Route, Service: Gate> + Clo
     })
 }
 
-/// Puts the gate of [`guard`] in front of a route.
+/// What a layer in front of a route makes of it.
 pub trait Gate:
     Service<Request, Response = Response, Error = Infallible, Future: Send> + Clone + Send + Sync + 'static
 {

@@ -114,11 +114,6 @@ pub struct ClientToken {
     path = "/v1/auth",
     operation_id = "createClientToken",
     tag = "Authentication",
-    params(
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
     request_body(content = NewClientTokenBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The client token.", body = ClientToken),
@@ -126,7 +121,6 @@ pub struct ClientToken {
             body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -160,7 +154,6 @@ pub async fn create(
         (status = 404, description = "The account has no such client token.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn revoke(
     State(app): State<App>,

@@ -105,9 +105,6 @@ fn read_zero_dollar(fields: &Fields<'_>) -> (Option<MerchantId>, Option<bool>) {
     operation_id = "createCard",
     tag = "Cards",
     params(
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
     ),
@@ -120,7 +117,6 @@ fn read_zero_dollar(fields: &Fields<'_>) -> (Option<MerchantId>, Option<bool>) {
         (status = 424, description = "The card could not be checked; there is no card.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -292,7 +288,6 @@ async fn checked(
         ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Cards on a page; 15 by default."),
     ),
     responses((status = 200, description = "A page of cards.", body = Page<CardSchema>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -336,7 +331,6 @@ async fn holder_name(app: &App, stored: &StoredCard) -> Result<Option<String>, E
         (status = 404, description = "There is no such card.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read_one(
     State(app): State<App>,
@@ -382,7 +376,6 @@ pub async fn visible(app: &App, caller: &Caller, id: CardId) -> Result<StoredCar
         (status = 404, description = "There is no such card.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn delete(
     State(app): State<App>,

@@ -150,9 +150,6 @@ pub struct PaymentFlowBody {
     operation_id = "createCharge",
     tag = "Charges",
     params(
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
     ),
@@ -166,7 +163,6 @@ pub struct PaymentFlowBody {
         (status = 422, description = "The platform fee would leave nothing to divide.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -246,7 +242,6 @@ pub(super) async fn open_private(app: &App, stored: &StoredCharge) -> Result<Pri
         (status = 404, description = "There is no such charge.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read_one(
     State(app): State<App>,
@@ -290,7 +285,6 @@ async fn find(app: &App, caller: &Caller, id: ChargeId) -> Result<StoredCharge, 
         ("created.lt" = Option<String>, Query, description = "Made before."),
     ),
     responses((status = 200, description = "A page of charges.", body = Page<ChargeView>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,

@@ -46,12 +46,7 @@ pub struct CardLinkBody {
     path = "/v1/customers/{id}/cards",
     operation_id = "linkCard",
     tag = "Customers",
-    params(
-        ("id" = Uuid, Path, description = "The customer, or an alias of one."),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
+    params(("id" = Uuid, Path, description = "The customer, or an alias of one.")),
     request_body(content = CardLinkBody, content_type = "application/json"),
     responses(
         (status = 204, description = "The card is linked."),
@@ -59,7 +54,6 @@ pub struct CardLinkBody {
         (status = 409, description = "The card belongs to another customer.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn link(
     State(app): State<App>,
@@ -119,7 +113,6 @@ async fn plan_link(
         (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,

@@ -53,12 +53,7 @@ const NUMBERS_MAX: usize = 20;
 /// that is stored changes, and the answer holds only what was sent, with an alias as its `id`.
 #[utoipa::path(
     post, path = "/v1/customers", operation_id = "createCustomer", tag = "Customers",
-    params(
-        ("force" = Option<bool>, Query, description = "Answer with a customer whatever is already stored"),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
+    params(("force" = Option<bool>, Query, description = "Answer with a customer whatever is already stored")),
     request_body(content = NewCustomerBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The customer.", body = CustomerView),
@@ -67,7 +62,6 @@ const NUMBERS_MAX: usize = 20;
             key is in use.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -128,7 +122,6 @@ pub struct CustomerListQuery {
     get, path = "/v1/customers", operation_id = "listCustomers", tag = "Customers",
     params(CustomerListQuery),
     responses((status = 200, description = "A page of customers.", body = Page<CustomerView>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -236,7 +229,6 @@ impl Filter {
         (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read(
     State(app): State<App>,
@@ -257,7 +249,6 @@ pub async fn read(
         (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn update(
     State(app): State<App>,
@@ -301,7 +292,6 @@ pub async fn update(
         (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn delete(
     State(app): State<App>,

@@ -36,7 +36,6 @@ pub use view::{AccountView, BalanceView, EntryView, shown};
         ("purpose" = Option<Vec<words::LedgerPurpose>>, Query, description = "What they are for; repeated, or separated by commas."),
     ),
     responses((status = 200, description = "A page of accounts.", body = Page<AccountView>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn accounts(
     State(app): State<App>,
@@ -64,7 +63,6 @@ pub async fn accounts(
         ("purpose" = Option<Vec<words::LedgerPurpose>>, Query, description = "What they are for; repeated, or separated by commas."),
     ),
     responses((status = 200, description = "A page of balances.", body = Page<BalanceView>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn balances(
     State(app): State<App>,
@@ -108,7 +106,6 @@ async fn page_of_balances(app: &App, caller: &Caller, query: &Query) -> Result<P
         ("at.lt" = Option<String>, Query, description = "Before."),
     ),
     responses((status = 200, description = "A page of entries.", body = Page<EntryView>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn entries(
     State(app): State<App>,

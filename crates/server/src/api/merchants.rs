@@ -111,13 +111,9 @@ impl MerchantView {
 /// Creates a merchant with its providers.
 #[utoipa::path(
     post, path = "/v1/merchants", operation_id = "createMerchant", tag = "Merchants",
-    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
     request_body(content = NewMerchantBody, content_type = "application/json"),
     responses((status = 201, description = "The merchant.", body = MerchantView),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -193,7 +189,6 @@ fn add_providers(
     params(("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<u32>, Query, description = "1 to 100, 15 by default.", minimum = 1, maximum = 100)),
     responses((status = 200, description = "A page of merchants.", body = Page<MerchantView>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -217,7 +212,6 @@ pub async fn list(
     params(("id" = Uuid, Path, description = "Id of the merchant")),
     responses((status = 200, description = "The merchant.", body = MerchantView),
         (status = 404, description = "There is no such merchant.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read(
     State(app): State<App>,
@@ -235,7 +229,6 @@ pub async fn read(
     request_body(content = MerchantChangesBody, content_type = "application/json"),
     responses((status = 200, description = "The merchant after the change.", body = MerchantView),
         (status = 404, description = "There is no such merchant.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn update(
     State(app): State<App>,
@@ -291,7 +284,6 @@ pub async fn update(
     params(("id" = Uuid, Path, description = "Id of the merchant")),
     responses((status = 204, description = "The merchant was deleted."),
         (status = 404, description = "There is no such merchant.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn delete(
     State(app): State<App>,

@@ -3,12 +3,14 @@
 
 mod events;
 mod finish;
+pub mod gate;
 
 use axum::Router;
 use axum::http::{HeaderValue, header};
 use axum::middleware::map_response;
 use axum::response::Response;
 use utoipa::ToSchema;
+use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder};
 use utoipa_swagger_ui::{Config, SwaggerUi};
@@ -66,6 +68,12 @@ fn components_of<T: ToSchema>() -> Components {
     let mut found = vec![(T::name().into_owned(), T::schema())];
     T::schemas(&mut found);
     found
+}
+
+/// The operations of a path, of all methods that routes have.
+fn operations_of(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    let PathItem { get, put, post, delete, patch, .. } = item;
+    [get, put, post, delete, patch].into_iter().flatten()
 }
 
 /// Restricts the page to its own files. Its styles and small pictures are partly inline.

@@ -126,7 +126,6 @@ pub fn notification_address(app: &App, provider: &Provider) -> Option<Notificati
         (status = 404, description = "There is no such provider.", body = ErrorEnvelope),
         (status = 409, description = "A request is open at the account of the present credentials.",
             body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn update(
     State(app): State<App>,

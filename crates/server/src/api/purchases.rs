@@ -6,10 +6,14 @@ mod pan;
 pub mod request;
 pub mod view;
 
+use std::future::ready;
+
 use axum::Extension;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::Route;
+use futures_util::future::Either;
 use regente_domain::charge::FollowUpKind;
 use regente_domain::problems::Problems;
 use regente_engine::app::Answer;
@@ -22,6 +26,7 @@ use regente_engine::idempotency::Planned;
 use regente_store::Batch;
 use regente_store::purchases;
 use serde_json::{Value, json};
+use tower::{Service, service_fn};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -29,6 +34,7 @@ use super::fields::Body;
 use super::idempotency::{commit_once, commit_once_and_complete, is_replay};
 use super::path::{Path, path_id};
 use super::schema::words;
+use crate::access::Gate;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::headers::idempotency_key;
@@ -137,11 +143,6 @@ pub struct OperationBody {
     path = "/v1/purchases",
     operation_id = "createPurchase",
     tag = "Purchases",
-    params(
-        ("X-Idempotency-Key" = String, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
     request_body(content = NewPurchaseBody, content_type = "application/json"),
     responses(
         (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseSchema),
@@ -149,7 +150,6 @@ pub struct OperationBody {
             body = PurchaseErrorEnvelope),
         PurchaseErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -158,7 +158,6 @@ pub async fn create(
     headers: HeaderMap,
     body: Result<Body, ApiError>,
 ) -> Result<Response, PurchaseError> {
-    key_is_there(&headers)?;
     let body = body?;
     let request = request::read(&body, &app.settings)?;
     let openings = Openings::of(&app, &caller, &request_id);
@@ -193,7 +192,6 @@ fn with_tokens(answer: Answer, request: &NewPurchase) -> Result<Answer, Error> {
     tag = "Purchases",
     params(("id" = Uuid, Path, description = "The purchase.")),
     responses((status = 200, description = "The purchase.", body = PurchaseSchema), PurchaseErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read_one(
     State(app): State<App>,
@@ -215,7 +213,6 @@ pub async fn read_one(
     tag = "Purchases",
     params(("id" = Uuid, Path, description = "The purchase.")),
     responses((status = 200, description = "What happened.", body = Vec<EntryView>), PurchaseErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn history(
     State(app): State<App>,
@@ -238,12 +235,7 @@ pub async fn history(
     path = "/v1/purchases/{id}/capture",
     operation_id = "capturePurchase",
     tag = "Purchases",
-    params(
-        ("id" = Uuid, Path, description = "The purchase."),
-        ("X-Idempotency-Key" = String, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
+    params(("id" = Uuid, Path, description = "The purchase.")),
     request_body(content = OperationBody, content_type = "application/json"),
     responses(
         (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseSchema),
@@ -253,7 +245,6 @@ pub async fn history(
             body = PurchaseErrorEnvelope),
         PurchaseErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn capture(
     State(app): State<App>,
@@ -273,12 +264,7 @@ pub async fn capture(
     path = "/v1/purchases/{id}/void",
     operation_id = "voidPurchase",
     tag = "Purchases",
-    params(
-        ("id" = Uuid, Path, description = "The purchase."),
-        ("X-Idempotency-Key" = String, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
+    params(("id" = Uuid, Path, description = "The purchase.")),
     request_body(content = OperationBody, content_type = "application/json"),
     responses(
         (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseSchema),
@@ -288,7 +274,6 @@ pub async fn capture(
             body = PurchaseErrorEnvelope),
         PurchaseErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn void(
     State(app): State<App>,
@@ -308,7 +293,6 @@ async fn operate(
     body: Result<Body, ApiError>,
     operation: FollowUpKind,
 ) -> Result<Response, PurchaseError> {
-    key_is_there(headers)?;
     let body = body?;
     let amount = body.read(|fields| Some(fields.optional("amount").positive_amount()))?;
     let id = path_id(id)?;
@@ -324,6 +308,14 @@ async fn operate(
 fn accepted((batch, view): (Batch, PurchaseView)) -> Result<Planned, Error> {
     let body = serde_json::to_value(view).map_err(Error::internal)?;
     Ok(Planned { batch, status: StatusCode::ACCEPTED.as_u16(), body })
+}
+
+/// The layer in front of each POST of purchases: without an idempotency key it is refused.
+pub fn demand_key(route: Route) -> impl Gate {
+    service_fn(move |request: Request| match key_is_there(request.headers()) {
+        Ok(()) => Either::Left(route.clone().call(request)),
+        Err(error) => Either::Right(ready(Ok(error.into_response()))),
+    })
 }
 
 fn key_is_there(headers: &HeaderMap) -> Result<(), PurchaseError> {

@@ -1,15 +1,17 @@
-//! Lists every route with the access that it demands (`docs/interface/auth.md#routes`).
+//! Lists every route with the access that it demands (`docs/interface/auth.md#routes`). The document takes it from here.
 
 use std::sync::Arc;
 
 use axum::Router;
 use regente_domain::scope::Scope;
 use regente_engine::error::Error;
+use tower::layer::layer_fn;
 use utoipa::openapi::OpenApi;
-use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
+use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::merchants::platform_fee;
+use super::openapi::gate::{Key, described};
 use super::request_id::Boundary;
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
@@ -22,9 +24,14 @@ use crate::health;
 use crate::http::error::ApiError;
 use crate::http::limits::BodyLimits;
 
-/// The routes and the document that describes them. `behind` puts the gate for an access in front of a route.
-fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>) -> OpenApiRouter<App> {
+/// The routes and the document that describes them. `guarded` puts the gate for an access in front of a route.
+fn routes(guarded: impl Fn(Access, OpenApiRouter<App>) -> OpenApiRouter<App>) -> OpenApiRouter<App> {
     use Access::{Buyer, ListOf, Scope as Needs, SecretKeyOnly};
+    let behind = |access, routes| guarded(access, described(Key::Taken, routes));
+    // Purchases are not made, captured or voided without an idempotency key.
+    let with_key = |access, routes| {
+        guarded(access, described(Key::Demanded, routes).route_layer(layer_fn(purchases::demand_key)))
+    };
     OpenApiRouter::with_openapi(openapi::base())
         .merge(behind(Needs(Scope::Auth), routes!(auth::create)))
         .merge(behind(SecretKeyOnly, routes!(auth::revoke)))
@@ -58,11 +65,11 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
         .merge(behind(SecretKeyOnly, routes!(settings::create, settings::read, settings::update)))
         .merge(behind(SecretKeyOnly, routes!(vendors::create, vendors::list)))
         .merge(behind(SecretKeyOnly, routes!(vendors::read, vendors::update, vendors::delete)))
-        .merge(behind(SecretKeyOnly, routes!(purchases::create)))
+        .merge(with_key(SecretKeyOnly, routes!(purchases::create)))
         .merge(behind(SecretKeyOnly, routes!(purchases::read_one)))
         .merge(behind(SecretKeyOnly, routes!(purchases::history)))
-        .merge(behind(SecretKeyOnly, routes!(purchases::capture)))
-        .merge(behind(SecretKeyOnly, routes!(purchases::void)))
+        .merge(with_key(SecretKeyOnly, routes!(purchases::capture)))
+        .merge(with_key(SecretKeyOnly, routes!(purchases::void)))
         .merge(behind(Needs(Scope::Sessions), routes!(sessions::create)))
         .merge(behind(ListOf(Scope::Sessions), routes!(sessions::list::list)))
         .merge(behind(Buyer, routes!(sessions::read_one)))
@@ -103,7 +110,7 @@ fn routes(behind: impl Fn(Access, UtoipaMethodRouter<App>) -> OpenApiRouter<App>
 
 /// The OpenAPI document of this release.
 pub fn document() -> OpenApi {
-    let mut document = routes(|_, routes| OpenApiRouter::new().routes(routes)).into_openapi();
+    let mut document = routes(|_, routes| routes).into_openapi();
     openapi::finish(&mut document);
     document
 }
@@ -134,9 +141,7 @@ pub fn router_with(app: App, pages: Pages) -> Router {
         new_id: Arc::new(move || chance.uuid()),
         now: Arc::new(move || clock.machine().elapsed()),
     };
-    let guarded = |access: Access, routes: UtoipaMethodRouter<App>| {
-        OpenApiRouter::new().routes(routes).route_layer(guard(app.clone(), access))
-    };
+    let guarded = |access: Access, routes: OpenApiRouter<App>| routes.route_layer(guard(app.clone(), access));
     let (routes, mut document) = routes(guarded).split_for_parts();
     openapi::finish(&mut document);
     let bodies = BodyLimits::of(&app.limits);

@@ -54,9 +54,6 @@ const BUSINESS_NAME_CHARS: std::ops::RangeInclusive<usize> = 3..=100;
 /// The answer waits up to 10 seconds for the providers, unless `createAsync` is set; what is left is done in the background.
 #[utoipa::path(
     post, path = "/v1/sellers", operation_id = "createSeller", tag = "Sellers",
-    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
     request_body(content = NewSellerBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The seller.", body = SellerSchema),
@@ -64,7 +61,6 @@ const BUSINESS_NAME_CHARS: std::ops::RangeInclusive<usize> = 3..=100;
             body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -220,7 +216,6 @@ impl Filter {
     get, path = "/v1/sellers", operation_id = "listSellers", tag = "Sellers",
     params(SellerListQuery),
     responses((status = 200, description = "A page of sellers.", body = Page<ListedSellerSchema>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -254,7 +249,6 @@ pub async fn list(
         (status = 404, description = "There is no such seller.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read(
     State(app): State<App>,
@@ -278,7 +272,6 @@ pub async fn read(
         (status = 409, description = "The merchant has another seller with this document.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn update(
     State(app): State<App>,
@@ -344,7 +337,6 @@ fn must_be_possible(before: &Record, change: &AskedChange) -> Result<(), Error> 
         (status = 404, description = "The merchant has no such seller.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn delete(
     State(app): State<App>,

@@ -54,9 +54,6 @@ const HISTORY_MAX: i64 = 1000;
 /// An order that a buyer pays at its `paymentLink`, or in a page of the shop with its `publicKey`.
 #[utoipa::path(
     post, path = "/v1/sessions", operation_id = "createSession", tag = "Sessions",
-    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
     request_body(content = request::NewSessionBody, content_type = "application/json"),
     responses(
         (status = 200, description = "The session.", body = SessionSchema),
@@ -65,7 +62,6 @@ const HISTORY_MAX: i64 = 1000;
         (status = 422, description = "The payment methods do not go with `maxPayments`, or a platform fee would leave nothing.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -242,7 +238,6 @@ pub async fn find(app: &App, caller: &Caller, id: &str) -> Result<Session, Error
         (status = 404, description = "There is no such session.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read_one(
     State(app): State<App>,
@@ -277,7 +272,6 @@ pub struct ChangedSchema {
             body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn update(
     State(app): State<App>,
@@ -361,19 +355,13 @@ pub struct CanceledSchema {
 /// back. To cancel again what is canceled changes nothing.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/cancel", operation_id = "cancelSession", tag = "Sessions",
-    params(
-        ("id" = Uuid, Path, description = "The session."),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
+    params(("id" = Uuid, Path, description = "The session.")),
     responses(
         (status = 201, description = "The session is canceled.", body = CanceledSchema),
         (status = 404, description = "There is no such session.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn cancel(
     State(app): State<App>,
@@ -412,9 +400,6 @@ async fn plan_cancel(app: &App, caller: &Caller, request_id: &RequestId, id: &st
     post, path = "/v1/sessions/{id}/charge", operation_id = "chargeSession", tag = "Sessions",
     params(
         ("id" = Uuid, Path, description = "The session."),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
         ("X-Captcha-Token" = Option<String>, Header,
             description = "Proves that a person pays, where the session has `captchaEnabled` and the key is public"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
@@ -431,7 +416,6 @@ async fn plan_cancel(app: &App, caller: &Caller, request_id: &RequestId, id: &st
                 description = "What that token starts with, where the request has an idempotency key"))),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn charge(
     State(app): State<App>,
@@ -454,7 +438,6 @@ pub async fn charge(
         (status = 404, description = "There is no such session.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn history(
     State(app): State<App>,

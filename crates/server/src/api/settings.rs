@@ -109,17 +109,13 @@ impl SettingsView {
 /// The body is a form, or JSON without a logo. Empty texts are as good as absent ones.
 #[utoipa::path(
     post, path = "/v1/settings", operation_id = "createSettings", tag = "Settings",
-    params(("X-Merchant-Id" = Option<Uuid>, Header, description = "The merchant whose settings these are"),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
+    params(("X-Merchant-Id" = Option<Uuid>, Header, description = "The merchant whose settings these are")),
     request_body(content((SettingsBody = "application/json"), (SettingsForm = "multipart/form-data"))),
     responses((status = 201, description = "The settings.", body = SettingsView),
         (status = 404, description = "There is no such merchant.", body = ErrorEnvelope),
         (status = 409, description = "There are settings already, or the idempotency key is in use.",
             body = ErrorEnvelope),
         CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -177,7 +173,6 @@ async fn plan_creation(
     responses((status = 200, description = "The settings.", body = SettingsView),
         (status = 404, description = "There is no such merchant, or there are no settings.", body = ErrorEnvelope),
         CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read(
     State(app): State<App>,
@@ -203,7 +198,6 @@ pub async fn read(
         (status = 422, description = "Nothing would change: no field that counts, and no logo.",
             body = ErrorEnvelope),
         CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn update(
     State(app): State<App>,

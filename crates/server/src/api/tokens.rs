@@ -80,11 +80,6 @@ enum NewToken {
     path = "/v1/tokens",
     operation_id = "createToken",
     tag = "Tokens",
-    params(
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
     request_body(content = NewTokenBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The token.", body = Token,
@@ -93,7 +88,6 @@ enum NewToken {
             body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,

@@ -138,15 +138,11 @@ impl VendorView {
 /// Creates a vendor.
 #[utoipa::path(
     post, path = "/v1/vendors", operation_id = "createVendor", tag = "Vendors",
-    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
     request_body(content = NewVendorBody, content_type = "application/json"),
     responses((status = 201, description = "The vendor.", body = VendorView),
         (status = 409, description = "The reference is another vendor's, or the idempotency key is in use.",
             body = ErrorEnvelope),
         CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -191,7 +187,6 @@ async fn must_be_free(app: &App, client_id: ClientId, reference_id: &str, of: Ve
     params(("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<u32>, Query, description = "1 to 100, 10 by default.", minimum = 1, maximum = 100)),
     responses((status = 200, description = "A page of vendors.", body = Page<VendorView>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -214,7 +209,6 @@ pub async fn list(
     params(("id" = Uuid, Path, description = "Id of the vendor")),
     responses((status = 200, description = "The vendor.", body = VendorView),
         (status = 404, description = "There is no such vendor.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read(
     State(app): State<App>,
@@ -232,7 +226,6 @@ pub async fn read(
     responses((status = 200, description = "The vendor after the change.", body = VendorView),
         (status = 404, description = "There is no such vendor.", body = ErrorEnvelope),
         (status = 409, description = "The reference is another vendor's.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn update(
     State(app): State<App>,
@@ -273,7 +266,6 @@ pub async fn update(
     params(("id" = Uuid, Path, description = "Id of the vendor")),
     responses((status = 204, description = "The vendor was deleted."),
         (status = 404, description = "There is no such vendor.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn delete(
     State(app): State<App>,

@@ -43,12 +43,8 @@ pub use view::{AttemptView, DeletedWebhookView, DeliveryView, WebhookView};
 /// Creates a webhook with a key pair of its own.
 #[utoipa::path(
     post, path = "/v1/webhooks", operation_id = "createWebhook", tag = "Webhooks",
-    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
     request_body(content = NewWebhookBody, content_type = "application/json"),
     responses((status = 201, description = "The webhook.", body = WebhookView), WebhookErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -146,7 +142,6 @@ async fn refuse_duplicate(
     params(("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<u32>, Query, description = "1 to 100, 15 by default.", minimum = 1, maximum = 100)),
     responses((status = 200, description = "A page of webhooks.", body = Page<WebhookView>), WebhookErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -167,7 +162,6 @@ pub async fn list(
     get, path = "/v1/webhooks/{id}", operation_id = "getWebhook", tag = "Webhooks",
     params(("id" = Uuid, Path, description = "Id of the webhook")),
     responses((status = 200, description = "The webhook.", body = WebhookView), WebhookErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read(
     State(app): State<App>,
@@ -184,7 +178,6 @@ pub async fn read(
     params(("id" = Uuid, Path, description = "Id of the webhook")),
     request_body(content = WebhookChangesBody, content_type = "application/json"),
     responses((status = 200, description = "The webhook after the change.", body = WebhookView), WebhookErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn update(
     State(app): State<App>,
@@ -239,7 +232,6 @@ pub async fn update(
     delete, path = "/v1/webhooks/{id}", operation_id = "deleteWebhook", tag = "Webhooks",
     params(("id" = Uuid, Path, description = "Id of the webhook")),
     responses((status = 200, description = "The webhook was deleted.", body = DeletedWebhookView), WebhookErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn delete(
     State(app): State<App>,

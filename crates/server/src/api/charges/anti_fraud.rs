@@ -53,7 +53,6 @@ pub struct AntiFraudBody {
         (status = 409, description = "Another operation on the charge is under way.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn set_verdict(
     State(app): State<App>,

@@ -111,11 +111,6 @@ enum SetupSource {
     path = "/v1/charges/3ds/setup",
     operation_id = "createAuthenticationSetup",
     tag = "Charges",
-    params(
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
     request_body(content = NewSetupBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The setup.", body = SetupView),
@@ -124,7 +119,6 @@ enum SetupSource {
             body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create_setup(
     State(app): State<App>,

@@ -137,7 +137,6 @@ pub struct StepView {
         (status = 404, description = "There is no such charge.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn explain(
     State(app): State<App>,

@@ -75,9 +75,6 @@ pub struct VoidBody {
     tag = "Charges",
     params(
         ("id" = Uuid, Path, description = "The charge."),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
     ),
@@ -90,7 +87,6 @@ pub struct VoidBody {
         (status = 422, description = "The platform fee would leave nothing to divide.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn capture(
     State(app): State<App>,
@@ -115,9 +111,6 @@ pub async fn capture(
     tag = "Charges",
     params(
         ("id" = Uuid, Path, description = "The charge."),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
     ),
@@ -130,7 +123,6 @@ pub async fn capture(
         (status = 422, description = "A voucher cannot be voided as asked.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn void(
     State(app): State<App>,

@@ -60,12 +60,7 @@ pub struct StatusBody {
     path = "/v1/charges/{id}",
     operation_id = "setChargeStatus",
     tag = "Charges",
-    params(
-        ("id" = Uuid, Path, description = "The charge."),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
+    params(("id" = Uuid, Path, description = "The charge.")),
     request_body(content = StatusBody, content_type = "application/json"),
     responses(
         (status = 200, description = "The charge.", body = ChargeView),
@@ -73,7 +68,6 @@ pub struct StatusBody {
         (status = 409, description = "Another operation on the charge is under way.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn set_status(
     State(app): State<App>,

@@ -177,10 +177,7 @@ fn read_rule(fields: &Fields<'_>) -> Option<Terms> {
 /// One for each method, and for each band of installments of `credit`: 1, 2 to 6, 7 to 12, 13 to 24. All or none are added.
 #[utoipa::path(
     post, path = "/v1/merchants/{merchantId}/platform-fee", operation_id = "createPlatformFee", tag = "Merchants",
-    params(("merchantId" = Uuid, Path, description = "Id of the merchant"),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
+    params(("merchantId" = Uuid, Path, description = "Id of the merchant")),
     request_body(content = Vec<RuleBody>, content_type = "application/json", example = json!([
         { "paymentMethod": "credit", "percentage": 3.5, "fixedAmount": 50, "installment": 3 },
         { "paymentMethod": "pix", "fixedAmount": 50 },
@@ -190,7 +187,6 @@ fn read_rule(fields: &Fields<'_>) -> Option<Terms> {
         (status = 409, description = "There is a rule for that method and band, or the idempotency key is in use.",
             body = ErrorEnvelope),
         CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -234,7 +230,6 @@ async fn plan_creation(
     params(("merchantId" = Uuid, Path, description = "Id of the merchant")),
     responses((status = 200, description = "The rules, and whether they are applied.", body = FeesView),
         (status = 404, description = "There is no such merchant.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read(
     State(app): State<App>,
@@ -258,7 +253,6 @@ pub async fn read(
         (status = 404, description = "There is no such merchant, or no rule for a method and band.",
             body = ErrorEnvelope),
         (status = 409, description = "A method and band is named twice.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn update(
     State(app): State<App>,
@@ -290,7 +284,6 @@ pub async fn update(
         ("platformFeeId" = Uuid, Path, description = "Id of the rule")),
     responses((status = 204, description = "The rule was deleted."),
         (status = 404, description = "There is no such merchant or rule.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn delete(
     State(app): State<App>,
@@ -321,7 +314,6 @@ pub async fn delete(
     request_body(content = SwitchBody, content_type = "application/json"),
     responses((status = 200, description = "Whether they are applied.", body = EnabledView),
         (status = 404, description = "There is no such merchant.", body = ErrorEnvelope), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn switch(
     State(app): State<App>,

@@ -7,6 +7,8 @@ use utoipa::openapi::path::{Operation, PathItem, Paths};
 use utoipa::openapi::schema::{AdditionalProperties, ArrayItems, Object, OneOf, SchemaType};
 use utoipa::openapi::{Content, OpenApi, RefOr, Required, Schema, Type};
 
+use super::operations_of;
+
 /// A card or a security code: none of the members is required, and yet one of them is.
 const NEEDS_A_MEMBER: &str = "NewToken";
 
@@ -37,8 +39,7 @@ fn let_bodies_be_left_out(document: &mut OpenApi) {
             && matches!(schema, Some(RefOr::T(Schema::Object(object))) if object.required.is_empty())
     };
     for item in document.paths.paths.values_mut() {
-        let PathItem { get, put, post, delete, patch, .. } = item;
-        for operation in [get, put, post, delete, patch].into_iter().flatten() {
+        for operation in operations_of(item) {
             if let Some(RefOr::T(body)) = &mut operation.request_body
                 && body.content.values().all(may_be_empty)
             {

@@ -73,12 +73,8 @@ impl SellerFileView {
 /// Its format is judged by its content. It waits 7 days for a seller whose `documentIds` names it.
 #[utoipa::path(
     post, path = "/v1/sellers/documents", operation_id = "uploadSellerDocument", tag = "Sellers",
-    params(("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
     request_body(content = SellerFileForm, content_type = "multipart/form-data"),
     responses((status = 201, description = "The file.", body = SellerFileView), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create(
     State(app): State<App>,
@@ -151,7 +147,6 @@ impl Filter {
     get, path = "/v1/sellers/documents", operation_id = "listSellerDocuments", tag = "Sellers",
     params(SellerFileListQuery),
     responses((status = 200, description = "A page of files.", body = Page<SellerFileView>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -184,7 +179,6 @@ pub async fn list(
         (status = 404, description = "There is no such file, or it has expired.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read(
     State(app): State<App>,
@@ -204,7 +198,6 @@ pub async fn read(
         (status = 404, description = "There is no such file, or it has expired.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn delete(
     State(app): State<App>,

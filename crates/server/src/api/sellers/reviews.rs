@@ -58,17 +58,13 @@ const ANSWER_BYTES_MAX: usize = 64 * 1024;
 #[utoipa::path(
     post, path = "/v1/sellers/{sellerId}/registration-reviews", operation_id = "openRegistrationReview",
     tag = "Registration reviews",
-    params(("sellerId" = Uuid, Path, description = "The seller."),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
+    params(("sellerId" = Uuid, Path, description = "The seller.")),
     request_body(content = NewReviewBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The review.", body = ReviewSchema),
         (status = 404, description = "There is no such seller, or this is production.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn open(
     State(app): State<App>,
@@ -201,7 +197,6 @@ impl Asked {
     tag = "Registration reviews",
     params(ReviewListQuery),
     responses((status = 200, description = "A page of reviews.", body = Page<ReviewSchema>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -224,7 +219,6 @@ pub async fn list(
         (status = 404, description = "There is no such seller.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list_of_seller(
     State(app): State<App>,
@@ -264,7 +258,6 @@ async fn page_of(app: &App, caller: &Caller, asked: Asked) -> Result<Response, A
         (status = 404, description = "The seller has no such review.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read(
     State(app): State<App>,
@@ -281,10 +274,7 @@ pub async fn read(
 #[utoipa::path(
     post, path = "/v1/sellers/{sellerId}/registration-reviews/{id}/answer", operation_id = "answerRegistrationReview",
     tag = "Registration reviews",
-    params(("sellerId" = Uuid, Path, description = "The seller."), ("id" = Uuid, Path, description = "The review."),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-        pattern = "^[!-~]([ -~]*[!-~])?$",
-        description = "The same key and body give the same answer again for 24 hours")),
+    params(("sellerId" = Uuid, Path, description = "The seller."), ("id" = Uuid, Path, description = "The review.")),
     request_body(content = AnswerBody, content_type = "application/json"),
     responses(
         (status = 200, description = "The review.", body = ReviewSchema),
@@ -293,7 +283,6 @@ pub async fn read(
             body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn answer(
     State(app): State<App>,

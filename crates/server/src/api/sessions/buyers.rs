@@ -29,9 +29,6 @@ use crate::http::peer::PeerAddress;
 #[utoipa::path(
     post, path = "/v1/sessions/tokens", operation_id = "createSessionToken", tag = "Sessions",
     params(
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
         ("X-Captcha-Token" = Option<String>, Header,
             description = "Proves that a person asks, where the session of the key has `captchaEnabled`"),
     ),
@@ -45,7 +42,6 @@ use crate::http::peer::PeerAddress;
                 description = "What that token starts with, where the request has an idempotency key"))),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create_token(
     State(app): State<App>,
@@ -62,9 +58,6 @@ pub async fn create_token(
 #[utoipa::path(
     post, path = "/v1/sessions/cards", operation_id = "createSessionCard", tag = "Sessions",
     params(
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
         ("X-Captcha-Token" = Option<String>, Header,
@@ -81,7 +74,6 @@ pub async fn create_token(
         (status = 424, description = "The card could not be checked; there is no card.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create_card(
     State(app): State<App>,
@@ -98,12 +90,7 @@ pub async fn create_card(
 /// Creates or finds a customer with the key of a session, as `POST /v1/customers` does.
 #[utoipa::path(
     post, path = "/v1/sessions/customers", operation_id = "createSessionCustomer", tag = "Sessions",
-    params(
-        ("force" = Option<bool>, Query, description = "Answer with a customer whatever is already stored"),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
+    params(("force" = Option<bool>, Query, description = "Answer with a customer whatever is already stored")),
     request_body(content = NewCustomerBody, content_type = "application/json"),
     responses(
         (status = 201, description = "The customer.", body = CustomerView),
@@ -112,7 +99,6 @@ pub async fn create_card(
             key is in use.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn create_customer(
     State(app): State<App>,
@@ -139,7 +125,6 @@ pub async fn create_customer(
         (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read_customer(
     app: State<App>,
@@ -153,12 +138,7 @@ pub async fn read_customer(
 /// Links a card to a customer with the key of a session, as `POST /v1/customers/{id}/cards` does.
 #[utoipa::path(
     post, path = "/v1/sessions/customers/{id}/cards", operation_id = "linkSessionCard", tag = "Sessions",
-    params(
-        ("id" = Uuid, Path, description = "The customer, or an alias of one."),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours"),
-    ),
+    params(("id" = Uuid, Path, description = "The customer, or an alias of one.")),
     request_body(content = CardLinkBody, content_type = "application/json"),
     responses(
         (status = 204, description = "The card is linked."),
@@ -166,7 +146,6 @@ pub async fn read_customer(
         (status = 409, description = "The card belongs to another customer.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn link_card(
     State(app): State<App>,
@@ -195,7 +174,6 @@ pub async fn link_card(
         (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list_cards(
     app: State<App>,

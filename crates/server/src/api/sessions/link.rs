@@ -92,7 +92,6 @@ pub struct LinkSettings {
         (status = 404, description = "There is no such session.", body = ErrorEnvelope),
         CommonErrors,
     ),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn read(
     State(app): State<App>,

@@ -44,7 +44,6 @@ const ORDER_ID_CHARS_MIN: usize = 2;
         ("created.lt" = Option<String>, Query, description = "Made before."),
     ),
     responses((status = 200, description = "A page of sessions.", body = Page<SessionSchema>), CommonErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,

@@ -35,7 +35,6 @@ use crate::http::error::ApiError;
         ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<u32>, Query, description = "1 to 100, 15 by default.", minimum = 1, maximum = 100)),
     responses((status = 200, description = "A page of deliveries.", body = Page<DeliveryView>), WebhookErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -68,12 +67,8 @@ async fn with_attempts(app: &App, caller: &Caller, found: &[Delivery]) -> Result
     post, path = "/v1/webhooks/{id}/deliveries/{deliveryId}/replay", operation_id = "replayDelivery",
     tag = "Webhooks",
     params(("id" = Uuid, Path, description = "Id of the webhook"),
-        ("deliveryId" = Uuid, Path, description = "Id of the delivery"),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours")),
+        ("deliveryId" = Uuid, Path, description = "Id of the delivery")),
     responses((status = 202, description = "The delivery, due now.", body = DeliveryView), WebhookErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn replay(
     State(app): State<App>,
@@ -122,12 +117,8 @@ fn accepted(batch: Batch, view: &DeliveryView) -> Result<Planned, Error> {
 /// Sends a test event, `ping`, whatever the webhook asks for.
 #[utoipa::path(
     post, path = "/v1/webhooks/{id}/ping", operation_id = "pingWebhook", tag = "Webhooks",
-    params(("id" = Uuid, Path, description = "Id of the webhook"),
-        ("X-Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
-            description = "The same key and body give the same answer again for 24 hours")),
+    params(("id" = Uuid, Path, description = "Id of the webhook")),
     responses((status = 202, description = "The delivery of the test event.", body = DeliveryView), WebhookErrors),
-    security(("client_id" = [], "api_key" = [])),
 )]
 pub async fn ping(
     State(app): State<App>,

@@ -60,6 +60,12 @@ impl Operation {
         required.next().map(|_| ("X-Idempotency-Key", key)).into_iter().collect()
     }
 
+    /// Whether it takes an idempotency key.
+    pub fn takes_a_key(&self) -> bool {
+        let mut parameters = self.value["parameters"].as_array().into_iter().flatten();
+        parameters.any(|parameter| parameter["name"] == "X-Idempotency-Key")
+    }
+
     /// The number of literal segments shared with `path`; `None` when it is another operation's path.
     fn literals_of(&self, path: &str) -> Option<usize> {
         let (own, other): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use axum::http::Method;
+use axum::http::{HeaderName, Method};
 use regente_engine::link_settings;
 use regente_store::{Batch, Commit, args, sql};
 use serde_json::{Value, json};
@@ -42,7 +42,11 @@ impl Call {
     ) -> Reply {
         let (method, path) = (operation.method.clone(), self.path(operation));
         if operation.takes_a_file_alone() {
-            return app.send(selfie(&png().bytes).request_to(key, method, &path)).await;
+            let mut request = selfie(&png().bytes).request_to(key, method, &path);
+            for (name, value) in headers {
+                request.headers_mut().insert(HeaderName::try_from(*name).unwrap(), value.parse().unwrap());
+            }
+            return app.send(request).await;
         }
         app.call(key, method, &path, headers, self.body.as_ref()).await
     }
