@@ -317,13 +317,13 @@ impl Charge {
 
     /// Whether a payment that comes late makes it good. What the merchant was told is canceled stays so.
     pub const fn takes_late_payment(&self) -> bool {
-        self.has_expired() && matches!(self.state, ChargeState::Failed { .. })
+        self.ended_unpaid() && matches!(self.state, ChargeState::Failed { .. })
     }
 
-    /// Whether it ended because the payer did not pay in time.
-    pub const fn has_expired(&self) -> bool {
+    /// Whether it ended because its payer was not waited for any longer.
+    pub const fn ended_unpaid(&self) -> bool {
         matches!(self.state, ChargeState::Failed { .. } | ChargeState::Canceled { .. })
-            && matches!(self.explanation.stopped, Some(Stopped::Expired))
+            && matches!(self.explanation.stopped, Some(Stopped::Expired | Stopped::Withdrawn))
     }
 
     const fn must_be_pending(&self) -> Result<(), NotPending> {

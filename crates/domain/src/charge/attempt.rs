@@ -395,13 +395,31 @@ pub fn never_arrived() -> Decline {
     decline.with_network("request_not_sent", message)
 }
 
-/// The refusal of a payment whose payer did not come in time.
-pub fn expired(awaited: &TransactionRequest) -> Decline {
+/// Why a payer is not waited for any longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gone {
+    /// The payer did not come in time.
+    Expired,
+    /// The session is canceled: nobody asks for the money any more.
+    Withdrawn,
+}
+
+impl Gone {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+/// The refusal of a payment whose payer is not waited for any longer.
+pub fn unpaid(awaited: &TransactionRequest, gone: Gone) -> Decline {
     let is_challenge = awaited.pending().is_some_and(|pending| pending.instructions.is_challenge());
     if is_challenge {
         return not_authenticated(Reason::CardholderNotCompleteAuthentication);
     }
     let decline = Decline::of(DeclinedCode::Generic);
     let message = decline.message.clone();
-    decline.with_network("expired", message)
+    decline.with_network(gone.word(), message)
 }

@@ -83,7 +83,7 @@ impl Charge {
                 _,
             ) => return ReversalVerdict::TooEarly(ReversalReason::UnderWay),
             // The payer may have paid all the same.
-            (ChargeState::Failed { .. }, _) if self.has_expired() => {
+            (ChargeState::Failed { .. }, _) if self.ended_unpaid() => {
                 return ReversalVerdict::TooEarly(ReversalReason::UnderWay);
             }
             // Of what we give back ourselves, or have never held, nothing has to be counted.

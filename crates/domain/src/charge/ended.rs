@@ -180,7 +180,7 @@ impl Charge {
     /// himself may pay twice, after the charge has expired, and also what was refused or withdrawn.
     pub const fn is_asked_on(&self, told: &TransactionRequest) -> bool {
         match self.method.source() {
-            _ if self.has_expired() => true,
+            _ if self.ended_unpaid() => true,
             PaymentSource::Payer(_) => told.request_type.is_authorization(),
             PaymentSource::Card(_) | PaymentSource::Wallet => false,
         }

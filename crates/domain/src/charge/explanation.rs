@@ -84,6 +84,10 @@ words! {
         Interrupted = "interrupted",
         /// The payer did not pay in time.
         Expired = "expired",
+        /// The session was canceled while the payer had instructions.
+        Withdrawn = "withdrawn",
+        /// The provider refused or withdrew what the payer had been given, and it may still be paid.
+        StillPayable = "still_payable",
         /// The payer refused to pay.
         PayerRefused = "payer_refused",
         /// The cardholder was not authenticated, or the issuer is not liable and the merchant demands that.

@@ -1,7 +1,7 @@
 //! Decides what the outcome of an authorization makes of its charge, whenever it comes and however often: the reconcile job
 //! asked for it, the provider sent a notification, or the call's answer came after another node had moved the charge.
 
-use super::attempt::{Asks, Outcome, ToldBy, TransactionRequest, expired};
+use super::attempt::{Asks, Gone, Outcome, ToldBy, TransactionRequest, unpaid};
 use super::explanation::Stopped;
 use super::step::{Misstep, Step};
 use super::{Charge, ChargeState, Finish, Means, Next, PaymentSource};
@@ -43,7 +43,7 @@ impl Charge {
             return false;
         }
         match found.decline() {
-            Some(decline) => decline.retryable,
+            Some(decline) => decline.retryable && !self.may_still_be_paid(requests),
             None => found.request_type.is_authentication(),
         }
     }
@@ -89,7 +89,7 @@ impl Charge {
         }
     }
 
-    /// Ends the wait for the payer of `awaited`, who did not come.
+    /// Ends the wait for the payer of `awaited`.
     ///
     /// # Errors
     /// What [`Misstep`] says.
@@ -97,21 +97,23 @@ impl Charge {
         &self,
         requests: Vec<TransactionRequest>,
         awaited: &TransactionRequest,
+        gone: Gone,
         new_id: NewId<'_>,
         now: Timestamp,
     ) -> Result<Option<Taken>, Misstep> {
-        let stopped = match awaited.request_type.is_authentication() {
-            true => Stopped::NotAuthenticated,
-            false => Stopped::Expired,
+        let stopped = match (awaited.request_type.is_authentication(), gone) {
+            (true, Gone::Expired | Gone::Withdrawn) => Stopped::NotAuthenticated,
+            (false, Gone::Expired) => Stopped::Expired,
+            (false, Gone::Withdrawn) => Stopped::Withdrawn,
         };
         let finish = Finish::Failed { by: awaited.provider_type, stopped };
-        let gone = TransactionRequest {
-            outcome: Outcome::Declined(expired(awaited)),
+        let ended = TransactionRequest {
+            outcome: Outcome::Declined(unpaid(awaited, gone)),
             told_by: Some(ToldBy::Nobody),
             authenticated: awaited.authenticated.as_deref().map(|known| Box::new(known.not_completed())),
             ..awaited.clone()
         };
-        self.tell(requests, &gone, |_, _| Next::Finish(finish), new_id, now)
+        self.tell(requests, &ended, |_, _| Next::Finish(finish), new_id, now)
     }
 
     /// Whether the charge waits for the payer of `found`.
@@ -133,7 +135,7 @@ impl Charge {
     ) -> Result<Option<Taken>, Misstep> {
         if let Outcome::Pending(_) = found.outcome {
             return match self.next(&requests, BUYER_IS_GONE, now) {
-                Next::Expire => self.without_payer(requests, found, new_id, now),
+                Next::Expire => self.without_payer(requests, found, Gone::Expired, new_id, now),
                 Next::Enroll
                 | Next::Authorize(_)
                 | Next::Analyse

@@ -55,14 +55,6 @@ impl Instructions {
             Self::Redirect { .. } | Self::QrCode { .. } | Self::Boleto(_) => false,
         }
     }
-
-    /// Whether a payer who keeps them may pay also after the provider has withdrawn them. A page shows him that it is over.
-    pub const fn stay_payable(&self) -> bool {
-        match self {
-            Self::QrCode { .. } | Self::Boleto(_) => true,
-            Self::Redirect { .. } | Self::Challenge { .. } | Self::HostedChallenge { .. } => false,
-        }
-    }
 }
 
 /// An operation that waits for the payer; the provider reports the outcome later.

@@ -325,13 +325,16 @@ impl PaymentMethod {
     /// What a charge ends as when it is not approved, for this reason.
     pub const fn unapproved(&self, stopped: Stopped) -> Unapproved {
         match (self, stopped) {
-            (Self::Nupay(_), Stopped::Expired | Stopped::PayerRefused) => Unapproved::Canceled,
+            (Self::Nupay(_), Stopped::Expired | Stopped::Withdrawn | Stopped::PayerRefused) => {
+                Unapproved::Canceled
+            }
             (
                 Self::Nupay(_),
                 Stopped::NotRetryable
                 | Stopped::NoProviderLeft
                 | Stopped::BudgetUsedUp
                 | Stopped::Interrupted
+                | Stopped::StillPayable
                 | Stopped::NotAuthenticated
                 | Stopped::Reproved
                 | Stopped::AnalysisFailed,

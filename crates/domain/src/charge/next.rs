@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 
 use super::attempt::{Outcome, TransactionRequest};
 use super::explanation::Stopped;
-use super::{Charge, ChargeState, FollowUpKind, OpenOperation};
+use super::{Charge, ChargeState, FollowUpKind, OpenOperation, PaymentSource};
 
 /// How long a payer has when the provider does not say.
 pub const EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
@@ -147,7 +147,7 @@ impl Charge {
             },
             Outcome::Approved(_) => self.next_after_approval(requests, last),
             Outcome::Declined(decline) | Outcome::NoEffect(decline) => {
-                match self.after_refusal(decline, means) {
+                match self.after_refusal(requests, decline, means) {
                     Ok(hop) => Next::Authorize(hop),
                     Err(stopped) => Next::Finish(Finish::Failed { by: last.provider_type, stopped }),
                 }
@@ -156,10 +156,16 @@ impl Charge {
     }
 
     /// The provider to ask after this refusal, or why none is asked.
-    fn after_refusal(&self, decline: &Decline, means: Means) -> Result<Hop, Stopped> {
+    fn after_refusal(
+        &self,
+        requests: &[TransactionRequest],
+        decline: &Decline,
+        means: Means,
+    ) -> Result<Hop, Stopped> {
         match decline.refused_by {
             RefusedBy::Payer => return Err(Stopped::PayerRefused),
             RefusedBy::Provider if !decline.retryable => return Err(Stopped::NotRetryable),
+            RefusedBy::Provider if self.may_still_be_paid(requests) => return Err(Stopped::StillPayable),
             RefusedBy::Provider => {}
         }
         match means {
@@ -169,6 +175,15 @@ impl Charge {
                 Some(_) if elapsed >= budget => Err(Stopped::BudgetUsedUp),
                 Some(hop) => Ok(hop),
             },
+        }
+    }
+
+    /// Whether a payer has something to pay with: a code, a line or a page. It may be paid although its provider has refused or
+    /// withdrawn it, so nobody else is asked for the money.
+    pub(super) fn may_still_be_paid(&self, requests: &[TransactionRequest]) -> bool {
+        match self.method.source() {
+            PaymentSource::Payer(_) => requests.iter().any(|request| request.pending().is_some()),
+            PaymentSource::Card(_) | PaymentSource::Wallet => false,
         }
     }
 

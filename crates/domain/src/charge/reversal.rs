@@ -194,7 +194,7 @@ impl Charge {
                 _,
             ) => Err(ReversalVerdict::TooEarly(ReversalReason::UnderWay)),
             // The payer may have paid all the same.
-            (ChargeState::Failed { .. }, _) if self.has_expired() => {
+            (ChargeState::Failed { .. }, _) if self.ended_unpaid() => {
                 Err(ReversalVerdict::TooEarly(ReversalReason::UnderWay))
             }
             // A case besides the one that has taken the money is recorded as well.

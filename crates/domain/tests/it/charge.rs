@@ -11,7 +11,7 @@ mod revoked;
 use std::time::Duration;
 
 use regente_domain::charge::attempt::{
-    Approval, Asks, Outcome, RequestStatus, RequestType, TransactionRequest, expired, never_arrived,
+    Approval, Asks, Gone, Outcome, RequestStatus, RequestType, TransactionRequest, never_arrived, unpaid,
 };
 use regente_domain::charge::explanation::{Considered, Explanation, Skipped, Stopped};
 use regente_domain::charge::instructions::{Instructions, Pending};
@@ -198,12 +198,37 @@ fn what_the_payer_does_decides() {
 #[test]
 fn a_payer_who_did_not_come_may_try_again_and_nobody_else_is_asked() {
     let awaited = authorization(0, instructed(None));
-    let gone = expired(&awaited);
-    assert_eq!((gone.code, gone.retryable), (DeclinedCode::Generic, true));
-    let ended = awaiting().without_payer(vec![awaited.clone()], &awaited, &|| id(8), NOW).unwrap().unwrap();
+    for gone in [Gone::Expired, Gone::Withdrawn] {
+        let refused = unpaid(&awaited, gone);
+        assert_eq!((refused.code, refused.retryable), (DeclinedCode::Generic, true));
+    }
+    let ended = awaiting().without_payer(vec![awaited.clone()], &awaited, Gone::Expired, &|| id(8), NOW);
+    let ended = ended.unwrap().unwrap();
     assert_eq!(ended.step.charge.state.status(), ChargeStatus::Failed);
     assert_eq!(ended.step.charge.explanation.stopped, Some(Stopped::Expired));
     assert_eq!(ended.step.next, None);
+    let canceled = awaiting().without_payer(vec![awaited.clone()], &awaited, Gone::Withdrawn, &|| id(8), NOW);
+    let canceled = canceled.unwrap().unwrap().step.charge;
+    assert_eq!(canceled.explanation.stopped, Some(Stopped::Withdrawn));
+    assert!(canceled.takes_late_payment());
+}
+
+#[test]
+fn whoever_has_something_to_pay_with_is_given_nothing_else() {
+    let source = PayerSource { customer_id: id(9) };
+    let pix = Pix { source, expires_in: 3600, additional_info: Vec::new(), items: None };
+    let by_payer = Charge { method: PaymentMethod::Pix(pix), ..awaiting() };
+    let next = |charge: &Charge, requests: &[TransactionRequest]| charge.next(requests, AT_ONCE, NOW);
+    let withdrawn = Outcome::Declined(Decline::of(DeclinedCode::Generic));
+    let told = [authorization(0, instructed(None)), of_payer(1, withdrawn.clone())];
+    assert_eq!(next(&by_payer, &told), failed(Stopped::StillPayable), "although it is retryable");
+    assert_eq!(next(&awaiting(), &told), Next::Authorize(hop(2)), "a card pays at another provider");
+    assert!(
+        !by_payer
+            .may_ask_on(&told[..1], &TransactionRequest { outcome: withdrawn.clone(), ..told[0].clone() })
+    );
+    let refused = [authorization(0, withdrawn)];
+    assert_eq!(next(&by_payer, &refused), Next::Authorize(hop(2)), "nothing was given out");
 }
 
 #[test]
@@ -293,7 +318,7 @@ fn money_that_comes_late_makes_the_charge_good_or_is_given_back() {
     assert_eq!(card.next_after_late(&[declined_at_once, undone], &found(0)), Next::Rest);
 
     let awaited = authorization(0, instructed(None));
-    let unpaid = [awaited.clone(), of_payer(1, Outcome::Declined(expired(&awaited)))];
+    let unpaid = [awaited.clone(), of_payer(1, Outcome::Declined(unpaid(&awaited, Gone::Expired)))];
     let expired = awaiting().with_one_more_request().fail(SANDBOX, Stopped::Expired, NOW).unwrap().charge;
     let approve = Next::Finish(Finish::Approved { by: SANDBOX, amount: charge().amount });
     assert_eq!(expired.next_after_late(&unpaid, &found(0)), approve);

@@ -157,6 +157,16 @@ fn each_end_says_why_nobody_else_was_asked() {
     let ends = [
         (refused(), Stopped::NotRetryable, "Such a refusal is final, so nobody else was asked."),
         (refused(), Stopped::NoProviderLeft, "No other provider was left to ask."),
+        (
+            refused(),
+            Stopped::Withdrawn,
+            "The session was canceled, so the payer was not waited for any longer.",
+        ),
+        (
+            refused(),
+            Stopped::StillPayable,
+            "What the payer had been given may still be paid, so nobody else was asked.",
+        ),
         (refused(), Stopped::BudgetUsedUp, "The time for the charge was used up, so nobody else was asked."),
         (
             Outcome::NoEffect(never_arrived()),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use regente_domain::charge::attempt::{Outcome, TransactionRequest};
+use regente_domain::charge::attempt::{Gone, Outcome, TransactionRequest};
 use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalVerdict};
 use regente_domain::charge::{
     AfterRevoking, BUYER_IS_GONE, ChargeState, Ended, FollowUpKind, Misstep, OrphanVoid, Step, Taken,
@@ -117,7 +117,7 @@ impl Orders {
             Job::Withdraw => {
                 let ChargeState::AwaitingPayer { .. } = charge.state else { return Ok(None) };
                 let awaited = requests.iter().rfind(|request| request.pending().is_some()).cloned().unwrap();
-                let taken = charge.without_payer(requests.clone(), &awaited, &ids, now)?;
+                let taken = charge.without_payer(requests.clone(), &awaited, Gone::Withdrawn, &ids, now)?;
                 Ok(taken.map(|taken| self.taken(stored, taken, false)))
             }
         }

@@ -70,7 +70,7 @@ pub(super) struct Prerequisites {
 
 impl Prerequisites {
     /// Reads them for a charge whose payer was away; `None` when the card, the merchant, the vendor or a required security
-    /// code no longer exists, and for a payer who has instructions already: those of another provider would not reach him.
+    /// code no longer exists, and for whoever pays without a stored card.
     pub(super) async fn of(app: &App, charge: &Charge) -> Result<Option<Self>, Error> {
         let source = match charge.method.source() {
             PaymentSource::Card(source) => stored_card(app, charge, source.card_id()).await?,

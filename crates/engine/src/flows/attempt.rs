@@ -183,7 +183,7 @@ impl Found {
     pub fn of(request: &TransactionRequest, finding: Finding) -> Self {
         match finding {
             Finding::Approved(approval) => Outcome::Approved(approval).into(),
-            Finding::Declined(decline) => Outcome::Declined(final_if_payable(request, decline)).into(),
+            Finding::Declined(decline) => Outcome::Declined(decline).into(),
             Finding::Pending(pending) => pending_outcome(request, pending).into(),
             Finding::Accepted(approval) => accepted_outcome(request, approval).into(),
             Finding::Paid(mut payments) => {
@@ -216,12 +216,6 @@ impl Found {
         let again = again.map(|payment| with(Outcome::Approved(payment.reference), payment.amount));
         [first].into_iter().chain(again).collect()
     }
-}
-
-/// Whoever has a code or a boleto may still pay it after it was withdrawn: nobody else is asked for the money.
-fn final_if_payable(request: &TransactionRequest, decline: Decline) -> Decline {
-    let is_payable = request.pending().is_some_and(|pending| pending.instructions.stay_payable());
-    Decline { retryable: decline.retryable && !is_payable, ..decline }
 }
 
 fn taken_back(payment: &Payment) -> Option<TakenBack> {

@@ -8,7 +8,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, SecurityCodeSent};
-use regente_domain::charge::attempt::{RequestType, ToldBy, TransactionRequest};
+use regente_domain::charge::attempt::{Gone, RequestType, ToldBy, TransactionRequest};
 use regente_domain::charge::{self, BUYER_IS_GONE, Charge, ChargeState, GoesBack, Means, Taken};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_store::cards;
@@ -57,8 +57,7 @@ pub async fn notified(app: &App, request: &TransactionRequest, found: impl Into<
     take_all(app, request, found, &Actor::Job(NOTIFICATION)).await
 }
 
-/// Ends the instructions of a payer who is not waited for any longer, as if he had not come in time. What he pays
-/// nevertheless is taken like any late payment.
+/// Ends the instructions of a payer whose session is canceled. What is paid nevertheless is taken like any late payment.
 pub async fn withdraw(
     app: &App,
     client_id: ClientId,
@@ -73,7 +72,8 @@ pub async fn withdraw(
         let awaited = requests.iter().rfind(|request| request.pending().is_some()).cloned();
         let awaited = awaited.ok_or_else(|| Error::internal("a charge that waits for nobody"))?;
         let now = app.clock.of(client_id);
-        let taken = charge.without_payer(requests, &awaited, &ids(app, &charge), now).map_err(misstep)?;
+        let taken = charge.without_payer(requests, &awaited, Gone::Withdrawn, &ids(app, &charge), now);
+        let taken = taken.map_err(misstep)?;
         let Some(taken) = taken else { return Ok(()) };
         match Planned::with(app, charge, taken, None).await?.carry_out(app, actor).await? {
             CarriedOut::Yes => return Ok(()),

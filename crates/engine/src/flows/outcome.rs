@@ -229,7 +229,7 @@ fn verdict<'a>(after: &Charge, ended: &'a TransactionRequest, code: SecurityCode
         // An authentication says nothing about the card.
         _ if !ended.request_type.is_authorization() => ChargeVerdict::Silent,
         Outcome::Approved(_) => ChargeVerdict::Confirmed(code),
-        Outcome::Declined(_) if after.has_expired() => ChargeVerdict::Silent,
+        Outcome::Declined(_) if after.ended_unpaid() => ChargeVerdict::Silent,
         Outcome::Declined(decline) => match decline.code.card_verdict() {
             CardVerdict::Final => ChargeVerdict::Refused(&decline.message),
             CardVerdict::Open => ChargeVerdict::Silent,

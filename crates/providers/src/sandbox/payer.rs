@@ -159,7 +159,7 @@ impl Sandbox {
         let asked = instructed(&history, key).filter(|_| payments(&history).is_empty());
         let (asked, _) = asked.ok_or(StageRefusal::NothingWaits)?;
         let refused = network_says(Decline::of(DeclinedCode::Generic), "sandbox withdrawn");
-        let finding = Finding::Declined(Decline { retryable: false, ..refused });
+        let finding = Finding::Declined(refused);
         let (amount, currency) = (asked.amount, asked.currency);
         let deed = Deed::Withdrawal { authorization_key: key };
         let entered = Answered { deed, amount, currency, finding, division: None };

@@ -332,6 +332,10 @@ fn what_came_then(timeline: &Timeline, step: &TimelineStep) -> Option<&'static s
             Stopped::BudgetUsedUp => "The time for the charge was used up, so nobody else was asked.",
             Stopped::Interrupted => "It became known only when the buyer was gone, so nobody else was asked.",
             Stopped::Expired => "The payer did not pay in time.",
+            Stopped::Withdrawn => "The session was canceled, so the payer was not waited for any longer.",
+            Stopped::StillPayable => {
+                "What the payer had been given may still be paid, so nobody else was asked."
+            }
             Stopped::PayerRefused => "The payer refused to pay.",
             Stopped::NotAuthenticated => "The cardholder was not authenticated as the merchant demands.",
             Stopped::Reproved => "So nobody was asked for the money.",
@@ -399,12 +403,15 @@ fn ending(charge: &Charge, steps: &[TimelineStep]) -> String {
         }
         ChargeState::Failed { .. } => "It failed: nobody took it.".to_owned(),
         ChargeState::Canceled { .. } => match charge.explanation.stopped {
-            Some(Stopped::Expired | Stopped::PayerRefused) => "It was canceled: nobody paid it.".to_owned(),
+            Some(Stopped::Expired | Stopped::Withdrawn | Stopped::PayerRefused) => {
+                "It was canceled: nobody paid it.".to_owned()
+            }
             Some(
                 Stopped::NotRetryable
                 | Stopped::NoProviderLeft
                 | Stopped::BudgetUsedUp
                 | Stopped::Interrupted
+                | Stopped::StillPayable
                 | Stopped::NotAuthenticated
                 | Stopped::Reproved
                 | Stopped::AnalysisFailed,

@@ -133,7 +133,8 @@ pub(crate) async fn pays_after_a_withdrawal(app: &TestApp, charge: &Value, void:
     let withdrawn = read(app, charge).await;
     assert_eq!(withdrawn["status"], "failed");
     let error = &newest(&withdrawn)["providerError"];
-    assert_eq!((&error["declinedCode"], &error["retryable"]), (&json!("generic"), &json!(false)));
+    assert_eq!((&error["declinedCode"], &error["retryable"]), (&json!("generic"), &json!(true)));
+    assert_eq!(stopped(app, charge).await, "still_payable", "nobody else is asked");
     happens(app, charge, 0, PAYS).await;
     let request = stored(app, charge).await.remove(0);
     app.later(HOUR).await;

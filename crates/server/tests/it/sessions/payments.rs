@@ -11,6 +11,7 @@ use regente_store::jobs;
 use serde_json::{Value, json};
 
 use super::{buyer, by_card, by_pix, create, history, pay, read, session_body};
+use crate::charges::payers::stopped;
 use crate::charges::pix::paid::{MINUTE, PAYS, happens, stored};
 use crate::charges::redirects::address;
 use crate::charges::{single_merchant, text};
@@ -221,7 +222,14 @@ async fn a_canceled_session_gives_back_what_is_paid(app: TestApp) {
     let canceled = json!({ "id": session["id"], "status": "canceled" });
     assert_eq!(app.post(&path, &json!({})).await.expect(201), canceled);
     app.later(SECOND).await;
-    assert_eq!(charge(&app, &pix).await["status"], "failed", "nobody is waited for");
+    let withdrawn = charge(&app, &pix).await;
+    assert_eq!(withdrawn["status"], "failed", "nobody is waited for");
+    let error = &withdrawn["transactionRequests"][0]["providerError"];
+    assert_eq!(
+        (&error["declinedCode"], &error["retryable"], &error["networkDeniedReason"]),
+        (&json!("generic"), &json!(true), &json!("withdrawn"))
+    );
+    assert_eq!(stopped(&app, &pix).await, "withdrawn");
     assert_eq!(state(&read(&app, &session).await), ("canceled", 0, 0, "canceled"));
     assert_eq!(app.post(&path, &json!({})).await.expect(201), canceled, "again");
     refused(&pay(&app, &session, &by_card(APPROVED)).await.expect(422), "session_disabled");

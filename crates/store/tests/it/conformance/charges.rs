@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{
-    Approval, Asks, OpenReason, Outcome, RequestType, TransactionRequest, expired, never_arrived,
+    Approval, Asks, Gone, OpenReason, Outcome, RequestType, TransactionRequest, never_arrived, unpaid,
 };
 use regente_domain::charge::explanation::{Considered, Explanation, Skipped};
 use regente_domain::charge::instructions::{Instructions, Pending};
@@ -277,8 +277,10 @@ async fn a_request_that_has_instructed_the_payer_is_asked_about_until_that_is_kn
 
     let asks = Asks::about(&found.request, RequestType::Authorization, request.amount);
     let told = awaiting.with_one_more_request();
-    let declined =
-        Outcome::Declined(Decline { transaction_id: Some("refused".to_owned()), ..expired(&found.request) });
+    let declined = Outcome::Declined(Decline {
+        transaction_id: Some("refused".to_owned()),
+        ..unpaid(&found.request, Gone::Expired)
+    });
     let told = told.begin_request(id(0x201), asks, later(90)).end(declined, None, later(90));
     write(&store, |batch| {
         transaction_requests::tell(batch, request.id, &told, Probing::GoesOn, &Actor::Operator).unwrap();

@@ -283,8 +283,8 @@ async fn a_provider_that_withdraws_it_fails_it(app: TestApp) {
     let failed = read(&app, &charge).await;
     assert_eq!((&failed["status"], &failed["amount"]), (&json!("failed"), &json!(150)), "{failed:#}");
     let error = &newest(&failed)["providerError"];
-    assert_eq!((&error["declinedCode"], &error["retryable"]), (&json!("generic"), &json!(false)));
-    assert_eq!(stopped(&app, &charge).await, "not_retryable");
+    assert_eq!((&error["declinedCode"], &error["retryable"]), (&json!("generic"), &json!(true)));
+    assert_eq!(stopped(&app, &charge).await, "still_payable");
     assert_eq!(announced(&app, text(&charge["id"])).await, ["pending", "failed"]);
     let mut body = nupay_body(&single_merchant(&app).await);
     body["currency"] = json!("USD");
