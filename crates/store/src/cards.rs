@@ -1,6 +1,6 @@
 //! Stores cards. The number and the holder's name are sealed; the displayable data is not.
 
-use regente_domain::card::record::{Card, CardFace, CardLink, CardState};
+use regente_domain::card::record::{Card, CardFace, CardLink, CardState, Unchecked};
 use regente_domain::id::{CardId, ClientId, CustomerId};
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -222,7 +222,9 @@ pub async fn ids_of_customer(
 fn doc(card: &Card) -> Result<Json, StoreError> {
     let reason = match &card.state {
         CardState::Failed { reason } => Some(reason.clone()),
-        CardState::Verifying | CardState::Pending | CardState::Active => None,
+        // Cards of earlier releases have none while they are pending.
+        CardState::Pending(Unchecked::WithoutMerchant) => Some(Unchecked::WithoutMerchant.word().to_owned()),
+        CardState::Pending(Unchecked::NotAskedFor) | CardState::Verifying | CardState::Active => None,
     };
     let (face, claim) = (card.face.clone(), card.claim.clone());
     let unknown = card.unknown_members.clone();
@@ -278,7 +280,10 @@ fn from_row(row: &Row) -> Result<StoredCard, StoreError> {
     let status: String = row.get("status")?;
     let state = match status.as_str() {
         "verifying" => CardState::Verifying,
-        "pending" => CardState::Pending,
+        "pending" => {
+            let why = doc.reason.as_deref().and_then(Unchecked::parse);
+            CardState::Pending(why.unwrap_or(Unchecked::NotAskedFor))
+        }
         "active" => CardState::Active,
         "failed" => CardState::Failed { reason: doc.reason.unwrap_or_default() },
         _ => return Err(corrupt("status")),

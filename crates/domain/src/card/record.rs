@@ -28,7 +28,7 @@ pub enum CardState {
     /// A provider is checking the card; it is not shown until the provider has answered.
     Verifying,
     /// Not validated yet, usable meanwhile.
-    Pending,
+    Pending(Unchecked),
     /// A check or a charge has succeeded.
     Active,
     /// A check was refused, or a charge with a final reason: must not be used.
@@ -38,15 +38,22 @@ pub enum CardState {
     },
 }
 
-/// The reason that the interface shows for a card stored without a check.
-pub const NOT_CHECKED: &str = "cvv check was sent as false";
+words! {
+    /// Why a card is stored without a check: the reason that the interface shows.
+    Unchecked {
+        /// No check was asked for.
+        NotAskedFor = "cvv check was sent as false",
+        /// A check was asked for, and no merchant named whose provider could do it.
+        WithoutMerchant = "cvv check was sent without merchantId",
+    }
+}
 
 impl CardState {
     /// The state on the wire; `verifying` is never shown.
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Verifying => "verifying",
-            Self::Pending => CardStatus::Pending.word(),
+            Self::Pending(_) => CardStatus::Pending.word(),
             Self::Active => CardStatus::Active.word(),
             Self::Failed { .. } => CardStatus::Failed.word(),
         }
@@ -164,14 +171,14 @@ impl Card {
     /// is noted on an active one too.
     pub fn after_charge(&self, verdict: ChargeVerdict<'_>, now: Timestamp) -> Option<Self> {
         match (&self.state, verdict) {
-            (CardState::Pending, ChargeVerdict::Confirmed(code)) => Some(self.confirm(code, now)),
+            (CardState::Pending(_), ChargeVerdict::Confirmed(code)) => Some(self.confirm(code, now)),
             (CardState::Active, ChargeVerdict::Confirmed(code @ SecurityCodeSent::Yes))
                 if !self.cvv_checked =>
             {
                 Some(self.confirm(code, now))
             }
-            (CardState::Pending, ChargeVerdict::Refused(reason)) => Some(self.refuse(reason, now)),
-            (CardState::Pending, ChargeVerdict::Silent)
+            (CardState::Pending(_), ChargeVerdict::Refused(reason)) => Some(self.refuse(reason, now)),
+            (CardState::Pending(_), ChargeVerdict::Silent)
             | (CardState::Verifying | CardState::Active | CardState::Failed { .. }, _) => None,
         }
     }

@@ -2,7 +2,7 @@
 //! code.
 
 use regente_domain::card::Brand;
-use regente_domain::card::record::{Card, CardState, NOT_CHECKED};
+use regente_domain::card::record::{Card, CardState};
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::id::{CardId, ClientId, CustomerId, ProviderId, TransactionRequestId};
 use regente_domain::time::Timestamp;
@@ -92,7 +92,7 @@ impl CardView {
 
 fn status_reason(card: &Card) -> Option<String> {
     match &card.state {
-        CardState::Pending => Some(NOT_CHECKED.to_owned()),
+        CardState::Pending(why) => Some(why.word().to_owned()),
         CardState::Failed { reason } => Some(reason.clone()),
         CardState::Active | CardState::Verifying => None,
     }

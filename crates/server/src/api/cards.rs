@@ -6,7 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use regente_domain::card::record::{Card, CardState};
+use regente_domain::card::record::{Card, CardState, Unchecked};
 use regente_domain::id::{CardId, MerchantId, TokenId};
 use regente_domain::session::Session;
 use regente_engine::audit::{self, Openings};
@@ -77,7 +77,14 @@ pub struct ZeroDollarBody {
 
 struct NewCard {
     token_id: TokenId,
-    check_at: Option<MerchantId>,
+    check: Asked,
+}
+
+/// Whether the card is to be checked.
+enum Asked {
+    /// By a provider of this merchant.
+    At(MerchantId),
+    No(Unchecked),
 }
 
 fn read(fields: &Fields<'_>) -> Option<NewCard> {
@@ -88,7 +95,12 @@ fn read(fields: &Fields<'_>) -> Option<NewCard> {
         Some((merchant_id, cvv_check)) => (merchant_id.or(flat.0), cvv_check.or(flat.1)),
         None => flat,
     };
-    Some(NewCard { token_id: token_id?, check_at: merchant_id.filter(|_| cvv_check == Some(true)) })
+    let check = match (cvv_check, merchant_id) {
+        (Some(true), Some(merchant_id)) => Asked::At(merchant_id),
+        (Some(true), None) => Asked::No(Unchecked::WithoutMerchant),
+        (Some(false) | None, _) => Asked::No(Unchecked::NotAskedFor),
+    };
+    Some(NewCard { token_id: token_id?, check })
 }
 
 fn read_zero_dollar(fields: &Fields<'_>) -> (Option<MerchantId>, Option<bool>) {
@@ -142,8 +154,8 @@ pub(super) async fn store(
     let attempt = app.limiters.card_testing.begin(&caller, peer)?;
     let new = body.read(read)?;
     let seed = sandbox_seed(&headers)?;
-    match new.check_at {
-        Some(merchant_id) => {
+    match new.check {
+        Asked::At(merchant_id) => {
             let claim = match idempotency::read(&app, &caller, &headers, "POST /v1/cards", &body).await? {
                 KeyLookup::New(claim) => claim,
                 KeyLookup::Answered(finished) => return body_response(finished),
@@ -161,10 +173,10 @@ pub(super) async fn store(
             )
             .await
         }
-        None => {
+        Asked::No(why) => {
             let openings = Openings::of(&app, &caller, &request_id);
             let answer = commit_once(&app, &caller, &headers, "POST /v1/cards", &body, || async {
-                unchecked(&app, &caller, &request_id, new.token_id, &openings).await
+                unchecked(&app, &caller, &request_id, (new.token_id, why), &openings).await
             })
             .await?;
             if !is_replay(&answer) {
@@ -201,10 +213,10 @@ async fn unchecked(
     app: &App,
     caller: &Caller,
     request_id: &RequestId,
-    token_id: TokenId,
+    (token_id, why): (TokenId, Unchecked),
     openings: &Openings,
 ) -> Result<Planned, Error> {
-    let (card, details) = from_token(app, caller, token_id, CardState::Pending, openings).await?;
+    let (card, details) = from_token(app, caller, token_id, CardState::Pending(why), openings).await?;
     let sealed = seal_card(app, caller.client_id, card.id, &details);
     let mut batch = Batch::new(caller.client_id);
     openings.record(&mut batch);

@@ -3,7 +3,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::card::Cvv;
-use regente_domain::card::record::CardState;
+use regente_domain::card::record::{CardState, Unchecked};
 use regente_domain::id::{CardId, CustomerId, Id, TokenId, of};
 use regente_domain::purchase::{Advance, Noted, Phase, Purchase, RESULT_WITHIN, Slot};
 use regente_store::tokens::{StoredToken, TokenKind};
@@ -160,7 +160,9 @@ impl Accepting<'_> {
         let TokenContents::Card(details) = opened else {
             return Err(unusable(&place));
         };
-        let card = new_card(self.app, self.caller.client_id, &details, CardState::Pending).await?;
+        let card =
+            new_card(self.app, self.caller.client_id, &details, CardState::Pending(Unchecked::NotAskedFor))
+                .await?;
         must_not_name(self.app, &card, self.words).await?;
         let sealed = seal_card(self.app, self.caller.client_id, card.id, &details);
         cards::insert(&mut self.batch, &card, sealed.number, sealed.holder)?;

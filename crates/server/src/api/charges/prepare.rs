@@ -2,7 +2,7 @@
 //! trace; only a payer in the body who is not a customer yet is created, once nothing else can be refused.
 
 use regente_domain::card::Cvv;
-use regente_domain::card::record::CardState;
+use regente_domain::card::record::{CardState, Unchecked};
 use regente_domain::charge::analysis::Screening;
 use regente_domain::charge::authentication::{
     Authentication, Authenticator, LiabilityShift, Purpose as Purpose3ds,
@@ -386,7 +386,7 @@ async fn store_first(
     details: CardDetails,
     token_id: Option<TokenId>,
 ) -> Result<Carded, Error> {
-    let card = new_card(app, caller.client_id, &details, CardState::Pending).await?;
+    let card = new_card(app, caller.client_id, &details, CardState::Pending(Unchecked::NotAskedFor)).await?;
     let sealed = seal_card(app, caller.client_id, card.id, &details);
     Ok(Carded {
         source: CardSource::Card { card_id: card.id },
@@ -460,7 +460,7 @@ async fn default_card(app: &App, caller: &Caller, owner: CardOwner, cvv: CvvSour
     }
     let of_customer = cards::of_customer(&app.store, caller.client_id, customer.real_id).await?;
     let usable = |stored: &&cards::StoredCard| match stored.card.state {
-        CardState::Active | CardState::Pending => true,
+        CardState::Active | CardState::Pending(_) => true,
         CardState::Failed { .. } | CardState::Verifying => false,
     };
     let Some(card_id) = of_customer.iter().find(usable).map(|stored| stored.card.id) else {

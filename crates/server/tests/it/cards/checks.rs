@@ -89,12 +89,24 @@ async fn the_nested_members_win(app: TestApp) {
 
 async fn without_both_members_nothing_is_checked(app: TestApp) {
     let merchant = single_merchant(&app).await;
-    for change in [json!({ "merchantId": null }), json!({ "cvvCheck": false }), json!({ "cvvCheck": null })] {
+    let (no_merchant, not_asked) = ("cvv check was sent without merchantId", "cvv check was sent as false");
+    for (change, reason) in [
+        (json!({ "merchantId": null }), no_merchant),
+        (json!({ "cvvCheck": false }), not_asked),
+        (json!({ "cvvCheck": null }), not_asked),
+        (json!({ "merchantId": null, "cvvCheck": null }), not_asked),
+        (json!({ "merchantId": null, "cvvCheck": null, "zeroDollar": { "cvvCheck": true } }), no_merchant),
+    ] {
         let mut sent = body(&app, WRONG_CVV, &merchant).await;
         sent.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
         let card = app.post("/v1/cards", &sent).await.expect(201);
-        assert_eq!(card["status"], "pending", "{change}");
+        assert_eq!((&card["status"], &card["statusReason"]), (&json!("pending"), &json!(reason)), "{change}");
         assert!(card.get("transactionRequests").is_none());
+        assert_eq!(
+            read(&app, card["id"].as_str().unwrap()).await["statusReason"],
+            reason,
+            "also when it is read"
+        );
     }
 }
 
