@@ -107,6 +107,12 @@ fn is_kind_of(country: Country, kind: &str) -> bool {
     }
 }
 
+/// Whether a country has such a document in its list, or it is `noDocument`; in any case.
+pub fn is_listed_kind(kind: &str) -> bool {
+    let mut listed = Country::all().flat_map(|country| country.document_types());
+    kind.eq_ignore_ascii_case(NO_DOCUMENT) || listed.any(|known| known.name.eq_ignore_ascii_case(kind))
+}
+
 fn kind_rule(country: Country) -> String {
     match country.document_types() {
         [] => format!("must be 1 to {} letters and digits", chars_max::DOCUMENT_NUMBER),

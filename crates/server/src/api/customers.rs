@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::{Extension, Json};
 use regente_domain::charge::later_of;
-use regente_domain::customer::normal_number;
+use regente_domain::customer::{is_listed_kind, normal_number};
 use regente_domain::id::CustomerId;
 use regente_domain::text::chars_max;
 use regente_engine::audit;
@@ -109,7 +109,7 @@ pub struct CustomerListQuery {
     sort: Option<String>,
     /// Ids, separated by commas.
     id: Option<String>,
-    /// Document types in upper or lower case, separated by commas.
+    /// Document types that countries list, or `noDocument`, in upper or lower case, separated by commas.
     #[param(rename = "document.type")]
     document_type: Option<String>,
     /// Document numbers with or without punctuation, separated by commas.
@@ -155,7 +155,7 @@ struct Filter {
 impl Filter {
     fn read(parameters: &Parameters<'_>) -> Self {
         let document_types = parameters.texts("document.type", chars_max::DOCUMENT_NUMBER);
-        if document_types.iter().any(|name| !name.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
+        if document_types.iter().any(|name| !is_listed_kind(name)) {
             parameters.problem("document.type", "must be a document type");
         }
         let numbers = parameters.texts("document.number", chars_max::DOCUMENT_NUMBER);

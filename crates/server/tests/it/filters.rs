@@ -28,7 +28,7 @@ fn wrong(path: &str, name: &str) -> Vec<String> {
             _,
             "created" | "created.gt" | "created.lt" | "createdAt" | "deadline.lt" | "at" | "at.gt" | "at.lt",
         ) => &["yesterday", "2026-13-01", "1"],
-        (_, "document.type") => &["c-p-f"],
+        (_, "document.type") => &["foo", "c-p-f", "cpf,foo"],
         (_, "document.number") => &["--"],
         (_, "email") => &["rita"],
         (_, "businessName") => &["ab"],
