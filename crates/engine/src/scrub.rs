@@ -4,36 +4,25 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use regente_domain::card::in_text::{UUID_CHARS, groups_from, is_uuid_at, with_masks};
+use regente_domain::card::in_text::{Normal, digits_in, for_each_run};
 use regente_domain::card::{CardNumber, passes_luhn};
 
-/// Masks card numbers: groups of digits, optionally separated by a space or a dash, that have 13 to 19 digits together
-/// and pass the Luhn check. A masked number looks like `[card 491674…4124]`.
+/// Masks card numbers: groups of digits of any script, optionally separated by a space or a dash, that have 13 to 19 digits
+/// together and pass the Luhn check. A masked number looks like `[card 491674…4124]`.
 pub fn scrub(line: &[u8]) -> Cow<'_, [u8]> {
-    let cards = find_cards(line);
-    if cards.is_empty() {
-        return Cow::Borrowed(line);
+    let text = String::from_utf8_lossy(line);
+    let normal = Normal::of(&text);
+    let cards = find_cards(normal.plain());
+    match cards.is_empty() {
+        true => Cow::Borrowed(line),
+        false => Cow::Owned(normal.with_masks(&cards).into_bytes()),
     }
-    Cow::Owned(with_masks(line, &cards))
 }
 
 fn find_cards(line: &[u8]) -> Vec<Range<usize>> {
     let mut cards = Vec::new();
-    let mut at = 0;
-    while at < line.len() {
-        if !line[at].is_ascii_digit() && !is_uuid_at(line, at) {
-            at += 1;
-            continue;
-        }
-        if is_uuid_at(line, at) {
-            at += UUID_CHARS;
-            continue;
-        }
-        let separator = |end: usize| matches!(line.get(end), Some(b' ' | b'-')).then_some(1);
-        let groups = groups_from(line, at, separator);
-        at = groups.last().map_or(at + 1, |group| group.end);
-        find_in_groups(line, &groups, &mut cards);
-    }
+    let separator = |rest: &[u8]| usize::from(matches!(rest.first(), Some(b' ' | b'-')));
+    for_each_run(line, separator, |groups| find_in_groups(line, groups, &mut cards));
     cards
 }
 
@@ -79,8 +68,4 @@ fn find_in_long_group(line: &[u8], group: Range<usize>, cards: &mut Vec<Range<us
             None => start += 1,
         }
     }
-}
-
-fn digits_in(text: &[u8]) -> impl DoubleEndedIterator<Item = u8> {
-    text.iter().copied().filter(u8::is_ascii_digit)
 }

@@ -1,3 +1,5 @@
+mod spellings;
+
 use regente_domain::card::in_text::{has_number, has_security_code, is_security_code, masked, numbers_like};
 
 #[test]
@@ -21,6 +23,35 @@ fn a_number_of_a_known_range_is_found_however_it_is_grouped() {
         "01a1fabf-18a4-7000-a66d-63a5d8615839 4916745120294124",
         "pan4916745120294124",
         "número:4916745120294124😀",
+        // Signs and ends of lines between the digits.
+        "4916.7451.2029.4124",
+        "4916/7451/2029/4124",
+        "4916, 7451, 2029, 4124",
+        "4916_7451_2029_4124",
+        "4916 | 7451 | 2029 | 4124",
+        "4916\n7451\r\n2029\n4124",
+        "4916\t7451\t2029\t4124",
+        "4916·7451·2029·4124",
+        "4.9.1.6.7.4.5.1.2.0.2.9.4.1.2.4",
+        "4😀9😀1😀6😀7😀4😀5😀1😀2😀0😀2😀9😀4😀1😀2😀4",
+        "(4916)7451(2029)4124",
+        "49167451-20294124",
+        "4916745120294124, 2026",
+        // Digits of other scripts.
+        "４９１６７４５１２０２９４１２４",
+        "４９１６－７４５１－２０２９－４１２４",
+        "٤٩١٦٧٤٥١٢٠٢٩٤١٢٤",
+        "४९१६ ७४५१ २०२९ ४१२४",
+        "𝟒𝟗𝟏𝟔𝟩𝟜𝟝𝟙𝟐𝟎𝟐𝟗𝟺𝟷𝟸𝟺",
+        "④⑨①⑥⑦④⑤①②⓪②⑨④①②④",
+        "4916745⑫0294124",
+        "4\u{fe0f}\u{20e3}9\u{fe0f}\u{20e3}16745120294124",
+        "⁴⁹¹⁶₇₄₅₁2029４１２४",
+        // What cannot be seen.
+        "4916\u{200b}7451\u{200b}2029\u{200b}4124",
+        "49\u{200d}16\u{2060}74\u{feff}51\u{ad}20\u{200c}29\u{180e}41\u{e0041}24",
+        "4\u{336}9\u{336}1\u{336}6\u{336}745120294124",
+        "4916\u{1}745120294124",
         "4916745120294124 4916 7451 2029 4124 371511430434941",
     ] {
         assert!(has_number(text), "{text}");
@@ -41,11 +72,25 @@ fn what_only_looks_like_a_number_is_no_number() {
         "14916745120294124",
         "4222222222222",
         "378282246310005000",
-        // A bar code of goods, a telephone, two of them.
+        "4916    7451    2029    4124",
+        "4916a7451b2029c4124",
+        // A bar code of goods, a telephone, two of them in each form.
         "4006381333924",
         "+55 41 99876-5432",
         "41 99876-0008 41 99876-1236",
         "5541998765432",
+        "49167451 20294124",
+        "49167451 / 20294124",
+        "4916-7451, 2029-4124",
+        "4916-7451 2029-4124",
+        "1120-4916, 7451-2029, 4124-1120",
+        // Documents, dates, amounts, versions, addresses.
+        "529.982.247-25, 390.533.447-05",
+        "2026-11-28 03:41:07, 28/11/2026 03:41",
+        "20261128034107",
+        "R$ 4.556.684,53 + R$ 1.234,56 = R$ 4.557.919,09",
+        "192.168.100.200:8080",
+        "CEP 80010-000, 41 3333-4444",
         // Ids, and a hash around digits.
         "49167451-2029-4124-9000-012345678901",
         "id=49167451-2029-4124-9000-012345678901;",
@@ -67,6 +112,11 @@ fn what_only_looks_like_a_number_is_no_number() {
 fn masks_leave_six_and_four_digits() {
     assert_eq!(masked("order-231"), "order-231");
     assert_eq!(masked("a 4916-7451-2029-4124, b"), "a [card 491674…4124], b");
+    assert_eq!(
+        masked("à ４９１６.７４５１\u{200b}.２０２９.４１２４\u{200b}, ç"),
+        "à [card 491674…4124]\u{200b}, ç"
+    );
+    assert_eq!(masked("x④⑨①⑥⑦④⑤⑫⓪②⑨④①②④ y"), "x[card 491674…4124] y");
     let both = masked("4916745120294124/371511430434941é");
     assert_eq!(both, "[card 491674…4124]/[card 371511…4941]é");
     assert!(!has_number(&both));
@@ -74,9 +124,13 @@ fn masks_leave_six_and_four_digits() {
 
 #[test]
 fn a_known_card_is_found_in_any_spelling() {
-    for text in
-        ["4916745120294124", "x4916.7451.2029.4124y", "7-49 16 74 51 20 29 41 24/9", "49167451202941249"]
-    {
+    for text in [
+        "4916745120294124",
+        "x4916.7451.2029.4124y",
+        "7-49 16 74 51 20 29 41 24/9",
+        "49167451202941249",
+        "a４９b１６ ７４٥١ 20\u{200b}29 4124",
+    ] {
         let found = numbers_like(text, "491674", "4124");
         assert_eq!(
             found.iter().map(|number| number.expose_digits()).collect::<Vec<_>>(),
@@ -101,6 +155,25 @@ fn a_security_code_is_found_by_its_name() {
         "Código de Segurança é 220",
         "CÓDIGO DE SEGURANÇA 220",
         "card_cvv=\"220\"",
+        "cod. seg. 220",
+        "Cód. de seg.: 220",
+        "cod seg 0560",
+        "código de segurança: 220",
+        "CO\u{301}DIGO DE SEGURANC\u{327}A 220",
+        "código de segurança do cartão — 220",
+        "código de seguridad: 220",
+        "Security-Code 220",
+        "sec.code=220",
+        "card verification value 220",
+        "cvc 220",
+        "CVC2: 220",
+        "cvv2220",
+        "cvv number 220",
+        "ＣＶＶ ２２０",
+        "c\u{200b}vv ٢٢٠",
+        "cvv ②②⓪",
+        "cvv: 2 2 0",
+        "cvv 0-5-6-0",
     ] {
         assert!(has_security_code(text), "{text}");
     }
@@ -115,6 +188,13 @@ fn a_security_code_is_found_by_its_name() {
         "xcvv 220",
         "code 220",
         "zip code 220",
+        "cod. 220",
+        "seg. 220, ter. 221",
+        "código de barras 220",
+        "código de segurança 123456",
+        "cvv 2 2",
+        "cvv 2 2 0 5 6",
+        "cvv2 em 10 vezes",
     ] {
         assert!(!has_security_code(text), "{text}");
     }
@@ -122,9 +202,14 @@ fn a_security_code_is_found_by_its_name() {
 
 #[test]
 fn a_member_may_be_named_after_a_security_code() {
-    for (name, value) in
-        [("cvv", "220"), ("cardCvv", "0560"), ("security_code", " 220 "), ("codigoDeSegurança", "220")]
-    {
+    for (name, value) in [
+        ("cvv", "220"),
+        ("cardCvv", "0560"),
+        ("security_code", " 220 "),
+        ("codigoDeSegurança", "220"),
+        ("codSeg", "２２０"),
+        ("cvv2", "220"),
+    ] {
         assert!(is_security_code(name, value), "{name}");
     }
     for (name, value) in [("cvv", "M"), ("cvv", "22"), ("cvvCheck", "220"), ("code", "220")] {

@@ -46,6 +46,12 @@ impl Canary {
         })
     }
 
+    /// The number in the digits of a script, whose zero is this.
+    pub fn in_digits_of(&self, zero: char) -> String {
+        let digit = |digit: u8| char::from_u32(u32::from(zero) + u32::from(digit - b'0'));
+        self.number.bytes().map(|byte| digit(byte).expect("ten digits stand in a row")).collect()
+    }
+
     /// The number in groups of four digits.
     pub fn spaced(&self, separator: &str) -> String {
         [&self.number[..4], &self.number[4..8], &self.number[8..12], &self.number[12..]].join(separator)

@@ -93,8 +93,11 @@ fn forms(canary: &Canary) -> Vec<(&'static str, Vec<u8>)> {
         forms.push(("hexadecimal digits", hex::encode(window).into_bytes()));
         forms.push(("UTF-16", window.iter().flat_map(|digit| [*digit, 0]).collect()));
     }
-    for separator in [" ", "-", ".", "\u{a0}"] {
+    for separator in [" ", "-", ".", "\u{a0}", "\n", "\\n", " / ", "\u{200b}"] {
         forms.push(("groups", canary.spaced(separator).into_bytes()));
+    }
+    for zero in ['０', '٠', '𝟎'] {
+        forms.push(("digits of another script", canary.in_digits_of(zero).into_bytes()));
     }
     for (index, shift) in ["", "x", "xx"].into_iter().enumerate() {
         // The part that does not depend on surrounding bytes: whole groups of three bytes.

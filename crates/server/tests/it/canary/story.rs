@@ -431,7 +431,14 @@ impl<'a> Story<'a> {
                 first.number.clone(),
                 format!("paid by {} at last", first.spaced(" ")),
                 format!("{} cvv {}", first.spaced("-"), first.cvv),
+                first.spaced("."),
                 second.spaced(" "),
+                second.spaced("\n"),
+                second.spaced(" / "),
+                second.spaced("\u{200b}"),
+                second.in_digits_of('０'),
+                second.in_digits_of('٠'),
+                second.in_digits_of('𝟎'),
             ] {
                 let text = if place == "/endpoint" { format!("https://shop.example/{text}") } else { text };
                 let sent = with(&body, place, json!(text));
@@ -443,7 +450,7 @@ impl<'a> Story<'a> {
                 assert!(details.ends_with("must not contain a card number"), "{path} {place}: {details}");
             }
         }
-        for code in ["cvv ", "CVC: ", "código de segurança "] {
+        for code in ["cvv ", "CVC: ", "código de segurança ", "cod. seg. ", "Security-Code: "] {
             let canary = self.canary(Fate::Approved);
             let body = put(self.inline(&canary), "description", format!("{code}{}", canary.cvv));
             self.post("/v1/charges", &body).await.expect(400);
