@@ -1,5 +1,6 @@
 //! Settings: their sources, refusals, and their listing.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -301,6 +302,34 @@ fn every_setting_can_be_given_by_its_variable() {
         given += 1;
     }
     assert!(given > 30, "{given}");
+}
+
+/// The page has a row for each setting, with its name and its default.
+#[test]
+fn the_manual_has_every_setting_with_its_default() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let rows: Vec<(&str, &str)> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split_once("` | "))
+        .filter_map(|(name, rest)| Some((name, rest.split_once(" | ")?.0)))
+        .collect();
+    let loaded = Loaded::read(&Sources::default()).unwrap().to_json();
+    let settings = loaded.as_object().unwrap();
+    let named: BTreeSet<&str> = rows.iter().map(|(name, _)| *name).collect();
+    let there: BTreeSet<&str> = settings.keys().map(String::as_str).collect();
+    assert_eq!(named, there);
+    assert_eq!(rows.len(), there.len(), "each has one row");
+    for (name, default) in rows {
+        let value = &settings[name]["value"];
+        let value = match value.is_null() {
+            true => "none".to_owned(),
+            false => value.as_str().map_or_else(|| value.to_string(), str::to_owned),
+        };
+        let value = value.replace("regente-data/", "<data_dir>/");
+        let said = default.replace(' ', "");
+        assert!(said.contains(&value), "{name}: the default is {value}, the page says {default}");
+    }
 }
 
 #[test]
