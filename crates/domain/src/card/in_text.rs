@@ -171,18 +171,18 @@ fn length_of_number(plain: &[u8], groups: &[Range<usize>]) -> Option<usize> {
             continue;
         }
         let digits = std::str::from_utf8(&digits[..count]).unwrap_or_default();
+        // Nine of ten end here, before the ranges are looked through.
+        if !passes_luhn(digits.bytes()) {
+            continue;
+        }
         // Its first digits tell the brand, however many follow.
         let Some(brand) = *brand.get_or_insert_with(|| Brand::of_digits(digits)) else { break };
-        if is_number_of(brand, digits) && is_written_so(plain, &groups[..=place]) {
+        let is_number = brand.lengths().contains(&count) && !is_cnpj(digits);
+        if is_number && is_written_so(plain, &groups[..=place]) {
             found = Some(place + 1);
         }
     }
     found
-}
-
-/// Whether the brand issues such numbers and the check digit is right.
-fn is_number_of(brand: Brand, digits: &str) -> bool {
-    brand.lengths().contains(&digits.len()) && passes_luhn(digits.bytes()) && !is_cnpj(digits)
 }
 
 /// Whether the groups may be those of one number, and are no part of a word.
