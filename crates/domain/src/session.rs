@@ -2,6 +2,7 @@
 //! paid; [`change`] has what its merchant does with it, and [`payment`] what its charges make of it.
 
 mod capacity;
+pub mod cards;
 mod change;
 pub mod payment;
 mod terms;
@@ -16,6 +17,7 @@ use crate::money::Amount;
 use crate::time::Timestamp;
 
 pub use capacity::{Capacity, Tally};
+pub use cards::{Cards, DECLINES_MAX};
 pub use change::{Advance, NewEntry, NotCancelable, Patch, PatchRefusal};
 pub use terms::{Item, OfferedMethod, Terms};
 
@@ -108,8 +110,10 @@ pub struct Session {
     pub capacity: Capacity,
     /// Its payments.
     pub tally: Tally,
-    /// How many cards of its buyers were refused since its merchant has switched it on.
-    pub declines: i64,
+    /// The cards of its buyers.
+    pub cards: Cards,
+    /// How many customers its buyers have made with its key.
+    pub customers: i64,
     /// What is sold, and on which terms.
     pub terms: Terms,
     /// Number of entries of its history.
@@ -122,10 +126,6 @@ pub struct Session {
     pub updated_at: Timestamp,
 }
 
-/// How many more cards than payments may be refused before a session takes no card any more
-/// (`docs/interface/sessions.md#limits`).
-pub const DECLINES_MAX: i64 = 10;
-
 /// Why a payment cannot start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotPayable {
@@ -135,6 +135,8 @@ pub enum NotPayable {
     LimitReached,
     /// Too many cards were refused.
     NoMoreCards,
+    /// As many cards are being tried as may still be refused.
+    CardsBeingTried,
     /// Buyers have as many instructions as may be open at once.
     TooManyOpen,
 }
@@ -180,10 +182,9 @@ impl Session {
         self.status == SessionStatus::Created && self.is_open(now)
     }
 
-    /// Whether it still takes cards. Each payment allows for one more refused card, so that a link that many buyers pay
-    /// does not end by the cards that are refused in the course of time.
-    pub const fn takes_cards(&self) -> bool {
-        self.declines < DECLINES_MAX + self.tally.paid
+    /// Whether its buyers may make one more customer with its key.
+    pub const fn takes_customers(&self) -> bool {
+        self.customers < self.capacity.customers_max(self.tally.paid)
     }
 
     /// Whether a payment by this method may start.
@@ -212,6 +213,7 @@ impl Session {
             _ if place == Place::Instructions && open >= self.capacity.open_max() => {
                 Err(NotPayable::TooManyOpen)
             }
+            _ if place == Place::Cards && !self.has_place_for_card() => Err(NotPayable::CardsBeingTried),
             Capacity::One | Capacity::Many(_) | Capacity::Unlimited => Ok(()),
         }
     }

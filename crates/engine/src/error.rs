@@ -68,6 +68,15 @@ pub enum Error {
         /// The rule, for people.
         message: Cow<'static, str>,
     },
+    /// Others do the same at this moment, and nothing was done: the same request may succeed soon.
+    TooManyAtOnce {
+        /// The stable code of the bound.
+        business_code: &'static str,
+        /// The bound, for people.
+        message: Cow<'static, str>,
+        /// How long to wait before a retry.
+        retry_after: Duration,
+    },
     /// A voucher cannot be voided in this way (`docs/interface/charges.md#refusals`).
     VoucherRefused {
         /// The reason.
@@ -182,7 +191,9 @@ impl fmt::Display for Error {
             Self::Processing { .. } => "an earlier operation is under way",
             Self::IdempotencyRunning { .. } => "a request with this idempotency key is running",
             Self::IdempotencyMismatch => "idempotency key reused with a different payload",
-            Self::BusinessRule { business_code, .. } => business_code,
+            Self::BusinessRule { business_code, .. } | Self::TooManyAtOnce { business_code, .. } => {
+                business_code
+            }
             Self::VoucherRefused { .. } => "voucher refused",
             Self::SellersNotFound { .. } => "sellers are gone",
             Self::SellersUnable { .. } => "sellers may not take part",

@@ -133,6 +133,16 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0030_sealed_data_of_sessions",
         text: include_str!("../migrations/0030_sealed_data_of_sessions.sql"),
     },
+    Migration {
+        version: 31,
+        name: "0031_tries_of_cards",
+        text: include_str!("../migrations/0031_tries_of_cards.sql"),
+    },
+    Migration {
+        version: 32,
+        name: "0032_customers_of_sessions",
+        text: include_str!("../migrations/0032_customers_of_sessions.sql"),
+    },
 ];
 
 /// The table of applied migrations.

@@ -1,16 +1,19 @@
 //! Stores sessions with their history, in the batch of each change, guarded by the session's version. [`payments`] has
-//! their charges, [`list`] their pages, [`erasure`] takes persons out of them.
+//! their charges, [`tries`] the places of their cards, [`customers`] those that their buyers make, [`list`] their pages,
+//! [`erasure`] takes persons out of them.
 
+pub mod customers;
 pub mod erasure;
 mod list;
 pub mod payments;
+pub mod tries;
 
 use regente_domain::actor::Actor;
 use regente_domain::currency::Currency;
 use regente_domain::id::{ClientId, Id, SessionId, of};
 use regente_domain::money::Amount;
 use regente_domain::session::{
-    Advance, Capacity, EntryStatus, NewEntry, Session, SessionAction, SessionStatus, Tally, Terms,
+    Advance, Capacity, Cards, EntryStatus, NewEntry, Session, SessionAction, SessionStatus, Tally, Terms,
 };
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,6 +21,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 pub use self::list::{SessionFilter, count, page};
+use self::tries::FORGIVE_CARDS;
 use crate::batch::Batch;
 use crate::row::Row;
 use crate::sealed::Sealed;
@@ -30,7 +34,7 @@ const FORMAT: u32 = 1;
 macro_rules! columns {
     () => {
         "id, client_id, merchant_id, status, active, order_id, amount, currency, due_at, max_payments, authorizing, \
-         pending, paid, returned, doc, private, key_id, version, updated_at"
+         pending, paid, returned, trying, refused, customers, doc, private, key_id, version, updated_at"
     };
 }
 use columns;
@@ -39,7 +43,7 @@ sql! {
     /// Adds a session.
     pub INSERT_SESSION = "
         INSERT INTO sessions (id, client_id, merchant_id, status, active, order_id, amount, currency, due_at,
-            max_payments, authorizing, pending, paid, returned, doc, private, key_id, actor, version, updated_at)
+            max_payments, authorizing, pending, paid, returned, trying, refused, customers, doc, private, key_id, actor, version, updated_at)
         VALUES (:id, :client_id, :merchant_id, :status, :active, :order_id, :amount, :currency, :due_at,
             :max_payments, :authorizing, :pending, :paid, :returned, :doc, :private, :key_id, :actor, :version,
             :updated_at)";
@@ -93,7 +97,6 @@ pub struct StoredEntry {
 struct Doc {
     format: u32,
     terms: Terms,
-    declines: i64,
     entries: i64,
     #[serde(flatten)]
     unknown: Map<String, Value>,
@@ -120,7 +123,8 @@ pub fn insert(
     add_entries(batch, created, entry_id)
 }
 
-/// Updates a session to its next version, with its new history entries.
+/// Updates a session to its next version, with its new history entries. Of its cards it writes alone which refusals are
+/// forgotten.
 pub fn update(
     batch: &mut Batch,
     before: &Session,
@@ -130,6 +134,10 @@ pub fn update(
 ) -> Result<(), StoreError> {
     let args = changing_columns(&after.session, actor)?.with("version_before", before.version);
     batch.guard(&UPDATE_SESSION, args);
+    let forgiven = before.cards.refused - after.session.cards.refused;
+    if forgiven != 0 {
+        batch.push(&FORGIVE_CARDS, args! { id: before.id, client_id: before.client_id, forgiven });
+    }
     add_entries(batch, after, entry_id)
 }
 
@@ -158,7 +166,6 @@ fn doc_of(session: &Session) -> Result<Json, StoreError> {
     Json::of(&Doc {
         format: FORMAT,
         terms: session.terms.clone(),
-        declines: session.declines,
         entries: session.entries,
         unknown: session.unknown_members.clone(),
     })
@@ -249,7 +256,8 @@ fn from_row(row: &Row) -> Result<Session, StoreError> {
             paid: row.get("paid")?,
             returned: row.get("returned")?,
         },
-        declines: doc.declines,
+        cards: Cards { trying: row.get("trying")?, refused: row.get("refused")? },
+        customers: row.get("customers")?,
         terms: doc.terms,
         entries: doc.entries,
         unknown_members: doc.unknown,

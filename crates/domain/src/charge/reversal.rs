@@ -19,7 +19,7 @@ mod case;
 mod named;
 
 pub(crate) use case::reverses_charge_back;
-use case::{Case, is_lost, lost_besides, open_disputes};
+use case::{Case, Gravity, is_lost, lost_besides, open_disputes};
 pub use case::{counting, lost};
 
 words! {
@@ -153,6 +153,11 @@ impl ReversalKind {
     }
 }
 
+/// Whether a tester has set that the money was taken back, which has no case: what the provider tells of later is that.
+fn is_charged_back_by_hand(request: &TransactionRequest) -> bool {
+    request.request_type == RequestType::ChargeBack && request.transaction_id().is_none()
+}
+
 /// A part of `whole`; `None` for all of it.
 fn part_of(part: Amount, whole: Amount) -> Option<Amount> {
     Some(part).filter(|part| *part < whole)
@@ -179,6 +184,9 @@ impl Charge {
         let reversal = &Reversal { id: named.id, ..reversal.clone() };
         let case = Case { requests, id: &reversal.id };
         if reversal.is_told_by(case) {
+            return ReversalVerdict::Known;
+        }
+        if reversal.kind.gravity() == Some(Gravity::Taken) && requests.iter().any(is_charged_back_by_hand) {
             return ReversalVerdict::Known;
         }
         let is_open = |dispute: &TransactionRequest| dispute.transaction_id() == Some(reversal.id.as_str());

@@ -23,6 +23,13 @@ impl Capacity {
     /// The same of a session that many pay: they all have instructions at once.
     pub const OPEN_MANY_MAX: i64 = 1_000;
 
+    /// How many customers the buyers of a session that is paid once may make with its key.
+    pub const CUSTOMERS_ONCE_MAX: i64 = 20;
+    /// The same where many pay, before the first payment.
+    pub const CUSTOMERS_MANY_MAX: i64 = 1_000;
+    /// How many more each payment allows for, where many pay.
+    pub const CUSTOMERS_FOR_EACH_PAYMENT: i64 = 10;
+
     /// From `maxPayments`; `None` when it is out of range.
     pub fn of(max_payments: Option<i64>) -> Option<Self> {
         match max_payments {
@@ -54,6 +61,14 @@ impl Capacity {
         match self.is_single() {
             true => Self::OPEN_ONCE_MAX,
             false => Self::OPEN_MANY_MAX,
+        }
+    }
+
+    /// How many customers its buyers may make with its key after so many payments.
+    pub(super) const fn customers_max(self, paid: i64) -> i64 {
+        match self.is_single() {
+            true => Self::CUSTOMERS_ONCE_MAX,
+            false => Self::CUSTOMERS_MANY_MAX + Self::CUSTOMERS_FOR_EACH_PAYMENT * paid,
         }
     }
 

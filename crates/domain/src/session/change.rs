@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Capacity, EntryStatus, Session, SessionAction, SessionStatus};
+use super::{Capacity, Cards, EntryStatus, Session, SessionAction, SessionStatus};
 use crate::charge::later_of;
 use crate::split::{self, SplitRule};
 use crate::time::Timestamp;
@@ -105,14 +105,6 @@ impl Session {
         Some(draft.done())
     }
 
-    /// The card of a buyer was refused without a payment, when it was checked.
-    #[must_use]
-    pub fn refuse_card(&self, now: Timestamp) -> Advance {
-        let mut draft = Draft::of(self, now);
-        draft.session.declines += 1;
-        draft.done()
-    }
-
     /// The merchant changes it; `None` when nothing changes.
     ///
     /// # Errors
@@ -128,7 +120,7 @@ impl Session {
             is_active: patch.is_active,
             due_at: patch.due_at.unwrap_or(self.due_at),
             capacity: patch.capacity.unwrap_or(self.capacity),
-            declines: if patch.is_active { 0 } else { self.declines },
+            cards: if patch.is_active { Cards { refused: 0, ..self.cards } } else { self.cards },
             ..self.clone()
         }
         .divided(patch.split_rules.as_deref());
@@ -158,7 +150,7 @@ impl Session {
         compare("isActive", json!(self.is_active), json!(after.is_active));
         compare("dueDate", json!(self.due_at), json!(after.due_at));
         compare("maxPayments", json!(self.capacity.max_payments()), json!(after.capacity.max_payments()));
-        compare("refusedCards", json!(self.declines), json!(after.declines));
+        compare("refusedCards", json!(self.cards.refused), json!(after.cards.refused));
         let mut actions = Vec::new();
         if !changes.is_empty() {
             actions.push(SessionAction::IsActiveChanged);
@@ -173,8 +165,8 @@ impl Session {
             return Ok(None);
         }
         let mut draft = Draft::of(self, now);
-        let Self { is_active, due_at, capacity, declines, terms, .. } = after;
-        draft.session = Self { is_active, due_at, capacity, declines, terms, ..draft.session };
+        let Self { is_active, due_at, capacity, cards, terms, .. } = after;
+        draft.session = Self { is_active, due_at, capacity, cards, terms, ..draft.session };
         draft.note(&actions, json!({ "changes": changes }));
         Ok(Some(draft.done()))
     }

@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 
+use super::cards::CardRefused;
 use super::change::Draft;
 use super::{Advance, Capacity, Session, SessionAction, SessionStatus};
 use crate::charge::words::words;
@@ -81,15 +82,6 @@ pub struct Payment {
     pub made: Made,
     /// Where it stood when it was counted last.
     pub counted: PaymentState,
-}
-
-/// Whether a refusal tells something of the buyer's card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CardRefused {
-    /// It does.
-    Yes,
-    /// It does not, or there was none.
-    No,
 }
 
 /// A session after a payment was counted.
@@ -183,9 +175,6 @@ impl Draft {
     }
 
     fn end(&mut self, from: PaymentState, charge: &Charge, refused: CardRefused, now: Timestamp) {
-        if refused == CardRefused::Yes {
-            self.session.declines += 1;
-        }
         // What its merchant has canceled did not expire.
         let is_canceled = self.session.status == SessionStatus::Canceled;
         match from == PaymentState::Pending && refused == CardRefused::No && !is_canceled {

@@ -10,8 +10,9 @@ mod worlds;
 use std::sync::Arc;
 
 use regente_domain::charge::{ChargeState, FollowUpKind};
+use regente_domain::session::cards::{CardRefused, Try};
 use regente_domain::session::payment::{Made, Payment, PaymentState};
-use regente_domain::session::{Patch, Session};
+use regente_domain::session::{Patch, Place, Session};
 use regente_domain::time::Timestamp;
 use stateright::{Model, Property};
 
@@ -71,6 +72,15 @@ impl Buyers {
             moved.to_count = Some(after.version);
         }
         let mut changed = sale.clone();
+        let cards = &mut Arc::make_mut(&mut changed.session).cards;
+        match Try::by(before, after, world.stored.requests.last()) {
+            Some(Try::Begins) => cards.trying += 1,
+            Some(Try::Ends(refused)) => {
+                cards.trying -= i64::from(PaymentState::of(before) == PaymentState::Authorizing);
+                cards.refused += i64::from(refused == CardRefused::Yes);
+            }
+            None => {}
+        }
         changed.left = Left { crashes: sale.left.crashes, ..left };
         changed.payments[place] = Some(moved);
         Some(changed)
@@ -83,6 +93,7 @@ impl Buyers {
         let mut after = sale.clone();
         let session = Arc::make_mut(&mut after.session);
         session.tally.authorizing += 1;
+        session.cards.trying += i64::from(Place::of(orders.charge.method.payment_type()) == Place::Cards);
         session.version += 1;
         let begun = PaymentState::Authorizing;
         after.payments[place] = Some(Paying {

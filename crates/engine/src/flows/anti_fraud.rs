@@ -245,7 +245,7 @@ impl Taken {
         let Self { before, after, pending, told, follow_up, .. } = self;
         let mut batch = Batch::new(before.client_id);
         charges::update(&mut batch, before, after, actor)?;
-        sessions::wake(app, &mut batch, before, after);
+        sessions::wake(app, &mut batch, before, after, Some(told));
         transaction_requests::stop_probing(&mut batch, pending.client_id, pending.object_id, pending.id);
         transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
         if let Some(request) = follow_up {

@@ -8,19 +8,21 @@ use regente_domain::card::record::{Card, CardState, SecurityCodeSent};
 use regente_domain::charge::attempt::{Asks, OpenReason, Outcome, Place, RequestType, TransactionRequest};
 use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
-use regente_domain::id::Id;
+use regente_domain::id::{Id, SessionId};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::Simulators;
+use regente_domain::session::cards::CardRefused;
 use regente_providers::request::{CardDetails, Operation, OperationKind, Verification};
 use regente_store::audit::{self, AuditEntry};
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 use regente_store::sealed::Sealed;
+use regente_store::sessions::tries;
 use regente_store::transaction_requests::{self, Beginning, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit, Refusal, cards, tokens};
 
 use super::attempt::{self, SimulatorOverrides};
-use super::schedule;
+use super::{schedule, session};
 use crate::app::App;
 use crate::audit::Openings;
 use crate::card_data::{SealedCard, open_holder};
@@ -42,6 +44,8 @@ pub struct NewCheck {
     pub openings: Openings,
     /// The merchant whose provider checks the card.
     pub merchant: Arc<MerchantWithProviders>,
+    /// The session whose buyer has the card checked.
+    pub session_id: Option<SessionId>,
     /// The idempotency claim.
     pub claim: Option<Claim>,
     /// The author of the change.
@@ -85,7 +89,14 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     match idempotency::apply_claiming(&app, new.claim.as_ref(), intent).await? {
         Claiming::Overtaken(finished) => return Ok(Checked::Answered(finished)),
         Claiming::Ended(Commit::Applied) => {}
-        Claiming::Ended(Commit::Refused(refusal)) => return Err(refused(&refusal)),
+        Claiming::Ended(Commit::Refused(refusal)) => {
+            return Err(match new.session_id {
+                Some(id) if refusal.is(&tries::RESERVE_TRY) => {
+                    session::full_of_cards(&app, new.card.client_id, id).await
+                }
+                Some(_) | None => refused(&refusal),
+            });
+        }
         Claiming::Ended(Commit::Unknown) => {
             let written = cards::find(&app.store, new.card.client_id, new.card.id).await?;
             if written.is_none() {
@@ -102,10 +113,10 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     let overrides = SimulatorOverrides::of_seed(&app, new.seed);
     let asked = attempt::ask(&app, provider, &request, &overrides, operation).await?;
     if asked.outcome == Outcome::Open {
-        return Err(give_up(&app, &new.card, &request, asked.open_reason).await);
+        return Err(give_up(&app, &new.card, new.session_id, &request, asked.open_reason).await);
     }
     let ended = asked.end(&request, app.clock.of(request.client_id));
-    let card = settle(&app, &new.card, &new.sealed.holder, &ended, &new.actor).await?;
+    let card = settle(&app, (&new.card, new.session_id), &new.sealed.holder, &ended, &new.actor).await?;
     Ok(Checked::Card(Box::new(card), Box::new(ended)))
 }
 
@@ -149,6 +160,9 @@ fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Bat
         claim.run(app, &mut batch, "card", new.card.id.uuid());
     }
     new.openings.record(&mut batch);
+    if let Some(session_id) = new.session_id {
+        tries::begin(&mut batch, session_id, new.card.id.uuid(), now);
+    }
     tokens::consume(&mut batch, new.token, now);
     cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
     let due_at = now
@@ -160,10 +174,11 @@ fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Bat
     Ok(batch)
 }
 
-/// Writes the result: the card is active or failed, or is deleted when the check had no effect.
+/// Writes the result: the card is active or failed, or is deleted when the check had no effect. Its place at a session is
+/// free, and its refusal counts there.
 async fn settle(
     app: &App,
-    card: &Card,
+    (card, session_id): (&Card, Option<SessionId>),
     holder: &Sealed,
     ended: &TransactionRequest,
     actor: &Actor,
@@ -203,6 +218,9 @@ async fn settle(
         }
         Err(why) => end_without_card(app, &mut batch, card, why)?,
     }
+    if let Some(session_id) = session_id {
+        tries::end(&mut batch, session_id, card.id.uuid(), CardRefused::by(Some(ended)));
+    }
     match app.store.apply(batch).await? {
         Commit::Applied => settled.map_err(not_available),
         // The reconcile job is writing the result: a retry with the same key returns it.
@@ -219,7 +237,13 @@ fn end_without_card(app: &App, batch: &mut Batch, card: &Card, why: &'static str
 
 /// The provider's answer is unknown: deletes the card and stores that answer for the idempotency key. The request stays
 /// open, with its reason, until the provider reports the outcome.
-async fn give_up(app: &App, card: &Card, request: &TransactionRequest, reason: Option<OpenReason>) -> Error {
+async fn give_up(
+    app: &App,
+    card: &Card,
+    session_id: Option<SessionId>,
+    request: &TransactionRequest,
+    reason: Option<OpenReason>,
+) -> Error {
     let mut batch = Batch::new(card.client_id);
     if let Some(reason) = reason {
         transaction_requests::note_open(
@@ -231,6 +255,9 @@ async fn give_up(app: &App, card: &Card, request: &TransactionRequest, reason: O
     }
     if let Err(error) = end_without_card(app, &mut batch, card, NO_ANSWER) {
         return error;
+    }
+    if let Some(session_id) = session_id {
+        tries::end(&mut batch, session_id, card.id.uuid(), CardRefused::No);
     }
     match app.store.apply(batch).await {
         Ok(Commit::Applied) => not_available(NO_ANSWER),
@@ -261,7 +288,8 @@ pub async fn recover(
     if card.state != CardState::Verifying {
         return Err(Error::internal("a check of a card that is not being checked"));
     }
-    match settle(app, &card, &holder, &ended, actor).await {
+    let session_id = tries::session_of(&app.store, card.client_id, card.id.uuid()).await?;
+    match settle(app, (&card, session_id), &holder, &ended, actor).await {
         Ok(_) | Err(Error::ProviderNeeded { .. }) => Ok(()),
         Err(error) => Err(error),
     }

@@ -13,16 +13,17 @@ use regente_domain::charge::later_of;
 use regente_domain::customer::{Address, Case, Document, HasDocument, decide};
 use regente_domain::id::{CustomerId, Id, of};
 use regente_domain::time::Timestamp;
-use regente_store::Batch;
 use regente_store::customers::{self, CustomerKeys, StoredCustomer};
+use regente_store::{Batch, sessions};
 use serde::{Deserialize, Serialize};
 
 pub use document::check_digits;
 pub use record::{Customer, CustomerData, StoredAddress};
 
+use super::session;
 use crate::app::App;
 use crate::audit;
-use crate::caller::{Caller, RequestId};
+use crate::caller::{Authority, Caller, RequestId};
 use crate::error::Error;
 use record::{keys_of, seal_alias};
 
@@ -80,7 +81,8 @@ impl Found {
 /// the batch is refused, the data has changed: plan again.
 ///
 /// # Errors
-/// [`Error::Conflict`] when the customer exists and `on_match` is [`OnMatch::Refuse`].
+/// [`Error::Conflict`] when the customer exists and `on_match` is [`OnMatch::Refuse`]; [`Error::BusinessRule`] when he does
+/// not, and the caller is a buyer of a session that takes no more customers.
 pub async fn plan(
     app: &App,
     caller: &Caller,
@@ -95,13 +97,13 @@ pub async fn plan(
     let holders = Holders::find(app, caller, &keys).await?;
     let customer = match (holders.case(&new.document), on_match) {
         (Case::Free, OnMatch::Refuse | OnMatch::Update | OnMatch::Keep) => {
-            plan.create(batch, keys, Email::Own)?
+            plan.create(batch, keys, Email::Own).await?
         }
         (Case::DocumentBelongsTo(_) | Case::EmailBelongsTo(_) | Case::EmailTaken, OnMatch::Refuse) => {
             return Err(Error::conflict(holders.clashes()));
         }
         (Case::EmailTaken, OnMatch::Update | OnMatch::Keep) => {
-            plan.create(batch, CustomerKeys { email: None, ..keys }, Email::ForContactOnly)?
+            plan.create(batch, CustomerKeys { email: None, ..keys }, Email::ForContactOnly).await?
         }
         (Case::DocumentBelongsTo(_), OnMatch::Update) => {
             let email = if holders.by_email.is_none() { FillEmail::Yes } else { FillEmail::No };
@@ -226,7 +228,14 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn create(&self, batch: &mut Batch, keys: CustomerKeys, email: Email) -> Result<Customer, Error> {
+    async fn create(&self, batch: &mut Batch, keys: CustomerKeys, email: Email) -> Result<Customer, Error> {
+        match self.caller.authority {
+            Authority::SessionKey { session_id } => {
+                session::must_take_customer(self.app, self.caller.client_id, session_id).await?;
+                sessions::customers::begin(batch, session_id);
+            }
+            Authority::SecretKey | Authority::ClientToken { .. } => {}
+        }
         let id: CustomerId = self.app.chance.id(self.now);
         let sent_email = Some(self.new.email.clone());
         let (email, contact_email) = match email {

@@ -91,7 +91,7 @@ pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
                 purchases::hold(&mut batch, purchase);
             }
             charges::update(&mut batch, &before, &opened, &new.actor)?;
-            sessions::wake(&app, &mut batch, &before, &opened);
+            sessions::wake(&app, &mut batch, &before, &opened, None);
             outcome::begin(&app, &mut batch, &request, None, &new.actor, now);
             Ok(batch)
         };

@@ -70,7 +70,7 @@ async fn finish(
     actor: &Actor,
 ) -> Result<(), Error> {
     charges::update(&mut batch, before, &after, actor)?;
-    sessions::wake(app, &mut batch, before, &after);
+    sessions::wake(app, &mut batch, before, &after, None);
     if let Some(event) = announces {
         charges::keep_announced(&mut batch, &after)?;
         events::charge_changed(

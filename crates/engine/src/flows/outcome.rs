@@ -94,7 +94,7 @@ pub(super) async fn write_report(
     let Transition { charge: after, announces } = after;
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
-    sessions::wake(app, &mut batch, before, after);
+    sessions::wake(app, &mut batch, before, after, Some(told));
     transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
     purchases::wake(app, &mut batch, after);
     if matches!(after.state, ChargeState::PreAuthorized { .. }) {
@@ -165,7 +165,7 @@ fn outcome(
     let now = app.clock.of(before.client_id);
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
-    sessions::wake(app, &mut batch, before, after);
+    sessions::wake(app, &mut batch, before, after, ended);
     if let Some(ended) = ended {
         end(app, &mut batch, before, after, ended, actor)?;
     }

@@ -11,8 +11,10 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest, never_arrived};
 use regente_domain::charge::{self, Charge, Says, expiry, reconciliation};
 use regente_domain::id::Id;
+use regente_domain::session::cards::CardRefused;
 use regente_domain::time::Timestamp;
 use regente_providers::request::Operation;
+use regente_store::sessions::tries;
 use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest};
 use regente_store::{Batch, Commit, held_security_codes};
 
@@ -187,13 +189,13 @@ async fn still_open(
     if is_told(app, &stored.request).await? {
         return stop_probing(app, &stored.request).await;
     }
-    let mut batch = Batch::new(stored.request.client_id);
-    transaction_requests::give_up(
-        &mut batch,
-        &stored.request,
-        due_at,
-        app.clock.of(stored.request.client_id),
-    );
+    let TransactionRequest { client_id, object_id, .. } = stored.request;
+    let mut batch = Batch::new(client_id);
+    transaction_requests::give_up(&mut batch, &stored.request, due_at, app.clock.of(client_id));
+    // An outcome that nobody knows has told nothing of the card, and must not keep others off for good.
+    if let Some(session_id) = tries::session_of(&app.store, client_id, object_id).await? {
+        tries::end(&mut batch, session_id, object_id, CardRefused::No);
+    }
     match app.store.apply(batch).await? {
         Commit::Applied => tracing::error!(
             alert = "unknown_outcome_given_up", transaction_request = %stored.request.id,

@@ -4,12 +4,15 @@
 
 pub mod opened;
 
+use std::time::Duration;
+
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::reversal::refunds_reverted;
 use regente_domain::charge::{Charge, PaymentType};
 use regente_domain::id::{ChargeId, ClientId, SessionId};
-use regente_domain::session::payment::{CardRefused, Payment, PaymentState};
+use regente_domain::session::cards::CardRefused;
+use regente_domain::session::payment::{Payment, PaymentState};
 use regente_domain::session::{Advance, NotPayable, Session, SessionStatus};
 use regente_domain::time::Timestamp;
 use regente_store::sessions::payments;
@@ -22,14 +25,21 @@ use crate::queue;
 use crate::queue::sessions::Return;
 use crate::races;
 
+/// After how long a card may be sent again that found others being tried: most are answered by then.
+const CARDS_RETRY_AFTER: Duration = Duration::from_secs(2);
+
 /// `businessCode` of a session that cannot be paid.
 pub const DISABLED: &str = "session_disabled";
 /// `businessCode` of a session that was paid as often as it may be.
 pub const LIMIT_REACHED: &str = "multiple_payments_limit_reached";
 /// `businessCode` of a session that takes no card any more.
 pub const CARDS_BLOCKED: &str = "session_cards_blocked";
+/// `businessCode` of a session at which as many cards are being tried as may still be refused.
+pub const CARDS_BEING_TRIED: &str = "session_cards_being_tried";
 /// `businessCode` of a session whose buyers have as many instructions as may be open at once.
 pub const TOO_MANY_OPEN: &str = "session_open_payments_limit_reached";
+/// `businessCode` of a session whose buyers have made as many customers as they may.
+pub const TOO_MANY_CUSTOMERS: &str = "session_customers_limit_reached";
 
 /// `businessCode` of Pix or boleto with a limit above one.
 pub const PIX_OR_BOLETO_WITH_LIMIT: &str = "pix_boleto_multiple_payments_not_allowed";
@@ -116,33 +126,6 @@ async fn give_back_again(app: &App, payment: Payment, charge: &Charge, reverted:
     }
 }
 
-/// Counts the check of a buyer's card, if it was refused for the card's sake.
-///
-/// # Errors
-/// [`Error::busy`] when others change the session all the time.
-pub async fn count_check(
-    app: &App,
-    id: SessionId,
-    check: &TransactionRequest,
-    actor: &Actor,
-) -> Result<(), Error> {
-    if !check.decline().is_some_and(|decline| decline.code.tells_of_the_card()) {
-        return Ok(());
-    }
-    let client_id = check.client_id;
-    for _ in races::tries() {
-        let before = find(app, client_id, id).await?;
-        let mut batch = Batch::new(client_id);
-        write(app, &mut batch, &before, &before.refuse_card(app.clock.of(client_id)), actor)?;
-        match app.store.apply(batch).await? {
-            // With an unknown commit it may count twice, which only ends the taking of cards earlier.
-            Commit::Applied | Commit::Unknown => return Ok(()),
-            Commit::Refused(_) => {}
-        }
-    }
-    Err(Error::busy())
-}
-
 /// Adds a change of a session to the batch, with its history and its events.
 pub fn write(
     app: &App,
@@ -194,15 +177,45 @@ pub(super) async fn taken(app: &App, charge: &Charge, session_id: SessionId) -> 
     }
 }
 
+/// The error for the check of a card that found no place although the session looked as if it had one.
+pub(super) async fn full_of_cards(app: &App, client_id: ClientId, id: SessionId) -> Error {
+    match find(app, client_id, id).await {
+        Ok(session) => must_try_card(&session, app.clock.of(client_id)).err().unwrap_or_else(Error::busy),
+        Err(error) => error,
+    }
+}
+
 /// Whether a payment by this method may start.
 ///
 /// # Errors
-/// [`Error::BusinessRule`] says why not.
+/// [`Error::BusinessRule`] and [`Error::TooManyAtOnce`] say why not.
 pub fn must_take(session: &Session, payment_type: PaymentType, now: Timestamp) -> Result<(), Error> {
     session.must_take(payment_type, now).map_err(refusal)
 }
 
-/// Whether cards of its buyers may be kept or checked.
+/// Whether a provider may be asked to check a card of a buyer.
+///
+/// # Errors
+/// [`Error::BusinessRule`] and [`Error::TooManyAtOnce`] say why not.
+pub fn must_try_card(session: &Session, now: Timestamp) -> Result<(), Error> {
+    session.must_try_card(now).map_err(refusal)
+}
+
+/// Whether a buyer may make one more customer with the key of a session.
+///
+/// # Errors
+/// [`Error::BusinessRule`] says why not.
+pub async fn must_take_customer(app: &App, client_id: ClientId, id: SessionId) -> Result<(), Error> {
+    match find(app, client_id, id).await?.takes_customers() {
+        true => Ok(()),
+        false => Err(Error::BusinessRule {
+            business_code: TOO_MANY_CUSTOMERS,
+            message: "session has as many customers of its buyers as it may: no more are made".into(),
+        }),
+    }
+}
+
+/// Whether cards of its buyers may be kept.
 ///
 /// # Errors
 /// [`Error::BusinessRule`] says why not.
@@ -218,6 +231,14 @@ fn refusal(not_payable: NotPayable) -> Error {
         NotPayable::Disabled => (DISABLED, "session cannot be paid"),
         NotPayable::LimitReached => (LIMIT_REACHED, "multiple payments limit reached"),
         NotPayable::NoMoreCards => (CARDS_BLOCKED, "session takes no cards any more: too many were refused"),
+        NotPayable::CardsBeingTried => {
+            return Error::TooManyAtOnce {
+                business_code: CARDS_BEING_TRIED,
+                message: "as many cards are being tried as the session may still take: one is answered first"
+                    .into(),
+                retry_after: CARDS_RETRY_AFTER,
+            };
+        }
         NotPayable::TooManyOpen => (
             TOO_MANY_OPEN,
             "session has too many open payments: one must be paid or expire before the next one",
@@ -228,10 +249,8 @@ fn refusal(not_payable: NotPayable) -> Error {
 
 /// Whether the last request of a charge tells that the buyer's card was refused.
 fn card_refused(charge: &Charge, last: Option<&TransactionRequest>) -> CardRefused {
-    let is_refused = charge.method.card_id().is_some()
-        && last.and_then(TransactionRequest::decline).is_some_and(|decline| decline.code.tells_of_the_card());
-    match is_refused {
-        true => CardRefused::Yes,
-        false => CardRefused::No,
+    match charge.method.card_id() {
+        Some(_) => CardRefused::by(last),
+        None => CardRefused::No,
     }
 }

@@ -48,7 +48,7 @@ pub(super) async fn accept(
             claim.answer_with(app, &mut batch, after);
         }
         charges::update(&mut batch, before, after, actor)?;
-        sessions::wake(app, &mut batch, before, after);
+        sessions::wake(app, &mut batch, before, after, None);
         if let Some(event) = announces {
             let id = app.chance.id(app.clock.of(before.client_id));
             events::charge_changed(&mut batch, id, after, *event, actor);

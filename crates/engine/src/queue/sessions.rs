@@ -4,23 +4,35 @@ use std::time::Duration;
 
 use regente_domain::backoff;
 use regente_domain::charge::Charge;
+use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::id::ChargeId;
 use regente_domain::session::Session;
+use regente_domain::session::cards::Try;
 use regente_domain::session::payment::PaymentState;
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
-use regente_store::sessions::payments;
+use regente_store::sessions::{payments, tries};
 
 use super::Kind;
 use crate::app::App;
 
-/// Follows a charge in the batch that changes it: records where the payment of its session stands, and enqueues the job
-/// by which the session counts it (decision 23). Of a refund that comes back in parts, each has to be seen.
-pub fn wake(app: &App, batch: &mut Batch, before: &Charge, after: &Charge) {
+/// Follows a charge in the batch that changes it, with the outcome of `ended`: gives the place of its card back, records
+/// where the payment of its session stands, and enqueues the job by which the session counts it (decision 23). Of a refund
+/// that comes back in parts, each has to be seen.
+pub fn wake(
+    app: &App,
+    batch: &mut Batch,
+    before: &Charge,
+    after: &Charge,
+    ended: Option<&TransactionRequest>,
+) {
     let stands_as_before =
         PaymentState::of(before) == PaymentState::of(after) && before.amount >= after.amount;
-    if after.session_id.is_none() || stands_as_before {
-        return;
+    let Some(session_id) = after.session_id.filter(|_| !stands_as_before) else { return };
+    match Try::by(before, after, ended) {
+        Some(Try::Begins) => tries::begin_again(batch, session_id, after.id.uuid()),
+        Some(Try::Ends(refused)) => tries::end(batch, session_id, after.id.uuid(), refused),
+        None => {}
     }
     payments::follow(batch, after);
     let key = format!("{}/{}", after.id, after.version);

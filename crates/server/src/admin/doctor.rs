@@ -2,6 +2,7 @@
 
 mod money;
 mod place;
+mod tries;
 
 use std::fmt;
 use std::time::Duration;
@@ -105,6 +106,7 @@ pub async fn examine(subject: Subject<'_>) -> Report {
     if is_readable {
         checks.push(keys(store, config, clock, chance).await);
         checks.push(counters(store).await);
+        checks.push(tries::places_of_cards(store).await);
         checks.push(dead_jobs(store).await);
         checks.push(unknown_outcomes(store, clock).await);
         checks.push(notifications(store, clock).await);

@@ -162,6 +162,7 @@ pub(super) async fn store(
             };
             // What a provider says of a card is told to people alone. A card that is stored without a check tells nothing.
             if let Some(session) = session {
+                session::must_try_card(session, app.clock.of(caller.client_id))?;
                 must_pass(&*app.human_check, &app, &caller, session, &headers).await?;
             }
             let openings = Openings::of(&app, &caller, &request_id);
@@ -263,18 +264,19 @@ async fn checked(
         details,
         openings,
         merchant,
+        session_id: match caller.authority {
+            Authority::SessionKey { session_id } => Some(session_id),
+            Authority::SecretKey | Authority::ClientToken { .. } => None,
+        },
         claim,
         seed,
     };
     let engine = app.engine.clone();
     // Counted within the flow: a caller who hangs up is counted, too.
     let checking = async move {
-        let checked = card_check::create(engine.clone(), new).await;
+        let checked = card_check::create(engine, new).await;
         if let Ok(Checked::Card(_, request)) = &checked {
             attempt.ended(tried, Some(&**request));
-            if let Authority::SessionKey { session_id } = caller.authority {
-                session::count_check(&engine, session_id, request, &caller.actor()).await?;
-            }
         }
         checked
     };

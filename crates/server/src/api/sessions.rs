@@ -17,7 +17,7 @@ use regente_domain::money::Amount;
 use regente_domain::platform_fee::PlatformFee;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::scope::{Scope, Scopes};
-use regente_domain::session::{NotCancelable, PatchRefusal, Session, SessionStatus, Tally};
+use regente_domain::session::{Cards, NotCancelable, PatchRefusal, Session, SessionStatus, Tally};
 use regente_domain::split::SplitRule;
 use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
@@ -113,7 +113,8 @@ async fn plan_creation(
         due_at: new.due_at,
         capacity: new.capacity,
         tally: Tally::default(),
-        declines: 0,
+        cards: Cards::default(),
+        customers: 0,
         terms,
         entries: 0,
         unknown_members: Map::new(),

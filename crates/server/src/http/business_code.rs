@@ -64,7 +64,7 @@ pub const NO_EFFECTIVE_FIELD: &str = "settings_no_effective_field";
 pub const CAPTCHA_REQUIRED: &str = "session_captcha_required";
 
 /// Every `businessCode`.
-pub const CODES: [&str; 21] = [
+pub const CODES: [&str; 23] = [
     BodyCode::InvalidRequest.code(),
     BodyCode::PanNotAllowed.code(),
     BodyCode::InvalidPaymentsCount.code(),
@@ -80,7 +80,9 @@ pub const CODES: [&str; 21] = [
     session::DISABLED,
     session::LIMIT_REACHED,
     session::CARDS_BLOCKED,
+    session::CARDS_BEING_TRIED,
     session::TOO_MANY_OPEN,
+    session::TOO_MANY_CUSTOMERS,
     CAPTCHA_REQUIRED,
     session::PIX_OR_BOLETO_WITH_LIMIT,
     session::CONSUMED,

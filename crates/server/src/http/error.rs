@@ -158,6 +158,11 @@ fn answer_of_engine(error: Error) -> Answer {
             Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::BadRequest, message)
                 .business_code(business_code)
         }
+        Error::TooManyAtOnce { business_code, message, retry_after } => {
+            Answer::new(StatusCode::TOO_MANY_REQUESTS, Type::ApiError, message)
+                .business_code(business_code)
+                .retry_after(retry_after)
+        }
         Error::VoucherRefused { message } => {
             Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::UnprocessableEntity, message)
         }

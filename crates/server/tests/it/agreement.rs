@@ -8,6 +8,7 @@ use regente_domain::ledger::{Entry, Purpose};
 use regente_domain::time::Timestamp;
 use regente_engine::ledger::{Repair, compare};
 use regente_providers::sandbox::{Filter, Holding, Holdings, Order, TransactionLog};
+use regente_store::sessions::tries;
 use regente_store::{ledger, transaction_requests};
 use serde_json::Value;
 
@@ -201,4 +202,13 @@ pub async fn nothing_is_open(app: &TestApp) {
     assert!(open.is_empty(), "{open:#?}");
     let given_up = transaction_requests::given_up(&app.app.store, 10).await.unwrap();
     assert!(given_up.is_empty(), "{given_up:#?}");
+    assert_eq!(places(app).await, 0, "no card is tried");
+}
+
+/// How many places cards hold at sessions: those of the cards that are being tried.
+pub async fn places(app: &TestApp) -> i64 {
+    let (store, client_id) = (&app.app.store, app.client_id());
+    let wrong = tries::wrong(store, client_id).await.unwrap();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    tries::count(store, client_id).await.unwrap()
 }

@@ -361,18 +361,8 @@ impl TestApp {
     }
 
     /// Sends a request without waiting for its answer.
-    pub fn begin(&self, mut request: Request<Body>) -> tokio::task::JoinHandle<Reply> {
-        request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000))));
-        let router = self.router.clone();
-        tokio::spawn(async move {
-            let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-            let response = router.oneshot(request).await.unwrap();
-            let (parts, body) = response.into_parts();
-            let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap().to_vec();
-            let reply = Reply { status: parts.status, headers: parts.headers, bytes };
-            Document::current().assert_promised(&method, &path, &reply);
-            reply
-        })
+    pub fn begin(&self, request: Request<Body>) -> tokio::task::JoinHandle<Reply> {
+        begin_at(self.router.clone(), request)
     }
 
     /// A request of `client` with further headers.
@@ -525,6 +515,20 @@ impl TestApp {
     }
 }
 
+/// Sends a request to a node without waiting for its answer.
+pub fn begin_at(node: Router, mut request: Request<Body>) -> tokio::task::JoinHandle<Reply> {
+    request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 50_000))));
+    tokio::spawn(async move {
+        let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+        let response = node.oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap().to_vec();
+        let reply = Reply { status: parts.status, headers: parts.headers, bytes };
+        Document::current().assert_promised(&method, &path, &reply);
+        reply
+    })
+}
+
 /// A request of `client` with further headers.
 pub fn request(
     client: &Client,
@@ -610,7 +614,7 @@ impl Wire {
         self.0.outboxes.lock().unwrap().iter_mut().flat_map(Outbox::take).collect()
     }
 
-    /// Holds authorizations back until [`Self::let_go`].
+    /// Holds authorizations and checks of cards back until [`Self::let_go`].
     pub fn hold(&self) {
         self.0.is_holding.send_replace(true);
     }
@@ -699,9 +703,9 @@ impl Wire {
             clock.advance(*by);
         }
         let is_held = match call.operation.kind() {
-            OperationKind::Authorization => true,
+            OperationKind::Authorization | OperationKind::ZeroDollar => true,
             OperationKind::Void => self.0.holds_a_void.swap(false, Ordering::SeqCst),
-            OperationKind::ZeroDollar | OperationKind::Capture => false,
+            OperationKind::Capture => false,
         };
         if is_held {
             let _ = self.0.is_holding.subscribe().wait_for(|is_holding| !is_holding).await;

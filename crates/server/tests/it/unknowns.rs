@@ -33,7 +33,7 @@ async fn unknowns(app: &TestApp) -> Vec<UnknownRow> {
     }
 }
 
-async fn retry(app: &TestApp, request_id: TransactionRequestId) -> Result<TransactionRequestId, String> {
+pub async fn retry(app: &TestApp, request_id: TransactionRequestId) -> Result<TransactionRequestId, String> {
     match ask(app, Command::UnknownsRetry { request_id }).await {
         Ok(Answer::Resumed { request_id }) => Ok(request_id),
         Ok(_) => panic!("another answer"),
@@ -54,11 +54,19 @@ async fn examined(app: &TestApp) -> (Verdict, String) {
 }
 
 /// A deployment with a short schedule whose simulator can lose its transaction log, and with it every answer.
-async fn forgetful(app: TestApp) -> (TestApp, FileBooks) {
+pub async fn forgetful(app: TestApp) -> (TestApp, FileBooks) {
     let file = FileBooks::new();
     let app = app.with_settings(|settings| settings.reconcile_waits = vec![Duration::from_secs(60); 2]).await;
     // A missing log fails at once; once it is back, a busy machine may need this long.
     (app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await, file)
+}
+
+/// Lets the whole schedule pass; the one request that is given up then.
+pub async fn given_up(app: &TestApp) -> TransactionRequestId {
+    app.later(Duration::from_secs(24 * 60 * 60)).await;
+    let [given_up] = &unknowns(app).await[..] else { panic!("one is given up") };
+    assert!(given_up.given_up_at.is_some());
+    given_up.request_id
 }
 
 async fn nothing_is_unknown_after_answers(app: TestApp) {

@@ -4,9 +4,10 @@
 use regente_domain::charge::Charge;
 use regente_domain::id::{ChargeId, ClientId, SessionId};
 use regente_domain::session::payment::{Made, Payment, PaymentState};
-use regente_domain::session::{Capacity, Place};
+use regente_domain::session::{Capacity, DECLINES_MAX, Place};
 use regente_domain::time::Timestamp;
 
+use super::tries;
 use crate::batch::Batch;
 use crate::row::Row;
 use crate::{Store, StoreError, args, sql};
@@ -15,14 +16,15 @@ sql! {
     /// Makes room for a payment that begins. No row matches where the session cannot be paid now: of buyers who come
     /// at once, one finds room. The bounds are those of its method.
     pub RESERVE_SESSION = "
-        UPDATE sessions SET authorizing = authorizing + 1, version = version + 1,
+        UPDATE sessions SET authorizing = authorizing + 1, trying = trying + :tries, version = version + 1,
             updated_at = CASE WHEN updated_at < :now THEN :now ELSE updated_at + 1 END
         WHERE id = :id AND client_id = :client_id AND status = 'created' AND active = 1
           AND (due_at IS NULL OR due_at > :now)
           AND (max_payments = -1 OR (COALESCE(max_payments, 1) = 1 AND paid + authorizing = 0)
             OR (max_payments > 1 AND paid + authorizing + pending < max_payments))
           AND ((COALESCE(max_payments, 1) = 1 AND authorizing + pending < :open_once_max)
-            OR (COALESCE(max_payments, 1) <> 1 AND authorizing + pending < :open_many_max))";
+            OR (COALESCE(max_payments, 1) <> 1 AND authorizing + pending < :open_many_max))
+          AND trying + refused - paid < :tries_max";
     /// Adds a payment that begins.
     pub INSERT_SESSION_PAYMENT = "
         INSERT INTO session_payments (charge_id, client_id, session_id, state, made, counted)
@@ -59,13 +61,23 @@ pub struct StoredPayment {
 /// paid now.
 pub fn begin(batch: &mut Batch, session_id: SessionId, charge: &Charge, now: Timestamp) {
     let client_id = batch.client_id();
-    let (open_once_max, open_many_max) = match Place::of(charge.method.payment_type()) {
+    let place = Place::of(charge.method.payment_type());
+    let (open_once_max, open_many_max) = match place {
         Place::Instructions => (Capacity::OPEN_ONCE_MAX, Capacity::OPEN_MANY_MAX),
         Place::Cards | Place::Unbounded => (i64::MAX, i64::MAX),
     };
-    batch.guard(&RESERVE_SESSION, args! { id: session_id, client_id, now, open_once_max, open_many_max });
+    let (tries, tries_max) = match place {
+        Place::Cards => (1_i64, DECLINES_MAX),
+        Place::Instructions | Place::Unbounded => (0, i64::MAX),
+    };
+    let args = args! { id: session_id, client_id, now, open_once_max, open_many_max, tries, tries_max };
+    batch.guard(&RESERVE_SESSION, args);
     let state = PaymentState::Authorizing.word();
     batch.push(&INSERT_SESSION_PAYMENT, args! { charge_id: charge.id, client_id, session_id, state });
+    match place {
+        Place::Cards => tries::hold(batch, session_id, charge.id.uuid()),
+        Place::Instructions | Place::Unbounded => {}
+    }
 }
 
 /// Follows the charge of a payment, in the batch that changes the charge.

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::session::payment::{CardRefused, PaymentState};
-use regente_domain::session::{EntryStatus, SessionAction, SessionStatus};
+use regente_domain::session::cards::{CardRefused, Cards};
+use regente_domain::session::payment::PaymentState;
+use regente_domain::session::{EntryStatus, Session, SessionAction, SessionStatus};
 use regente_domain::webhook::EventName;
 
 use super::Buyers;
@@ -43,7 +44,8 @@ impl Buyers {
             Task::Cancel => (session.cancel(now).ok()??, None),
             Task::Patch(patch) => (session.patch(&self.patches[patch], now).ok()??, None),
         };
-        Some(Plan { base: session.version, advance, counted })
+        let forgiven = session.cards.refused - advance.session.cards.refused;
+        Some(Plan { base: session.version, advance, counted, forgiven })
     }
 
     /// Without the jobs that have nothing to count.
@@ -132,7 +134,10 @@ impl Buyers {
             return after;
         }
         after.record(task, plan);
-        after.session = Arc::new(plan.advance.session.clone());
+        // The numbers of cards change by increments alone.
+        let Cards { trying, refused } = sale.session.cards;
+        let cards = Cards { trying, refused: refused - plan.forgiven };
+        after.session = Arc::new(Session { cards, ..plan.advance.session.clone() });
         match (task, plan.counted) {
             (Task::Count(place), Some(Counted { version, to, is_returnable, .. })) => {
                 let paying = after.payments[place].as_mut().unwrap();
@@ -205,10 +210,8 @@ fn closes(rest: u8) -> Work {
 
 /// Whether the last request of a charge tells that the buyer's card was refused.
 fn card_refused(charge: &Charge, last: Option<&TransactionRequest>) -> CardRefused {
-    let is_refused = charge.method.card_id().is_some()
-        && last.and_then(TransactionRequest::decline).is_some_and(|decline| decline.code.tells_of_the_card());
-    match is_refused {
-        true => CardRefused::Yes,
-        false => CardRefused::No,
+    match charge.method.card_id() {
+        Some(_) => CardRefused::by(last),
+        None => CardRefused::No,
     }
 }

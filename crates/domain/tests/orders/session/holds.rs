@@ -3,7 +3,7 @@
 use regente_domain::charge::attempt::{Outcome, RequestGroup, TransactionRequest};
 use regente_domain::charge::{ChargeState, FollowUpKind};
 use regente_domain::session::payment::PaymentState;
-use regente_domain::session::{Capacity, SessionStatus};
+use regente_domain::session::{Capacity, DECLINES_MAX, Session, SessionStatus};
 use stateright::Property;
 
 use super::Buyers;
@@ -132,6 +132,18 @@ impl Buyers {
                         && model.most().is_none_or(|most| tally.paid <= most)
                 },
             ),
+            Property::always("a card holds a place while it is tried", |_, sale: &Sale| {
+                let is_tried = |paying: &&Paying| {
+                    let charge = &paying.world.stored.charge;
+                    charge.method.card_id().is_some() && PaymentState::of(charge) == PaymentState::Authorizing
+                };
+                let tried = sale.payments.iter().flatten().filter(is_tried).count();
+                i64::try_from(tried) == Ok(sale.session.cards.trying)
+            }),
+            Property::always("no more cards are refused than may be", |_, sale: &Sale| {
+                let Session { cards, tally, .. } = &*sale.session;
+                cards.refused >= 0 && cards.trying + cards.refused <= DECLINES_MAX + tally.paid
+            }),
             Property::always(
                 "a session is paid only by a whole amount, or one that was accepted",
                 |model: &Self, sale: &Sale| {

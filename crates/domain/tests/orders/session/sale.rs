@@ -42,6 +42,8 @@ pub(crate) struct Plan {
     pub base: i64,
     pub advance: Advance,
     pub counted: Option<Counted>,
+    /// How many refused cards are forgotten with it.
+    pub forgiven: i64,
 }
 
 /// What a payment is counted as.
@@ -122,9 +124,10 @@ pub(crate) enum Step {
 
 /// The versions of a session are compared and nothing else, so two sessions that differ by them alone are one.
 fn hash_session<H: Hasher>(session: &Session, state: &mut H) {
-    let Session { status, is_active, due_at, capacity, tally, declines, .. } = session;
+    let Session { status, is_active, due_at, capacity, tally, cards, .. } = session;
     let counts = (tally.authorizing, tally.pending, tally.paid, tally.returned);
-    (status.word(), is_active, due_at, capacity.max_payments(), counts, declines).hash(state);
+    (status.word(), is_active, due_at, capacity.max_payments(), counts).hash(state);
+    (cards.trying, cards.refused).hash(state);
 }
 
 fn hash_payment<H: Hasher>(payment: &Payment, state: &mut H) {

@@ -3,7 +3,9 @@
 use regente_domain::charge::{CaptureMode, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
-use regente_domain::session::{Capacity, OfferedMethod, Patch, Session, SessionStatus, Tally, Terms};
+use regente_domain::session::{
+    Capacity, Cards, DECLINES_MAX, OfferedMethod, Patch, Session, SessionStatus, Tally, Terms,
+};
 use serde_json::Map;
 
 use super::sale::Requests;
@@ -38,6 +40,8 @@ const LIMIT_RAISED: (usize, usize) = (7_924, 21);
 const LIMIT_LOWERED: (usize, usize) = (29_111, 26);
 const LIMIT_PIX: (usize, usize) = (5_145, 37);
 const THREE: (usize, usize) = (137_853, 29);
+const LAST_CARD: (usize, usize) = (1, 1);
+const LAST_CARD_SILENT: (usize, usize) = (1, 1);
 
 fn session(capacity: Capacity, methods: &[PaymentMethod]) -> Session {
     let offered =
@@ -67,7 +71,8 @@ fn session(capacity: Capacity, methods: &[PaymentMethod]) -> Session {
         due_at: None,
         capacity,
         tally: Tally::default(),
-        declines: 0,
+        cards: Cards::default(),
+        customers: 0,
         terms,
         entries: 0,
         unknown_members: Map::new(),
@@ -200,6 +205,12 @@ impl Buyers {
         Self { at_charge: 2, ..self }
     }
 
+    /// One card may be refused yet.
+    fn before_last_card(mut self) -> Self {
+        self.session.cards.refused = DECLINES_MAX - 1;
+        self
+    }
+
     fn expiring(self) -> Self {
         Self { expires: true, ..self }
     }
@@ -301,4 +312,14 @@ fn a_session_is_paid_as_often_as_its_limit_says() {
         let left = Left { crashes: 1, ..NOTHING };
         cards(3, left, Capacity::Many(2)).explore("three cards, a limit of two, a crash", THREE);
     }
+}
+
+#[test]
+fn a_session_tries_no_more_cards_than_may_be_refused() {
+    let left = Left { crashes: 1, ..NOTHING };
+    let orders = cards(3, left, Capacity::Unlimited).before_last_card().changed(&[patch(true)]);
+    orders.explore("three cards, one may be refused, switched on, a crash", LAST_CARD);
+    let left = Left { silences: 1, ..NOTHING };
+    let orders = cards(2, left, Capacity::Unlimited).before_last_card().at_two_nodes();
+    orders.explore("two cards, one may be refused, a call without an answer", LAST_CARD_SILENT);
 }

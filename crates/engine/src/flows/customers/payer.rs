@@ -7,6 +7,7 @@ use regente_domain::customer::{Address, Document};
 use regente_domain::id::{CustomerId, Id};
 use regente_providers::request::PayerDetails;
 use regente_store::customers::{self, INSERT_CUSTOMER};
+use regente_store::sessions::customers::RESERVE_SESSION_CUSTOMER;
 use regente_store::{Batch, Commit};
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +96,8 @@ pub async fn found_or_created(
         let written = if batch.is_empty() { Commit::Applied } else { app.store.apply(batch).await? };
         match written {
             Commit::Applied => return Ok(PayingCustomer { customer, details: of_new(new) }),
-            Commit::Refused(refusal) if refusal.is(&INSERT_CUSTOMER) => {}
+            Commit::Refused(refusal)
+                if refusal.is(&INSERT_CUSTOMER) || refusal.is(&RESERVE_SESSION_CUSTOMER) => {}
             Commit::Refused(refusal) => {
                 return Err(Error::internal(format!("a buyer was refused by {}", refusal.statement)));
             }

@@ -55,6 +55,16 @@ function walletSource() {
   return { sourceType: "wallet", walletPayment: "credit", walletClickToPay };
 }
 
+// What the session does not take, by the text that says so.
+const REFUSALS = {
+  session_captcha_required: "humanFailed",
+  session_cards_blocked: "cardsBlocked",
+  session_cards_being_tried: "cardsBeingTried",
+  session_open_payments_limit_reached: "tooManyOpen",
+  session_customers_limit_reached: "tooManyCustomers",
+  multiple_payments_limit_reached: "taken",
+};
+
 async function pay() {
   await reading;
   const type = chosen();
@@ -86,10 +96,8 @@ async function pay() {
   }
   if (!answer) return askAgain();
   if (answer.ok) return showCharge(answer.body);
-  if (answer.body.error?.businessCode === "session_captcha_required") throw new Refused(texts.humanFailed);
-  if (answer.body.error?.businessCode === "session_cards_blocked") throw new Refused(texts.cardsBlocked);
-  if (answer.body.error?.businessCode === "session_open_payments_limit_reached") throw new Refused(texts.tooManyOpen);
-  if (answer.body.error?.businessCode === "multiple_payments_limit_reached") throw new Refused(texts.taken);
+  const why = REFUSALS[answer.body.error?.businessCode];
+  if (why) throw new Refused(texts[why]);
   if ([403, 409, 422].includes(answer.status)) return findOut();
   if (answer.status === 429) throw new Refused(texts.tooMany);
   const details = answer.body.error?.details ?? [];

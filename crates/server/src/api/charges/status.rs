@@ -160,7 +160,7 @@ async fn plan(
         purchases::hold(&mut batch, purchase);
     }
     charges::update(&mut batch, before, &after, &actor)?;
-    sessions::wake(app, &mut batch, before, &after);
+    sessions::wake(app, &mut batch, before, &after, Some(&told));
     transaction_requests::insert_ended(&mut batch, &told, ObjectKind::Charge, &actor)?;
     if let Some(event) = announces {
         events::charge_changed(&mut batch, app.chance.id(now), &after, event, &actor);

@@ -97,6 +97,8 @@ pub async fn create_card(
         (status = 404, description = "The idempotency key made a customer who was erased since.", body = ErrorEnvelope),
         (status = 409, description = "The e-mail address or the document is another customer's, or the idempotency \
             key is in use.", body = ErrorEnvelope),
+        (status = 422, description = "The buyers of the session have made as many customers as they may.",
+            body = ErrorEnvelope),
         CommonErrors,
     ),
 )]

@@ -1,5 +1,8 @@
 //! What the buyers of one session can have under way (`docs/interface/sessions.md#limits`).
 
+mod cards;
+mod customers;
+
 use std::time::Duration;
 
 use futures_util::future::join_all;
