@@ -55,14 +55,14 @@ function walletSource() {
   return { sourceType: "wallet", walletPayment: "credit", walletClickToPay };
 }
 
-// What the session does not take, by the text that says so.
+// What the page says where the session does not take a payment.
 const REFUSALS = {
-  session_captcha_required: "humanFailed",
-  session_cards_blocked: "cardsBlocked",
-  session_cards_being_tried: "cardsBeingTried",
-  session_open_payments_limit_reached: "tooManyOpen",
-  session_customers_limit_reached: "tooManyCustomers",
-  multiple_payments_limit_reached: "taken",
+  session_captcha_required: texts.humanFailed,
+  session_cards_blocked: texts.cardsBlocked,
+  session_cards_being_tried: texts.cardsBeingTried,
+  session_open_payments_limit_reached: texts.tooManyOpen,
+  session_customers_limit_reached: texts.tooManyCustomers,
+  multiple_payments_limit_reached: texts.taken,
 };
 
 async function pay() {
@@ -97,7 +97,7 @@ async function pay() {
   if (!answer) return askAgain();
   if (answer.ok) return showCharge(answer.body);
   const why = REFUSALS[answer.body.error?.businessCode];
-  if (why) throw new Refused(texts[why]);
+  if (why) throw new Refused(why);
   if ([403, 409, 422].includes(answer.status)) return findOut();
   if (answer.status === 429) throw new Refused(texts.tooMany);
   const details = answer.body.error?.details ?? [];

@@ -25,6 +25,8 @@ stories! {
     what_is_paid_and_taken_back_before_the_answer_is_known_is_voided,
     every_status_of_a_boleto_is_set_at_the_simulator,
     a_boleto_is_charged_back_or_taken_back,
+    what_is_charged_back_by_hand_is_not_charged_back_once_more,
+    a_boleto_that_fails_at_the_same_moment_is_charged_back_once,
     statuses_at_the_same_moment_are_conflicts,
     a_status_that_cannot_be_set_is_refused,
 }
@@ -160,6 +162,41 @@ async fn a_boleto_is_charged_back_or_taken_back(app: TestApp) {
         assert_eq!(all.iter().filter(|request| last(request)).count(), 1, "{ended:#}");
         assert!(all[0]["transactionId"].is_string(), "it happened at the simulator: {ended:#}");
         agrees_with(&app, &ended).await;
+    }
+}
+
+/// How often the charge was charged back.
+fn charge_backs(charge: &Value) -> usize {
+    let all = charge["transactionRequests"].as_array().unwrap();
+    all.iter().filter(|request| request["requestType"] == "charge_back").count()
+}
+
+async fn what_is_charged_back_by_hand_is_not_charged_back_once_more(app: TestApp) {
+    let app = app.reachable().await;
+    let charge = awaiting(&app).await;
+    set(&app, &charge, "authorized").await.expect(200);
+    let [_paid] = notices(&app);
+    // The bank takes it back at the simulator; before anybody is told, testers set two statuses by hand.
+    happens(&app, &charge, 0, Staged::ChargedBack).await;
+    let [told] = notices(&app);
+    assert_eq!(set(&app, &charge, "failed").await.expect(200)["status"], "failed");
+    assert_eq!(set(&app, &charge, "charged_back").await.expect(200)["status"], "charged_back");
+    arrive(&app, &[&told]).await;
+    let ended = read(&app, &charge).await;
+    assert_eq!((&ended["status"], charge_backs(&ended)), (&json!("charged_back"), 1), "{ended:#}");
+    agrees_with(&app, &ended).await;
+}
+
+async fn a_boleto_that_fails_at_the_same_moment_is_charged_back_once(app: TestApp) {
+    for _ in 0..5 {
+        let charge = awaiting(&app).await;
+        let statuses = ["failed", "charged_back"].repeat(3);
+        let sets = statuses.iter().map(|status| set(&app, &charge, status));
+        for reply in futures_util::future::join_all(sets).await {
+            assert!([200, 400, 409].contains(&reply.status.as_u16()), "{}", reply.status);
+        }
+        let ended = read(&app, &charge).await;
+        assert!(charge_backs(&ended) <= 1, "{ended:#}");
     }
 }
 
