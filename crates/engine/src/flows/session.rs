@@ -13,7 +13,7 @@ use regente_domain::charge::{Charge, PaymentType};
 use regente_domain::id::{ChargeId, ClientId, SessionId};
 use regente_domain::session::cards::CardRefused;
 use regente_domain::session::payment::{Payment, PaymentState};
-use regente_domain::session::{Advance, NotPayable, Session, SessionStatus};
+use regente_domain::session::{Advance, NotPayable, Place, Session, SessionStatus};
 use regente_domain::time::Timestamp;
 use regente_store::sessions::payments;
 use regente_store::{Batch, Commit, charges, events, sessions};
@@ -172,7 +172,9 @@ pub async fn find(app: &App, client_id: ClientId, id: SessionId) -> Result<Sessi
 pub(super) async fn taken(app: &App, charge: &Charge, session_id: SessionId) -> Error {
     let (payment_type, now) = (charge.method.payment_type(), app.clock.of(charge.client_id));
     match find(app, charge.client_id, session_id).await {
-        Ok(session) => must_take(&session, payment_type, now).err().unwrap_or_else(Error::busy),
+        Ok(session) => {
+            must_take(&session, payment_type, now).err().unwrap_or_else(|| again(&session, payment_type))
+        }
         Err(error) => error,
     }
 }
@@ -180,8 +182,19 @@ pub(super) async fn taken(app: &App, charge: &Charge, session_id: SessionId) -> 
 /// The error for the check of a card that found no place although the session looked as if it had one.
 pub(super) async fn full_of_cards(app: &App, client_id: ClientId, id: SessionId) -> Error {
     match find(app, client_id, id).await {
-        Ok(session) => must_try_card(&session, app.clock.of(client_id)).err().unwrap_or_else(Error::busy),
+        Ok(session) => must_try_card(&session, app.clock.of(client_id))
+            .err()
+            .unwrap_or_else(|| refusal(NotPayable::CardsBeingTried)),
         Err(error) => error,
+    }
+}
+
+/// The error for a payment that finds room when it looks again: what took it has ended meanwhile. Where many pay, that was
+/// a card; where one does, another buyer.
+fn again(session: &Session, payment_type: PaymentType) -> Error {
+    match Place::of(payment_type) {
+        Place::Cards if !session.capacity.is_single() => refusal(NotPayable::CardsBeingTried),
+        Place::Cards | Place::Instructions | Place::Unbounded => Error::busy(),
     }
 }
 

@@ -41,11 +41,13 @@ pub async fn retry(app: &TestApp, request_id: TransactionRequestId) -> Result<Tr
     }
 }
 
-/// The doctor's check of unknown outcomes.
-async fn examined(app: &TestApp) -> (Verdict, String) {
+const UNKNOWN_OUTCOMES: &str = "unknown outcomes";
+
+/// A check of the doctor.
+pub async fn examined(app: &TestApp, name: &str) -> (Verdict, String) {
     match ask(app, Command::Doctor).await.map_err(|error| error.to_string()) {
         Ok(Answer::Doctor(report)) => {
-            let check = report.checks.into_iter().find(|check| check.name == "unknown outcomes").unwrap();
+            let check = report.checks.into_iter().find(|check| check.name == name).unwrap();
             (check.verdict, check.found)
         }
         Ok(_) => panic!("another answer"),
@@ -72,7 +74,7 @@ pub async fn given_up(app: &TestApp) -> TransactionRequestId {
 async fn nothing_is_unknown_after_answers(app: TestApp) {
     charged(&app, &charge_body(&single_merchant(&app).await, APPROVED)).await;
     assert!(unknowns(&app).await.is_empty());
-    assert_eq!(examined(&app).await, (Verdict::Ok, "none".to_owned()));
+    assert_eq!(examined(&app, UNKNOWN_OUTCOMES).await, (Verdict::Ok, "none".to_owned()));
 }
 
 async fn an_unknown_outcome_is_listed_with_what_an_operator_needs(app: TestApp) {
@@ -106,9 +108,9 @@ async fn what_was_given_up_is_asked_for_anew_and_ends(app: TestApp) {
     file.lose();
     let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
     let path = format!("/v1/charges/{}", text(&charge["id"]));
-    assert_eq!(examined(&app).await.0, Verdict::Warning, "somebody asks");
+    assert_eq!(examined(&app, UNKNOWN_OUTCOMES).await.0, Verdict::Warning, "somebody asks");
     app.later(Duration::from_secs(24 * 60 * 60)).await;
-    let (verdict, found) = examined(&app).await;
+    let (verdict, found) = examined(&app, UNKNOWN_OUTCOMES).await;
     assert_eq!(verdict, Verdict::Failure);
     assert!(found.starts_with("1 were given up, so nobody asks any more, and 0 are asked for"), "{found}");
     let given_up = unknowns(&app).await.remove(0);

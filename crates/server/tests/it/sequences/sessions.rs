@@ -245,8 +245,9 @@ impl Sequence {
                 }
             }
             422 => told.sessions.refused += 1,
-            // The first request of the key is under way, or there was no room until the other buyer was refused.
-            409 | 503 => {}
+            // The first request of the key is under way, or there was no room until the other buyer was refused, or as many
+            // cards are being tried as may be.
+            409 | 429 | 503 => {}
             other => panic!("seed {}: {other}: {}", self.seed, String::from_utf8_lossy(&reply.bytes)),
         }
         app

@@ -6,7 +6,10 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request};
 use futures_util::future::{join_all, select_all};
+use regente::admin::Verdict;
+use regente_domain::id::{ChargeId, SessionId};
 use regente_domain::session::DECLINES_MAX;
+use regente_store::{Batch, Commit, args, sql};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -17,7 +20,7 @@ use crate::harness::{
 };
 use crate::sessions::payments::refused;
 use crate::sessions::{buyer, by_card, create, pay, read, session_body};
-use crate::unknowns::{forgetful, given_up, retry};
+use crate::unknowns::{examined, forgetful, given_up, retry};
 
 stories! {
     thirty_refused_cards_at_once_are_ten_that_are_tried,
@@ -28,6 +31,16 @@ stories! {
     an_outcome_that_is_given_up_frees_its_place,
     a_check_that_is_given_up_frees_its_place,
     buyers_at_two_nodes_share_the_places,
+    the_doctor_finds_places_that_nobody_holds,
+}
+
+sql! {
+    /// As if a place had leaked.
+    TAKE_PLACE = "UPDATE sessions SET trying = trying + 1 WHERE id = :id AND client_id = :client_id";
+    /// As if a card were tried whose charge has ended.
+    HOLD_PLACE = "
+        INSERT INTO session_tries (object_id, client_id, session_id, ended)
+        VALUES (:object_id, :client_id, :id, 0)";
 }
 
 const TRIES_MAX: usize = DECLINES_MAX.unsigned_abs() as usize;
@@ -247,4 +260,23 @@ async fn buyers_at_two_nodes_share_the_places(app: TestApp) {
     }
     assert_eq!((asked(&app).await, places(&app).await), (TRIES_MAX, 0));
     refused(&pay(&app, &session, &by_card(APPROVED)).await.expect(422), BLOCKED_NOW);
+}
+
+async fn the_doctor_finds_places_that_nobody_holds(app: TestApp) {
+    let session = open(&app).await;
+    let charge = pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+    let (verdict, found) = examined(&app, "places of cards").await;
+    assert_eq!((verdict, found.as_str()), (Verdict::Ok, "those of the cards that are being tried: 0"));
+    let client_id = app.client_id();
+    let id: SessionId = text(&session["id"]).parse().unwrap();
+    let object_id: ChargeId = text(&charge["id"]).parse().unwrap();
+    let mut batch = Batch::new(client_id);
+    batch.push(&TAKE_PLACE, args! { id, client_id });
+    assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+    let wrong = (Verdict::Failure, format!("wrong at sessions {id}"));
+    assert_eq!(examined(&app, "places of cards").await, wrong);
+    let mut batch = Batch::new(client_id);
+    batch.push(&HOLD_PLACE, args! { object_id: object_id.uuid(), client_id, id });
+    assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+    assert_eq!(examined(&app, "places of cards").await, wrong);
 }
