@@ -74,7 +74,12 @@ impl SellerFileView {
 #[utoipa::path(
     post, path = "/v1/sellers/documents", operation_id = "uploadSellerDocument", tag = "Sellers",
     request_body(content = SellerFileForm, content_type = "multipart/form-data"),
-    responses((status = 201, description = "The file.", body = SellerFileView), CommonErrors),
+    responses(
+        (status = 201, description = "The file.", body = SellerFileView),
+        (status = 409, description = "The idempotency key is in use, or was used with another body.",
+            body = ErrorEnvelope),
+        CommonErrors,
+    ),
 )]
 pub async fn create(
     State(app): State<App>,

@@ -63,6 +63,8 @@ const ANSWER_BYTES_MAX: usize = 64 * 1024;
     responses(
         (status = 201, description = "The review.", body = ReviewSchema),
         (status = 404, description = "There is no such seller, or this is production.", body = ErrorEnvelope),
+        (status = 409, description = "The idempotency key is in use, or was used with another body.",
+            body = ErrorEnvelope),
         CommonErrors,
     ),
 )]
