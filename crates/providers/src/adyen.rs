@@ -12,7 +12,7 @@ use reqwest::Url;
 use crate::http_client::{HttpClient, Outgoing};
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
-use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, Provider};
+use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
 use crate::request::{Call, CardDetails, Credentials, Inquiry, Mode, OperationKind};
 use ask::Asked;
 
@@ -94,7 +94,7 @@ impl Adyen {
         }
     }
 
-    async fn check(&self, check: CredentialsCheck) -> Result<(), CredentialsRefusal> {
+    async fn check(&self, check: CredentialsCheck) -> Result<NotRefused, CredentialsRefusal> {
         let CredentialsCheck { credentials, mode, options: _ } = check;
         if !notification::has_valid_key(&credentials) {
             let problem = "must have 64 hexadecimal digits";
@@ -106,7 +106,7 @@ impl Adyen {
         };
         match self.http.send(outgoing).await {
             Ok(incoming) => tell::credentials(&incoming),
-            Err(_no_response) => Ok(()),
+            Err(_no_response) => Ok(NotRefused::NotReached),
         }
     }
 
@@ -197,7 +197,10 @@ impl Provider for Adyen {
         })
     }
 
-    fn check_credentials(&self, check: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {
+    fn check_credentials(
+        &self,
+        check: CredentialsCheck,
+    ) -> BoxFuture<'_, Result<NotRefused, CredentialsRefusal>> {
         Box::pin(self.check(check))
     }
 }

@@ -22,7 +22,7 @@ use uuid::Uuid;
 use crate::http_client::{HttpClient, Incoming, NoResponse, Outgoing};
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe};
-use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, Provider};
+use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
 use crate::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, OperationKind,
 };
@@ -153,7 +153,10 @@ impl Provider for PagarmeV5 {
         true
     }
 
-    fn check_credentials(&self, check: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {
+    fn check_credentials(
+        &self,
+        check: CredentialsCheck,
+    ) -> BoxFuture<'_, Result<NotRefused, CredentialsRefusal>> {
         Box::pin(async move { self.check(&check).await })
     }
 }
@@ -267,7 +270,7 @@ impl PagarmeV5 {
         Ok(charge.map_or(Probe::Unknown, |charge| tell::void_accepted(&charge, inquiry.key)))
     }
 
-    async fn check(&self, check: &CredentialsCheck) -> Result<(), CredentialsRefusal> {
+    async fn check(&self, check: &CredentialsCheck) -> Result<NotRefused, CredentialsRefusal> {
         let refusal = |problem| Err(CredentialsRefusal { member: SECRET_KEY, problem });
         if is_of_other_mode(&check.credentials, check.mode) {
             return refusal(match check.mode {
@@ -284,7 +287,8 @@ impl PagarmeV5 {
             Ok(answered) if answered.status == StatusCode::FORBIDDEN => {
                 refusal("is not accepted by the provider from this address")
             }
-            Ok(_) | Err(_) => Ok(()),
+            Ok(answered) => Ok(NotRefused::told_by(answered.status)),
+            Err(_) => Ok(NotRefused::NotReached),
         }
     }
 

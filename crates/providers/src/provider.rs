@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::time::Duration;
 
+use http::StatusCode;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::problems::Problems;
 use regente_domain::provider_type::{ProviderType, validate_options};
@@ -70,8 +71,11 @@ pub trait Provider: Send + Sync {
     }
 
     /// Checks the credentials by a call that has no effect, when a merchant registers them.
-    fn check_credentials(&self, _: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {
-        Box::pin(async { Ok(()) })
+    fn check_credentials(
+        &self,
+        _: CredentialsCheck,
+    ) -> BoxFuture<'_, Result<NotRefused, CredentialsRefusal>> {
+        Box::pin(async { Ok(NotRefused::NotAsked) })
     }
 
     /// Registers a seller, tells of its changes or asks how it stands; once per key, however often it is called.
@@ -87,6 +91,11 @@ pub trait Provider: Send + Sync {
     /// A card that the provider's test environment approves.
     fn test_card(&self) -> Option<CardDetails> {
         None
+    }
+
+    /// Whether the provider notifies of a card's authorization that it has answered.
+    fn notifies_of_answers(&self) -> bool {
+        true
     }
 
     /// Whether an unanswered call counts against the provider in its circuit. It does not when the call itself asked a
@@ -110,6 +119,29 @@ pub struct CredentialsCheck {
     pub options: Map<String, Value>,
     /// The provider's environment that is asked.
     pub mode: Mode,
+}
+
+/// What is known of credentials that are not refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotRefused {
+    /// The provider has answered a call with them.
+    Accepted,
+    /// The provider was not reached, or did not answer in time: nothing is known.
+    NotReached,
+    /// The provider answered that it fails, or that it is asked too often: nothing is known.
+    NotTold,
+    /// The adapter has no call for that.
+    NotAsked,
+}
+
+impl NotRefused {
+    /// What an answer with this status tells that refuses nothing.
+    pub fn told_by(status: StatusCode) -> Self {
+        match status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
+            true => Self::NotTold,
+            false => Self::Accepted,
+        }
+    }
 }
 
 /// Why credentials are not taken.
@@ -262,17 +294,20 @@ impl Providers {
         &self,
         provider_type: ProviderType,
         check: CredentialsCheck,
-    ) -> Result<(), CredentialsRefusal> {
-        let Some(provider) = self.adapter(provider_type) else { return Ok(()) };
-        match timeout(provider.probe_deadline(), provider.check_credentials(check)).await {
-            Ok(Err(refusal)) => Err(refusal),
-            Ok(Ok(())) | Err(_) => Ok(()),
-        }
+    ) -> Result<NotRefused, CredentialsRefusal> {
+        let Some(provider) = self.adapter(provider_type) else { return Ok(NotRefused::NotAsked) };
+        let checked = timeout(provider.probe_deadline(), provider.check_credentials(check)).await;
+        checked.unwrap_or(Ok(NotRefused::NotReached))
     }
 
     /// A card that the test environment of this provider type approves, if one is known.
     pub fn test_card(&self, provider_type: ProviderType) -> Option<CardDetails> {
         self.adapter(provider_type)?.test_card()
+    }
+
+    /// Whether a provider of this type notifies of a card's authorization that it has answered.
+    pub fn notifies_of_answers(&self, provider_type: ProviderType) -> bool {
+        self.adapter(provider_type).is_some_and(Provider::notifies_of_answers)
     }
 
     /// Whether an unanswered call counts against the provider in its circuit.

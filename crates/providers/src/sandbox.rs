@@ -459,6 +459,10 @@ impl Provider for Sandbox {
         rules::test_card()
     }
 
+    fn notifies_of_answers(&self) -> bool {
+        false
+    }
+
     fn deadline(&self, _: OperationKind) -> Duration {
         self.deadline
     }

@@ -22,7 +22,7 @@ mod wire;
 use crate::http_client::{HttpClient, Incoming, NoResponse, Outgoing};
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe};
-use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, Provider};
+use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
 use crate::request::{Call, CardDetails, Credentials, Inquiry, Mode, Operation, OperationKind};
 use ask::Ask;
 pub use look_up::ABSENCE_PROVES_AFTER;
@@ -155,7 +155,10 @@ impl Provider for Stripe {
         notification::events(notification)
     }
 
-    fn check_credentials(&self, check: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {
+    fn check_credentials(
+        &self,
+        check: CredentialsCheck,
+    ) -> BoxFuture<'_, Result<NotRefused, CredentialsRefusal>> {
         Box::pin(async move {
             let refused = |problem| Err(CredentialsRefusal { member: SECRET_KEY, problem });
             if is_of_other_mode(&check.credentials, check.mode) {
@@ -169,7 +172,8 @@ impl Provider for Stripe {
                     refused("is not accepted by the provider")
                 }
                 // A restricted key may be good for payments alone.
-                Ok(_) | Err(_) => Ok(()),
+                Ok(answer) => Ok(NotRefused::told_by(answer.status)),
+                Err(_) => Ok(NotRefused::NotReached),
             }
         })
     }

@@ -293,7 +293,7 @@ enum ProvidersTask {
     Check {
         /// The id of the registered provider
         provider_id: ProviderId,
-        /// How long a notification is waited for
+        /// How long a notification about the test authorization is waited for; 0 does not wait
         #[arg(long, value_name = "SECONDS", default_value_t = 60)]
         wait: u64,
         #[command(flatten)]

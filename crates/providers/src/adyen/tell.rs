@@ -12,7 +12,7 @@ use super::reference::Reference;
 use super::wire::{Action, ModificationAnswer, PaymentAnswer, ServiceError};
 use crate::http_client::Incoming;
 use crate::outcome::{Answer, Approval, Finding, Instructions, Pending, Probe, UnknownReason};
-use crate::provider::CredentialsRefusal;
+use crate::provider::{CredentialsRefusal, NotRefused};
 use crate::request::Inquiry;
 
 /// A header of an answer to a request that can be sent again under its key.
@@ -65,7 +65,7 @@ pub fn found(inquiry: &Inquiry, incoming: &Incoming) -> Probe {
 ///
 /// # Errors
 /// The member that it does not know.
-pub fn credentials(incoming: &Incoming) -> Result<(), CredentialsRefusal> {
+pub fn credentials(incoming: &Incoming) -> Result<NotRefused, CredentialsRefusal> {
     let error: ServiceError = incoming.json().unwrap_or_default();
     match incoming.status {
         StatusCode::UNAUTHORIZED => {
@@ -77,7 +77,7 @@ pub fn credentials(incoming: &Incoming) -> Result<(), CredentialsRefusal> {
         StatusCode::FORBIDDEN => {
             Err(CredentialsRefusal { member: "apiKey", problem: "may not take payments for the account" })
         }
-        _ => Ok(()),
+        status => Ok(NotRefused::told_by(status)),
     }
 }
 

@@ -15,7 +15,7 @@ use regente_domain::time::Timestamp;
 use regente_engine::flows::stored_notification::events_of;
 use regente_providers::notification::{EventSubject, ProviderEvent};
 use regente_providers::outcome::{Answer, Approval};
-use regente_providers::provider::CredentialsCheck;
+use regente_providers::provider::{CredentialsCheck, NotRefused};
 use regente_providers::request::{
     Authorization, Call, Credentials, FollowUp, Held, Instrument, Mode, Operation, PayerDetails,
 };
@@ -71,7 +71,14 @@ async fn credentials(app: &App, provider: &Provider) -> Result<Check, CommandErr
         mode: app.settings.mode,
     };
     Ok(match app.providers.check_credentials(provider.provider_type, check).await {
-        Ok(()) => found(NAME, Verdict::Ok, "the provider does not refuse them"),
+        Ok(NotRefused::Accepted) => found(NAME, Verdict::Ok, "the provider does not refuse them"),
+        Ok(NotRefused::NotAsked) => found(NAME, Verdict::Ok, "this provider is not asked about them"),
+        Ok(NotRefused::NotReached) => {
+            found(NAME, Verdict::Failure, "the provider was not reached: nothing is known of them")
+        }
+        Ok(NotRefused::NotTold) => {
+            found(NAME, Verdict::Failure, "the provider is not able to answer now: nothing is known of them")
+        }
         Err(refusal) => found(NAME, Verdict::Failure, format!("{} {}", refusal.member, refusal.problem)),
     })
 }
@@ -227,6 +234,11 @@ async fn notification(
 ) -> Result<Check, CommandError> {
     const NAME: &str = "notification";
     let Some(address) = notification_address(app, provider) else { return Ok(self::address(app, provider)) };
+    if !app.providers.notifies_of_answers(provider.provider_type) {
+        let why =
+            "none is waited for: this provider notifies of what happens later, not of what it has answered";
+        return Ok(found(NAME, Verdict::Ok, why));
+    }
     let mut waited = Duration::ZERO;
     let mut read = HashSet::new();
     loop {

@@ -56,7 +56,7 @@ use regente_providers::notification::{
 use regente_providers::outcome::{Answer, Probe};
 use regente_providers::own_provider::{self, OwnProviderOptions};
 use regente_providers::provider::{Adapter, BoxFuture, Provider, Providers};
-use regente_providers::request::{Call, Inquiry, Operation, OperationKind};
+use regente_providers::request::{Call, CardDetails, Inquiry, Operation, OperationKind};
 use regente_providers::sandbox::{
     CardholderAnswer, CardholderBooks, CardholderQuestion, Notice, Outbox, SIGNATURE_HEADER, Sandbox,
     SandboxOptions, SimulatedServer, TransactionLog,
@@ -787,6 +787,14 @@ impl Provider for Wired {
 
     fn validate_options(&self, options: &Map<String, Value>, path: &str) -> Result<Narrowed, Problems> {
         self.sandbox.validate_options(options, path)
+    }
+
+    fn test_card(&self) -> Option<CardDetails> {
+        self.sandbox.test_card()
+    }
+
+    fn notifies_of_answers(&self) -> bool {
+        self.sandbox.notifies_of_answers()
     }
 
     fn silence_counts(&self, call: &Call) -> bool {

@@ -312,6 +312,10 @@ impl Provider for RemoteSandbox {
         rules::test_card()
     }
 
+    fn notifies_of_answers(&self) -> bool {
+        false
+    }
+
     fn deadline(&self, _: OperationKind) -> Duration {
         self.deadline
     }

@@ -8,7 +8,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_providers::adyen;
 use regente_providers::http_client::{ANSWER_BYTES_MAX, HttpClient, HttpOptions};
 use regente_providers::outcome::{Answer, Probe, UnknownReason};
-use regente_providers::provider::{CredentialsCheck, Providers};
+use regente_providers::provider::{CredentialsCheck, CredentialsRefusal, NotRefused, Providers};
 use regente_providers::request::{Call, Credentials, Mode};
 use reqwest::Url;
 use serde_json::{Map, json};
@@ -191,12 +191,17 @@ async fn credentials_are_checked_by_a_question_without_an_effect() {
         members.insert(name.to_owned(), json!(value));
         members
     };
-    let wrong = |refusal: Result<(), regente_providers::provider::CredentialsRefusal>| {
-        refusal.err().map(|refusal| refusal.member)
-    };
-    let upstream = Upstream::playing([played(200, "{}"), played(401, ""), Play::Cut]);
+    let wrong = |said: Result<NotRefused, CredentialsRefusal>| said.map_err(|refusal| refusal.member);
+    let upstream =
+        Upstream::playing([played(200, "{}"), played(401, ""), Play::Cut, played(503, ""), played(429, "")]);
     let providers = providers(upstream.url());
-    for expected in [None, Some("apiKey"), None] {
+    for expected in [
+        Ok(NotRefused::Accepted),
+        Err("apiKey"),
+        Ok(NotRefused::NotReached),
+        Ok(NotRefused::NotTold),
+        Ok(NotRefused::NotTold),
+    ] {
         let check = check(members("apiKey", "adyen-secret"), Mode::Sandbox);
         assert_eq!(wrong(providers.check_credentials(ProviderType::Adyen, check).await), expected);
     }
@@ -205,14 +210,14 @@ async fn credentials_are_checked_by_a_question_without_an_effect() {
     assert_eq!(received[0].body, json!({ "merchantAccount": "TestMerchant" }));
 
     let short = check(members("webhookHmacKey", "44782D"), Mode::Sandbox);
-    assert_eq!(wrong(providers.check_credentials(ProviderType::Adyen, short).await), Some("webhookHmacKey"));
+    assert_eq!(wrong(providers.check_credentials(ProviderType::Adyen, short).await), Err("webhookHmacKey"));
     for prefix in
         ["", "https://1797a841fbb37ca7-Shop", "evil.example/", "a@evil.example#", "-a", &"a".repeat(60)]
     {
         let check = check(members("liveUrlPrefix", prefix), Mode::Production);
         assert_eq!(
             wrong(providers.check_credentials(ProviderType::Adyen, check).await),
-            Some("liveUrlPrefix"),
+            Err("liveUrlPrefix"),
             "{prefix}"
         );
     }

@@ -13,7 +13,7 @@ use regente_domain::time::parse_date;
 use regente_providers::authentication::Proof;
 use regente_providers::notification::{EventKind, EventSubject, ProviderEvent};
 use regente_providers::outcome::{Answer, Finding, Instructions, Probe};
-use regente_providers::provider::{CredentialsCheck, CredentialsRefusal, Providers};
+use regente_providers::provider::{CredentialsCheck, CredentialsRefusal, NotRefused, Providers};
 use regente_providers::request::{FollowUp, Inquiry, Mode, OperationKind, Verification};
 use serde_json::Map;
 
@@ -393,8 +393,8 @@ async fn wrong_credentials_are_told_at_registration_and_refuse_charges() {
         providers.check_credentials(ProviderType::PagarmeV5, check).await
     };
     let refusal = |problem| Err(CredentialsRefusal { member: "secretKey", problem });
-    assert_eq!(check("sk_test_1", Mode::Sandbox).await, Ok(()));
-    assert_eq!(check("sk_live", Mode::Production).await, Ok(()));
+    assert_eq!(check("sk_test_1", Mode::Sandbox).await, Ok(NotRefused::Accepted));
+    assert_eq!(check("sk_live", Mode::Production).await, Ok(NotRefused::Accepted));
     assert_eq!(check("sk_test_wrong", Mode::Sandbox).await, refusal("is not accepted by the provider"));
     let blocked = refusal("is not accepted by the provider from this address");
     assert_eq!(check("sk_test_blocked", Mode::Sandbox).await, blocked);

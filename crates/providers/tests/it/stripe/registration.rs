@@ -1,7 +1,7 @@
 //! Credentials are checked when they are registered.
 
 use regente_domain::provider_type::ProviderType;
-use regente_providers::provider::CredentialsCheck;
+use regente_providers::provider::{CredentialsCheck, NotRefused};
 use regente_providers::request::{Credentials, Mode};
 use reqwest::Url;
 use serde_json::{Map, json};
@@ -11,11 +11,11 @@ use super::loopback::{Loopback, Reply};
 use super::{error, providers};
 use crate::support::object;
 
-async fn checked(secret: &str, mode: Mode, base: Url) -> Option<&'static str> {
+async fn checked(secret: &str, mode: Mode, base: Url) -> Result<NotRefused, &'static str> {
     let credentials = Credentials::new(object(json!({ "secretKey": secret })));
     let check = CredentialsCheck { credentials, options: Map::new(), mode };
     let checked = providers(base).check_credentials(ProviderType::Stripe, check).await;
-    checked.err().map(|refusal| {
+    checked.map_err(|refusal| {
         assert_eq!(refusal.member, "secretKey");
         refusal.problem
     })
@@ -24,14 +24,14 @@ async fn checked(secret: &str, mode: Mode, base: Url) -> Option<&'static str> {
 #[tokio::test]
 async fn a_wrong_key_is_told_at_registration() {
     for (reply, expected) in [
-        (Reply::Json(200, json!({ "object": "balance" })), None),
-        (wrong_key(), Some("is not accepted by the provider")),
+        (Reply::Json(200, json!({ "object": "balance" })), Ok(NotRefused::Accepted)),
+        (wrong_key(), Err("is not accepted by the provider")),
         // A restricted key that may not read the balance.
-        (Reply::Json(403, error(json!({ "type": "invalid_request_error" }))), None),
-        (fault(), None),
-        (Reply::Cut, None),
+        (Reply::Json(403, error(json!({ "type": "invalid_request_error" }))), Ok(NotRefused::Accepted)),
+        (fault(), Ok(NotRefused::NotTold)),
+        (Reply::Cut, Ok(NotRefused::NotReached)),
         // Last, since it stops the clock.
-        (Reply::Silence, None),
+        (Reply::Silence, Ok(NotRefused::NotReached)),
     ] {
         let server = Loopback::start([reply]).await;
         assert_eq!(checked("sk_test_regente", Mode::Sandbox, server.url()).await, expected);
@@ -39,9 +39,9 @@ async fn a_wrong_key_is_told_at_registration() {
     }
     let server = Loopback::start([]).await;
     let problem = checked("sk_live_x", Mode::Sandbox, server.url()).await;
-    assert_eq!(problem, Some("must be a test key of the provider"));
+    assert_eq!(problem, Err("must be a test key of the provider"));
     let problem = checked("rk_test_x", Mode::Production, server.url()).await;
-    assert_eq!(problem, Some("must be a live key of the provider"));
+    assert_eq!(problem, Err("must be a live key of the provider"));
     assert!(server.lines().is_empty());
 }
 

@@ -14,7 +14,7 @@ use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;
 use regente_engine::flows::attempt;
-use regente_providers::provider::{CredentialsCheck, CredentialsRefusal, Providers};
+use regente_providers::provider::{CredentialsCheck, CredentialsRefusal, NotRefused, Providers};
 use regente_providers::request::Credentials;
 use regente_store::providers::Provider;
 use serde_json::{Map, Value};
@@ -146,7 +146,10 @@ async fn refused(
     let credentials = Credentials::new(credentials.clone());
     let check = CredentialsCheck { credentials, options, mode: app.settings.mode };
     match app.providers.check_credentials(provider_type, check).await {
-        Ok(()) => Problems::new(),
+        // What is not known is no problem: a provider that fails keeps nobody from registering it.
+        Ok(NotRefused::Accepted | NotRefused::NotReached | NotRefused::NotTold | NotRefused::NotAsked) => {
+            Problems::new()
+        }
         Err(CredentialsRefusal { member: name, problem }) => {
             Problems::one(member(&member(path, "credentials"), name), problem)
         }

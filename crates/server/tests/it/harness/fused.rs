@@ -8,7 +8,9 @@ use regente_providers::notification::{
     Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
 };
 use regente_providers::outcome::{Answer, Probe};
-use regente_providers::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, Provider};
+use regente_providers::provider::{
+    Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, NotRefused, Provider,
+};
 use regente_providers::request::{Call, CardDetails, Inquiry, OperationKind};
 use regente_providers::seller::{SellerAnswer, SellerCall};
 use regente_store::testing::Fuse;
@@ -84,12 +86,19 @@ impl Provider for Fused {
         self.provider.wants_buyer()
     }
 
-    fn check_credentials(&self, check: CredentialsCheck) -> BoxFuture<'_, Result<(), CredentialsRefusal>> {
+    fn check_credentials(
+        &self,
+        check: CredentialsCheck,
+    ) -> BoxFuture<'_, Result<NotRefused, CredentialsRefusal>> {
         self.provider.check_credentials(check)
     }
 
     fn test_card(&self) -> Option<CardDetails> {
         self.provider.test_card()
+    }
+
+    fn notifies_of_answers(&self) -> bool {
+        self.provider.notifies_of_answers()
     }
 
     fn silence_counts(&self, call: &Call) -> bool {

@@ -2,18 +2,20 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use regente::admin::{Answer, Command, Verdict, run};
+use regente::admin::{Answer, Check, Command, Verdict, run};
 use serde_json::{Value, json};
 
 use super::later::signed_at;
 use super::{Said, body, stripe, with_providers};
 use crate::charges::text;
-use crate::harness::{TestApp, stories};
+use crate::harness::{TestApp, sandbox, stories};
 
 stories! {
     a_wrong_key_is_told_at_once,
     a_provider_that_does_not_answer_refuses_nothing,
     the_check_says_what_works,
+    the_check_says_that_nothing_is_known,
+    the_check_waits_for_nothing_that_cannot_come,
     the_check_waits_for_a_notification_about_its_own_payment,
 }
 
@@ -74,6 +76,47 @@ async fn the_check_says_what_works(app: TestApp) {
     elsewhere.answers(|_| Some((401, json!({ "error": { "type": "invalid_request_error" } }))));
     let wanted = [("adapter", ok), ("credentials", failure)];
     assert_eq!(check().await, named(&wanted));
+}
+
+async fn checked(app: &TestApp, provider: &Value, wait_seconds: u64) -> Vec<Check> {
+    let command = Command::ProvidersCheck { provider_id: text(provider).parse().unwrap(), wait_seconds };
+    let answer = run(&app.app, &regente::config::Config::default(), command).await;
+    let Ok(Answer::ProviderChecked(report)) = answer else { panic!("no report") };
+    report.checks
+}
+
+/// Whether a provider knows the credentials is not known while it is not there, or fails.
+async fn the_check_says_that_nothing_is_known(app: TestApp) {
+    let (app, elsewhere) = with_providers(app, |said: &Said| reserve(said)).await;
+    let new = json!({ "mcc": "5812", "providers": [stripe(1)] });
+    let made = app.post("/v1/merchants", &new).await.expect(201);
+    let id = &made["providers"][0]["id"];
+    let is_unknown = async |why: &str| {
+        let checks = checked(&app, id, 0).await;
+        let last = checks.last().unwrap();
+        assert_eq!((checks.len(), &*last.name, last.verdict), (2, "credentials", Verdict::Failure), "{why}");
+        assert!(
+            last.found.contains(why) && last.found.ends_with("nothing is known of them"),
+            "{}",
+            last.found
+        );
+    };
+    elsewhere.answers(|_| Some((503, json!({}))));
+    is_unknown("not able to answer").await;
+    elsewhere.stop().await;
+    is_unknown("not reached").await;
+}
+
+/// The simulator notifies of what happens later: a card that it has answered is none of that.
+async fn the_check_waits_for_nothing_that_cannot_come(app: TestApp) {
+    let app = app.reachable().await;
+    let new = json!({ "mcc": "5812", "providers": [sandbox("Main", 1)] });
+    let made = app.post("/v1/merchants", &new).await.expect(201);
+    let checks = checked(&app, &made["providers"][0]["id"], 5).await;
+    let told: Vec<(&str, Verdict)> = checks.iter().map(|check| (&*check.name, check.verdict)).collect();
+    let names = ["adapter", "credentials", "authorization", "void", "notification"];
+    assert_eq!(told, names.map(|name| (name, Verdict::Ok)));
+    assert!(checks[4].found.starts_with("none is waited for"), "{}", checks[4].found);
 }
 
 async fn the_check_waits_for_a_notification_about_its_own_payment(app: TestApp) {
