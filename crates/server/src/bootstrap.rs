@@ -81,6 +81,9 @@ pub enum StartError {
     /// The embedded database does not exist; the second part says where it was looked for.
     #[error("there is no database at {}{}; `regente migrate` makes one there", .0.display(), .1)]
     NoDatabase(PathBuf, String),
+    /// The file is empty, or another program's; the second part says where it was looked for.
+    #[error("{} is no database of this service{}; `regente migrate` makes its tables there", .0.display(), .1)]
+    NotOurs(PathBuf, String),
     /// The database cannot be opened.
     #[error("the database cannot be opened")]
     Store(#[from] StoreError),
@@ -104,25 +107,33 @@ pub enum StartError {
     Interrupted(#[from] tokio::task::JoinError),
 }
 
-/// The database of the configuration and the options of its use. An embedded one that is missing is refused, or its
-/// folder is made.
+/// The database of the configuration and the options of its use. An embedded one that is missing, and a file to which no
+/// migration was applied, are refused, or the folder is made.
 ///
 /// # Errors
-/// [`StartError::Config`], [`StartError::Folder`], [`StartError::NoDatabase`].
+/// [`StartError::Config`], [`StartError::Folder`], [`StartError::NoDatabase`], [`StartError::NotOurs`], [`StartError::Store`].
 pub fn find_database(config: &Config, missing: Missing) -> Result<StoreOptions, StartError> {
     let options = config.store_options()?;
     match &options {
-        StoreOptions::Sqlite(sqlite) if sqlite.path.exists() => {}
         StoreOptions::Sqlite(sqlite) => match missing {
+            Missing::Make if sqlite.path.exists() => {}
             Missing::Make => make_private_folder(parent_of(&sqlite.path))?,
-            Missing::Refuse => {
-                let looked_in = config.looked_in(&sqlite.path);
-                return Err(StartError::NoDatabase(sqlite.path.clone(), looked_in));
-            }
+            Missing::Refuse => must_be_ours(config, &sqlite.path)?,
         },
         StoreOptions::Postgres(_) => {}
     }
     Ok(options)
+}
+
+fn must_be_ours(config: &Config, path: &Path) -> Result<(), StartError> {
+    let refused = |why: fn(PathBuf, String) -> StartError| why(path.to_owned(), config.looked_in(path));
+    if !path.exists() {
+        return Err(refused(StartError::NoDatabase));
+    }
+    match regente_store::has_migrations(path)? {
+        true => Ok(()),
+        false => Err(refused(StartError::NotOurs)),
+    }
 }
 
 /// Opens a database that was found, and applies migrations as far as `migrations` allows.

@@ -31,7 +31,9 @@ pub use error::{Commit, Refusal, RefusalKind, StoreError};
 pub use postgres::{CommitGroups, PostgresOptions, PostgresStore, Transport};
 pub use row::Row;
 pub use sql::{DatabaseKind, Sql};
-pub use sqlite::{BackupError, Existing, Integrity, Replaced, SqliteOptions, SqliteStore, Staged, Written};
+pub use sqlite::{
+    BackupError, Existing, Integrity, Replaced, SqliteOptions, SqliteStore, Staged, Written, has_migrations,
+};
 #[cfg(feature = "bench-without-storage")]
 pub use stand_in::DiscardWrites;
 pub use store::{Activity, COMMIT_SPANS, Emptied, Store, StoreOptions, StoreSize};

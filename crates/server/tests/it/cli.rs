@@ -11,7 +11,9 @@ mod webhooks;
 use std::path::Path;
 
 use regente_domain::id::{ClientId, MerchantId};
+use regente_providers::sandbox::TransactionLog;
 use regente_store::{Batch, Commit, CounterDelta, CounterKey, SqliteOptions, Store, StoreOptions};
+use rusqlite::Connection;
 
 use process::{Server, mode, regente, run, run_on, set_mode};
 
@@ -207,6 +209,40 @@ async fn a_mistyped_path_of_production_makes_no_database() {
         assert!(complaint.ends_with("; `regente migrate` makes one there\n"), "{complaint}");
         assert!(!nowhere.exists(), "nothing is made");
     }
+}
+
+#[tokio::test]
+async fn a_file_of_something_else_is_no_database() {
+    let folder = prepared().await;
+    let kek = folder.path().join("kek");
+    let file = |name: &str| folder.path().join(name);
+    std::fs::write(file("empty"), "").unwrap();
+    std::fs::write(file("line"), "\n").unwrap();
+    std::fs::write(file("text"), "not a database, and longer than the header of one. ".repeat(100)).unwrap();
+    let made = |name: &str, sql: &str| Connection::open(file(name)).unwrap().execute_batch(sql).unwrap();
+    made("others", "CREATE TABLE shoes (id INTEGER)");
+    made("unfilled", "CREATE TABLE schema_migrations (version INTEGER)");
+    drop(TransactionLog::file(&file("books")).unwrap());
+    let names = ["empty", "line", "text", "others", "unfilled", "books"];
+    let on = |name: &str, arguments: &[&str]| {
+        let mut command = regente(arguments);
+        command.env("REGENTE_VAULT__KEK_FILE", &kek);
+        command.env("REGENTE_DATABASE__URL", format!("sqlite:{}", file(name).display()));
+        command
+    };
+    for name in names {
+        let before = std::fs::read(file(name)).unwrap();
+        let production = ["serve", "--set", "mode=production", "--listen", "127.0.0.1:0"];
+        for arguments in [&production[..], &["serve", "--listen", "127.0.0.1:0", "--migrate"], &["doctor"]] {
+            let refused = run(&mut on(name, arguments)).await;
+            let expected = format!("regente: {} is no database of this service", file(name).display());
+            assert!(refused.complaint().starts_with(&expected), "{name}: {}", refused.stderr);
+            assert!(refused.complaint().contains("`regente migrate` makes its tables there"), "{name}");
+        }
+        assert_eq!(std::fs::read(file(name)).unwrap(), before, "{name} is as it was");
+    }
+    assert!(run(&mut on("empty", &["migrate"])).await.text().starts_with("The schema is at version "));
+    run(&mut on("empty", &["clients", "list"])).await.text();
 }
 
 #[tokio::test]

@@ -4,14 +4,17 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::migrate;
 use super::options::SqliteOptions;
 use crate::error::StoreError;
 
 /// How long the writer waits for readers of the old part of the write-ahead log, and a reader for a restart of the
 /// log.
 const BUSY_WAIT: Duration = Duration::from_millis(500);
+
+const HAS_MIGRATIONS: &str = "SELECT COUNT(*) > 0 FROM schema_migrations";
 
 /// The lock that keeps other processes out, until this is dropped.
 pub(super) struct FileLock(File);
@@ -106,6 +109,27 @@ pub(super) fn open_checkpointer(options: &SqliteOptions) -> Result<Connection, S
     let connection = open(&options.path)?;
     tell(&connection, options, "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;")?;
     Ok(connection)
+}
+
+/// Whether migrations were applied to the file, as far as that can be told. The file is only read: it may belong to another
+/// program.
+///
+/// # Errors
+/// [`StoreError::Configuration`]: the file cannot be read.
+pub fn has_migrations(path: &Path) -> Result<bool, StoreError> {
+    let look = || {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(BUSY_WAIT)?;
+        Ok(migrate::is_begun(&connection)?
+            && connection.query_row(HAS_MIGRATIONS, [], |row| row.get::<_, bool>(0))?)
+    };
+    look().or_else(|error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => Ok(false),
+        // On a disk that is read-only, looking needs a file beside the database, which cannot be made. Who opens it says so.
+        Some(ErrorCode::CannotOpen) => Ok(true),
+        Some(_) | None => Err(configuration(path, &error)),
+    })
 }
 
 pub(super) fn open(path: &Path) -> Result<Connection, StoreError> {

@@ -10,14 +10,7 @@ use crate::sql::DatabaseKind;
 
 /// Applied migrations, oldest first; none in a new file.
 pub(super) fn applied(connection: &Connection) -> Result<Vec<Applied>, StoreError> {
-    let known = connection
-        .query_row(
-            "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'",
-            [],
-            |row| row.get::<_, i64>(0),
-        )
-        .map_err(schema)?;
-    if known == 0 {
+    if !is_begun(connection).map_err(schema)? {
         return Ok(Vec::new());
     }
     let mut statement = connection
@@ -34,6 +27,15 @@ pub(super) fn applied(connection: &Connection) -> Result<Vec<Applied>, StoreErro
         })
         .map_err(schema)?;
     rows.collect::<Result<_, _>>().map_err(schema)
+}
+
+/// Whether there is a table of applied migrations.
+pub(super) fn is_begun(connection: &Connection) -> Result<bool, Error> {
+    connection.query_row(
+        "SELECT COUNT(*) FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'",
+        [],
+        |row| row.get(0).map(|tables: i64| tables > 0),
+    )
 }
 
 /// Applies the missing migrations, each in its own transaction.
