@@ -1,11 +1,12 @@
-//! What the pages of the simulator for buyers and that of reviews have in common: plain HTML that works without scripts and loads nothing, in the
-//! language of the browser.
+//! What the pages of the simulator for buyers, that of reviews and the one that asks to wait have in common: plain HTML that works
+//! without scripts and loads nothing, in the language of the browser.
 
-use axum::body::Body as HttpBody;
+use axum::body::{Body as HttpBody, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use jiff::civil::Date;
 
+use crate::http::files::gzip;
 use crate::http::html::{escape, policy_source};
 
 /// A page with its security policy.
@@ -20,6 +21,13 @@ pub(super) enum Language {
     Portuguese,
     English,
     Spanish,
+}
+
+/// A page that is always the same, as it is and compressed.
+pub(super) struct KeptPage {
+    html: Bytes,
+    compressed: Bytes,
+    policy: String,
 }
 
 /// What is on a page.
@@ -65,6 +73,14 @@ impl Language {
             Some(_) | None => None,
         };
         accepted.unwrap_or_default().split(',').find_map(known).unwrap_or(Self::Portuguese)
+    }
+
+    /// The language that the query asks for by `lang`, otherwise that of the browser.
+    pub(super) fn asked(headers: &HeaderMap, query: Option<&str>) -> Self {
+        let asked = query.unwrap_or_default().split('&').find_map(|pair| pair.strip_prefix("lang="));
+        let known = [Self::Portuguese, Self::English, Self::Spanish];
+        let known = known.into_iter().find(|language| Some(language.tag()) == asked);
+        known.unwrap_or_else(|| Self::of(headers))
     }
 
     /// As in the attribute `lang`.
@@ -128,16 +144,38 @@ impl Page {
 
     /// The answer with this page.
     pub(super) fn answer(self, status: StatusCode) -> Response {
-        let mut response = Response::new(HttpBody::from(self.html));
-        *response.status_mut() = status;
-        let headers: &mut HeaderMap = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        if let Ok(policy) = HeaderValue::from_str(&self.policy) {
-            headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+        answer(status, HttpBody::from(self.html), &self.policy)
+    }
+}
+
+impl KeptPage {
+    pub(super) fn of(page: Page) -> Self {
+        Self { compressed: gzip(page.html.as_bytes()), html: page.html.into(), policy: page.policy }
+    }
+
+    /// The answer with this page, compressed where the browser takes that.
+    pub(super) fn answer(&self, status: StatusCode, takes_gzip: bool) -> Response {
+        let bytes = if takes_gzip { &self.compressed } else { &self.html };
+        let mut response = answer(status, HttpBody::from(bytes.clone()), &self.policy);
+        let headers = response.headers_mut();
+        headers.insert(header::VARY, HeaderValue::from_static("Accept, Accept-Language, Accept-Encoding"));
+        if takes_gzip {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         }
         response
     }
+}
+
+fn answer(status: StatusCode, body: HttpBody, policy: &str) -> Response {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    let headers: &mut HeaderMap = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if let Ok(policy) = HeaderValue::from_str(policy) {
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
 }

@@ -14,7 +14,7 @@ mod view;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use axum::routing::get;
 use regente_engine::error::Error;
 
@@ -22,10 +22,10 @@ pub(super) use self::script::{RETURNED_SCRIPT, SCRIPT};
 
 use self::page::Visitor;
 use self::read::Found;
-use self::view::{Checkout, Ended};
+use self::view::{Checkout, Ended, Shop};
+use super::buyer_page::Language;
 use super::documents::write_page;
 use super::path::Path;
-use super::strangers::stranger;
 use crate::access::{Access, guard};
 use crate::app::App;
 use crate::http::error::ApiError;
@@ -37,24 +37,28 @@ const ACCEPT_CHARS_MAX: usize = 255;
 /// The query of a browser that has no instructions of a session at which no payment can begin.
 const WITHOUT_INSTRUCTIONS: &str = "ended=1";
 
-/// The routes that browsers of buyers come to. No other program calls them, so that the document does not describe them.
-/// What becomes of a payment is told to the key of the session alone.
-pub(super) fn for_browsers(app: &App) -> Router<App> {
-    let of_the_session = Router::new()
+/// The pages that browsers of buyers come to. No other program calls them, so that the document does not describe them.
+pub(super) fn for_browsers() -> Router<App> {
+    Router::new().route("/pay/{id}", get(show)).route("/pay/{id}/returned", get(returned).post(returned))
+}
+
+/// The scripts of the pages.
+pub(super) fn scripts() -> Router<App> {
+    Router::new()
+        .route(&SCRIPT.path, get(async |headers: HeaderMap| SCRIPT.answer(&headers)))
+        .route(&RETURNED_SCRIPT.path, get(async |headers: HeaderMap| RETURNED_SCRIPT.answer(&headers)))
+}
+
+/// What a page asks: what becomes of a payment is told to the key of the session alone.
+pub(super) fn of_the_session(app: &App) -> Router<App> {
+    Router::new()
         .route("/pay/{id}/status", get(live::status))
         .route("/pay/{id}/events", get(live::events))
         .route("/pay/{id}/challenge", get(human::challenge))
-        .route_layer(guard(app.clone(), Access::Buyer));
-    Router::new()
-        .route("/pay/{id}", get(show))
-        .route("/pay/{id}/returned", get(returned).post(returned))
-        .route(&SCRIPT.path, get(async |headers: HeaderMap| SCRIPT.answer(&headers)))
-        .route(&RETURNED_SCRIPT.path, get(async |headers: HeaderMap| RETURNED_SCRIPT.answer(&headers)))
-        .merge(of_the_session)
+        .route_layer(guard(app.clone(), Access::Buyer))
 }
 
-/// Shows the page, or why the session cannot be paid. An address that asks for too many sessions that do not exist waits,
-/// like one with wrong keys.
+/// Shows the page, or why the session cannot be paid.
 async fn show(
     State(app): State<App>,
     Path(id): Path<String>,
@@ -63,16 +67,8 @@ async fn show(
     let visitor = Visitor::of(&app, &request);
     let query = request.uri().query().unwrap_or_default();
     let asks_for_end = query.split('&').any(|pair| pair == WITHOUT_INSTRUCTIONS);
-    let stranger = stranger(&app, &request);
-    if let Err(busy) = stranger.check(&app) {
-        let mut page = page::ended(Ended::Busy, None, &visitor)?;
-        let wait = busy.into_response().headers_mut().remove(header::RETRY_AFTER);
-        page.headers_mut().extend(wait.map(|wait| (header::RETRY_AFTER, wait)));
-        return Ok(page);
-    }
     let Some(found) = read::find(&app, &id).await? else {
-        stranger.has_guessed(&app);
-        return Ok(page::ended(Ended::Unknown, None, &visitor)?);
+        return ended(Ended::Unknown, None, visitor).await;
     };
     let (why, shop) = match found {
         Found::Open(checkout) => return paying(app, checkout, visitor).await,
@@ -80,7 +76,12 @@ async fn show(
         Found::Instructed(_, checkout) => return paying(app, checkout, visitor).await,
         Found::Ended(why, shop) => (why, shop),
     };
-    Ok(page::ended(why, Some(&shop), &visitor)?)
+    ended(why, Some(shop), visitor).await
+}
+
+/// Writes the page of a session that cannot be paid.
+async fn ended(why: Ended, shop: Option<Box<Shop>>, visitor: Visitor) -> Result<Response, ApiError> {
+    Ok(write_page(move || page::ended(why, shop.as_deref(), &visitor)).await??)
 }
 
 /// Writes the page at which a session is paid: a large one, which is compressed for each browser.
@@ -107,7 +108,7 @@ impl Visitor {
         let headers = request.headers();
         let accept = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
         Self {
-            language: Self::language_of(headers, request.uri().query()),
+            language: Language::asked(headers, request.uri().query()),
             address,
             accept: accept.chars().take(ACCEPT_CHARS_MAX).collect(),
             takes_gzip: crate::http::files::takes_gzip(headers),

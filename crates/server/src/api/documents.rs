@@ -9,7 +9,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use regente_documents::upload::{UploadError, format_of};
@@ -26,7 +26,6 @@ use utoipa::ToSchema;
 
 use self::slip::PrintedSlip;
 use super::path::Path;
-use super::strangers::{stranger, unless_guessed};
 use crate::app::App;
 use crate::http::error::{ApiError, ErrorEnvelope, KeylessErrors};
 
@@ -82,18 +81,11 @@ struct Pdf(Vec<u8>);
     responses(
         (status = 200, description = "The picture.", content((Picture = "image/png"), (Picture = "image/svg+xml"))),
         (status = 404, description = "The name is not ours, or the charge has no code.", body = ErrorEnvelope),
-        (status = 429, description = "Too many names that do not exist; come back after `Retry-After` seconds.",
-            body = ErrorEnvelope),
         KeylessErrors,
     ),
 )]
-pub async fn qr_code(
-    State(app): State<App>,
-    Path(file): Path<String>,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let found = unless_guessed(&app, stranger(&app, &request), find_qr_code(&app, &file)).await?;
-    let (format, text) = found.ok_or(Error::NotFound)?;
+pub async fn qr_code(State(app): State<App>, Path(file): Path<String>) -> Result<Response, ApiError> {
+    let (format, text) = find_qr_code(&app, &file).await?.ok_or(Error::NotFound)?;
     let mark = mark(&app);
     let drawn = draw(move || {
         let picture = qr::picture(&text, mark)?;
@@ -117,18 +109,11 @@ pub async fn qr_code(
     responses(
         (status = 200, description = "The slip.", content((Pdf = "application/pdf"))),
         (status = 404, description = "The name is not ours, or the charge has no slip.", body = ErrorEnvelope),
-        (status = 429, description = "Too many names that do not exist; come back after `Retry-After` seconds.",
-            body = ErrorEnvelope),
         KeylessErrors,
     ),
 )]
-pub async fn slip(
-    State(app): State<App>,
-    Path(file): Path<String>,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let found = unless_guessed(&app, stranger(&app, &request), find_slip(&app, &file)).await?;
-    let slip = found.ok_or(Error::NotFound)?;
+pub async fn slip(State(app): State<App>, Path(file): Path<String>) -> Result<Response, ApiError> {
+    let slip = find_slip(&app, &file).await?.ok_or(Error::NotFound)?;
     let mark = mark(&app);
     let drawn = draw(move || slip.pdf(mark)).await?.map_err(Error::internal)?;
     Ok((HEADERS, [(header::CONTENT_TYPE, HeaderValue::from_static("application/pdf"))], drawn)

@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{any, get};
 use regente_engine::error::Error;
 
+use super::strangers::accepts_html;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::fields_origin::LegacyPages;
@@ -57,17 +58,11 @@ fn at_root(State(app): State<App>, request: Request, start: &str) -> Result<Resp
     let is_asked = app.fields_origin.as_ref().is_some_and(|fields| fields.is_asked(&request));
     match *request.method() {
         Method::GET | Method::HEAD if is_asked => Ok(document(&app)),
-        Method::GET | Method::HEAD if wants_page(request.headers()) => {
+        Method::GET | Method::HEAD if accepts_html(request.headers()) => {
             Ok(Redirect::to(start).into_response())
         }
         _ => Err(Error::NotFound.into()),
     }
-}
-
-/// Whether a person looks with a browser, and no program asks.
-fn wants_page(headers: &HeaderMap) -> bool {
-    let accepted = headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok());
-    accepted.is_some_and(|accept| accept.contains("text/html"))
 }
 
 async fn show(State(app): State<App>) -> Response {

@@ -26,7 +26,6 @@ use self::form::{Answer, Fault};
 use super::buyer_page::Language;
 use super::path::Path;
 use super::sellers::reviews::judge;
-use super::strangers::{Stranger, stranger, unless_guessed};
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::rates::RateKey;
@@ -47,7 +46,7 @@ async fn show(
     request: Request,
 ) -> Result<Response, ApiError> {
     let language = Language::of(request.headers());
-    Ok(match find(&app, &link, stranger(&app, &request)).await? {
+    Ok(match review_links::open(&app, &link).await? {
         Some(review) if review_links::is_open(&app, &review) => {
             html::asking(language, &review, &[]).answer(StatusCode::OK)
         }
@@ -65,7 +64,7 @@ async fn answer(
 ) -> Result<Response, ApiError> {
     let language = Language::of(request.headers());
     // The body is read for a link that is good alone.
-    let Some(review) = find(&app, &link, stranger(&app, &request)).await? else {
+    let Some(review) = review_links::open(&app, &link).await? else {
         return Ok(html::unknown(language).answer(StatusCode::NOT_FOUND));
     };
     if !review_links::is_open(&app, &review) {
@@ -132,9 +131,4 @@ async fn taken(
         }
     }
     Err(Error::busy().into())
-}
-
-/// The review of a link.
-async fn find(app: &App, link: &str, stranger: Stranger) -> Result<Option<Review>, ApiError> {
-    unless_guessed(app, stranger, review_links::open(app, link)).await
 }

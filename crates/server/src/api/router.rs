@@ -7,12 +7,13 @@ use regente_domain::scope::Scope;
 use regente_engine::error::Error;
 use tower::layer::layer_fn;
 use utoipa::openapi::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
 use super::merchants::platform_fee;
 use super::openapi::gate::{Key, described};
 use super::request_id::Boundary;
+use super::strangers::{Behind, door};
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
     ledger, merchants, notifications, openapi, payment_page, providers, purchases, review_page, scripts,
@@ -24,8 +25,12 @@ use crate::health;
 use crate::http::error::ApiError;
 use crate::http::limits::BodyLimits;
 
-/// The routes and the document that describes them. `guarded` puts the gate for an access in front of a route.
-fn routes(guarded: impl Fn(Access, OpenApiRouter<App>) -> OpenApiRouter<App>) -> OpenApiRouter<App> {
+/// The routes and the document that describes them. `guarded` puts the gate for an access in front of a route, `linked` the
+/// door in front of what a link names.
+fn routes(
+    guarded: impl Fn(Access, OpenApiRouter<App>) -> OpenApiRouter<App>,
+    linked: impl Fn(UtoipaMethodRouter<App>) -> OpenApiRouter<App>,
+) -> OpenApiRouter<App> {
     use Access::{Buyer, ListOf, Scope as Needs, SecretKeyOnly};
     let behind = |access, routes| guarded(access, described(Key::Taken, routes));
     // Purchases are not made, captured or voided without an idempotency key.
@@ -99,18 +104,22 @@ fn routes(guarded: impl Fn(Access, OpenApiRouter<App>) -> OpenApiRouter<App>) ->
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::replay)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::ping)))
-        .routes(routes!(charges::authentication::come_back, charges::authentication::come_back_with_form))
+        .merge(linked(routes!(
+            charges::authentication::come_back,
+            charges::authentication::come_back_with_form
+        )))
+        .merge(linked(routes!(documents::qr_code)))
+        .merge(linked(routes!(documents::slip)))
+        .merge(linked(routes!(settings::assets::logo)))
         .routes(routes!(notifications::receive))
-        .routes(routes!(documents::qr_code))
-        .routes(routes!(documents::slip))
-        .routes(routes!(settings::assets::logo))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
 }
 
 /// The OpenAPI document of this release.
 pub fn document() -> OpenApi {
-    let mut document = routes(|_, routes| routes).into_openapi();
+    let bare = |routes| OpenApiRouter::new().routes(routes);
+    let mut document = routes(|_, routes| routes, bare).into_openapi();
     openapi::finish(&mut document);
     document
 }
@@ -142,22 +151,27 @@ pub fn router_with(app: App, pages: Pages) -> Router {
         now: Arc::new(move || clock.machine().elapsed()),
     };
     let guarded = |access: Access, routes: OpenApiRouter<App>| routes.route_layer(guard(app.clone(), access));
-    let (routes, mut document) = routes(guarded).split_for_parts();
+    let linked = |routes: UtoipaMethodRouter<App>| {
+        OpenApiRouter::new().routes(routes).route_layer(door(app.clone(), Behind::Links))
+    };
+    let (routes, mut document) = routes(guarded, linked).split_for_parts();
     openapi::finish(&mut document);
     let bodies = BodyLimits::of(&app.limits);
-    let routes = routes
-        .merge(openapi::pages(document))
-        .merge(challenge::for_browsers())
-        .merge(payment_page::for_browsers())
-        .merge(review_page::for_browsers())
-        .merge(hosted_fields::for_browsers(pages.start))
-        .merge(checkout::for_browsers(&app))
-        .merge(scripts::for_browsers(&[
+    let open = |behind: Behind, routes: Router<App>| routes.route_layer(door(app.clone(), behind));
+    let links =
+        checkout::for_browsers().merge(payment_page::for_browsers()).merge(review_page::for_browsers());
+    let files =
+        hosted_fields::for_browsers(pages.start).merge(checkout::scripts()).merge(scripts::for_browsers(&[
             &*hosted_fields::FIELDS_SCRIPT,
             &*checkout::SCRIPT,
             &*checkout::RETURNED_SCRIPT,
-        ]))
-        .merge(pages.routes)
+        ]));
+    let pages = openapi::pages(document).merge(challenge::for_browsers()).merge(pages.routes);
+    let routes = routes
+        .merge(open(Behind::Links, links))
+        .merge(open(Behind::Pages, pages))
+        .merge(open(Behind::Files, files))
+        .merge(checkout::of_the_session(&app))
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app);

@@ -1,52 +1,83 @@
-//! Callers without a key, who name what only a link tells. A stranger who asks too often waits, and longer if most of that does
-//! not exist, like one with wrong keys.
+//! The one door for callers without a key: pages, documents, scripts. An address that asks too often waits, and longer if most
+//! of what it names by links does not exist, like one with wrong keys. A person is told so by a page.
+
+mod busy;
 
 use axum::extract::Request;
-use regente_engine::error::Error;
+use axum::http::StatusCode;
+use axum::response::IntoResponse;
+use axum::routing::Route;
+use tower::layer::layer_fn;
+use tower::{Layer, Service, service_fn};
 
+use self::busy::Person;
+pub(super) use self::busy::accepts_html;
+use crate::access::Gate;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::peer::PeerAddress;
 use crate::http::rates::{Network, RateKey};
 
-/// Who asks without a key.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Stranger(Network);
-
-pub(super) fn stranger(app: &App, request: &Request) -> Stranger {
-    let PeerAddress(address) = app.limits.proxies.peer_of(request);
-    Stranger(address.into())
+/// What is behind the door.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// What only a link tells: to name what does not exist is to guess.
+    Links,
+    /// What everybody knows the address of.
+    Pages,
+    /// Files that never change, of which a page loads several.
+    Files,
 }
 
-impl Stranger {
+/// The door in front of a route.
+pub(super) fn door(
+    app: App,
+    behind: Behind,
+) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
+    layer_fn(move |route: Route| {
+        let app = app.clone();
+        service_fn(move |request: Request| {
+            let (app, mut route) = (app.clone(), route.clone());
+            async move {
+                let PeerAddress(address) = app.limits.proxies.peer_of(&request);
+                let (address, person) = (Network::from(address), Person::of(&request));
+                let response = match behind.let_in(&app, address) {
+                    Ok(()) => {
+                        let response = route.call(request).await?;
+                        behind.note(&app, address, response.status());
+                        response
+                    }
+                    Err(refused) => refused.into_response(),
+                };
+                Ok(match person {
+                    Some(person) => person.shown(response),
+                    None => response,
+                })
+            }
+        })
+    })
+}
+
+impl Behind {
     /// Counts the request.
-    ///
-    /// # Errors
-    /// [`ApiError::TooManyRequests`] for who asked or guessed too often.
-    pub(super) fn check(self, app: &App) -> Result<(), ApiError> {
-        app.limiters.strangers.check(&RateKey::Authentication(self.0))?;
-        app.limiters.pages.check(&RateKey::Page(self.0))
+    fn let_in(self, app: &App, address: Network) -> Result<(), ApiError> {
+        match self {
+            Self::Links => {
+                app.limiters.strangers.check(&RateKey::Authentication(address))?;
+                app.limiters.pages.check(&RateKey::Page(address))
+            }
+            Self::Pages => app.limiters.pages.check(&RateKey::Page(address)),
+            Self::Files => app.limiters.files.check(&RateKey::Page(address)),
+        }
     }
 
-    /// Counts a guess: there is nothing by that name.
-    pub(super) fn has_guessed(self, app: &App) {
-        app.limiters.strangers.fail(&RateKey::Authentication(self.0));
+    /// Counts a guess.
+    fn note(self, app: &App, address: Network, answered: StatusCode) {
+        match self {
+            Self::Links if answered == StatusCode::NOT_FOUND => {
+                app.limiters.strangers.fail(&RateKey::Authentication(address));
+            }
+            Self::Links | Self::Pages | Self::Files => {}
+        }
     }
-}
-
-/// What a stranger named; `None` counts as a guess.
-///
-/// # Errors
-/// [`ApiError::TooManyRequests`] for who asked or guessed too often; otherwise what `finding` answers.
-pub(super) async fn unless_guessed<T>(
-    app: &App,
-    stranger: Stranger,
-    finding: impl Future<Output = Result<Option<T>, Error>>,
-) -> Result<Option<T>, ApiError> {
-    stranger.check(app)?;
-    let found = finding.await?;
-    if found.is_none() {
-        stranger.has_guessed(app);
-    }
-    Ok(found)
 }

@@ -63,7 +63,8 @@ impl Script {
     }
 }
 
-fn gzip(bytes: &[u8]) -> Bytes {
+/// The bytes compressed as far as can be, which is worth it for what is kept.
+pub fn gzip(bytes: &[u8]) -> Bytes {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     // A vector takes everything.
     let written = encoder.write_all(bytes).and_then(|()| encoder.finish());

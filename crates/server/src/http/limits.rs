@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::future::ready;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -153,7 +154,8 @@ pub struct RateLimits {
     pub public_key_tokens: Option<Rate>,
     /// Requests of each secret key.
     pub secret_key_requests: Option<Rate>,
-    /// Requests of each public key from one address, and of each address for pages that demand no key.
+    /// Requests of each public key from one address, and of each address for pages that demand no key. Ten times as many
+    /// are for the files that pages load.
     pub page_requests: Option<Rate>,
     /// Refused authentications from one address. One more blocks the address for [`AUTHENTICATION_BLOCK`].
     pub failed_authentications: Option<Rate>,
@@ -161,6 +163,8 @@ pub struct RateLimits {
     pub review_answers: Option<Rate>,
 }
 
+/// How many files that never change a page loads at most: a checkout has a frame for each field of a card, with its script.
+const FILES_OF_PAGE_MAX: NonZeroU32 = NonZeroU32::new(10).unwrap();
 /// Files of callers that are judged at once: a PDF takes a processor for some milliseconds.
 const FILES_JUDGED_AT_ONCE_MAX: usize = 4;
 /// How long an address that sent too many wrong keys waits.
@@ -201,6 +205,8 @@ pub struct Limiters {
     pub secret_keys: RateLimiter,
     /// Requests of public keys, and for pages that demand no key.
     pub pages: RateLimiter,
+    /// Requests for files that such pages load.
+    pub files: RateLimiter,
     /// Addresses that send wrong keys.
     pub strangers: Blocks,
     /// Answers from pages of reviews.
@@ -218,6 +224,10 @@ impl Limiters {
             tokens: RateLimiter::new(rates.public_key_tokens, clock.clone()),
             secret_keys: RateLimiter::new(rates.secret_key_requests, clock.clone()),
             pages: RateLimiter::new(rates.page_requests, clock.clone()),
+            files: RateLimiter::new(
+                rates.page_requests.map(|rate| rate.times(FILES_OF_PAGE_MAX)),
+                clock.clone(),
+            ),
             strangers: Blocks::new(rates.failed_authentications, AUTHENTICATION_BLOCK, clock.clone()),
             review_answers: RateLimiter::new(rates.review_answers, clock.clone()),
             judging: Arc::new(Semaphore::new(FILES_JUDGED_AT_ONCE_MAX)),

@@ -36,7 +36,7 @@ pub enum RateKey {
     Authentication(Network),
     /// Those with a public key from one network.
     PublicKeyFrom(Uuid, Network),
-    /// Those without a key from one network, for what only a link tells.
+    /// Those without a key from one network.
     Page(Network),
     /// Those with a public key that may try cards.
     PublicKey(Uuid),
@@ -108,6 +108,14 @@ impl Rate {
     /// So many a minute; 0 is no limit.
     pub fn per_minute(many: u32) -> Option<Self> {
         Self::within(Duration::from_secs(60), many)
+    }
+
+    /// So many times as much.
+    pub fn times(self, many: NonZeroU32) -> Self {
+        let Self(quota) = self;
+        let each = quota.replenish_interval() / many.get();
+        let more = Quota::with_period(each).unwrap_or(quota);
+        Self(more.allow_burst(quota.burst_size().saturating_mul(many)))
     }
 }
 

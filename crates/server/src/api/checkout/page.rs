@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use askama::Template;
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -177,7 +177,6 @@ pub(super) fn ended(why: Ended, shop: Option<&Shop>, visitor: &Visitor) -> Resul
         Ended::Expired => (StatusCode::GONE, "bad", &t.ended_expired_title, &t.ended_expired),
         Ended::Disabled => (StatusCode::GONE, "bad", &t.ended_disabled_title, &t.ended_disabled),
         Ended::Unknown => (StatusCode::NOT_FOUND, "bad", &t.ended_unknown_title, &t.ended_unknown),
-        Ended::Busy => (StatusCode::TOO_MANY_REQUESTS, "bad", &t.ended_busy_title, &t.ended_busy),
     };
     let colours = Inline::of(shop.map(|shop| shop.colours.clone()).unwrap_or_default().variables());
     let page = EndedPage {
@@ -216,15 +215,6 @@ pub(super) fn returned(session_id: &str, visitor: &Visitor) -> Result<Response, 
         RETURNED_SCRIPT.integrity()
     );
     Ok(answer(StatusCode::OK, page.render().map_err(Error::internal)?, &policy, visitor))
-}
-
-impl Visitor {
-    /// The answer with a page of nobody.
-    pub(super) fn language_of(headers: &HeaderMap, query: Option<&str>) -> Language {
-        let asked = query.unwrap_or_default().split('&').find_map(|pair| pair.strip_prefix("lang="));
-        let asked = LANGUAGES.iter().find(|(language, _)| Some(language.tag()) == asked);
-        asked.map_or_else(|| Language::of(headers), |(language, _)| *language)
-    }
 }
 
 /// Where the card fields come from.

@@ -72,7 +72,7 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
 fn is_still_paid(session: &Session, why: Ended) -> bool {
     match why {
         Ended::Disabled | Ended::Expired => session.tally.pending > 0,
-        Ended::Paid | Ended::Canceled | Ended::Refunded | Ended::Unknown | Ended::Busy => false,
+        Ended::Paid | Ended::Canceled | Ended::Refunded | Ended::Unknown => false,
     }
 }
 

@@ -37,7 +37,7 @@ page_texts! {
     underpaid, boleto_title, boleto_line, boleto_open, boleto_later, redirect_title, redirect, redirect_go, challenge_title, challenge,
     processing_title, processing, done_title, done, done_reference, redirecting, ended_paid_title, ended_paid,
     ended_canceled_title, ended_canceled, ended_refunded_title, ended_refunded, ended_expired_title, ended_expired,
-    ended_disabled_title, ended_disabled, ended_unknown_title, ended_unknown, ended_busy_title, ended_busy,
+    ended_disabled_title, ended_disabled, ended_unknown_title, ended_unknown,
 }
 
 impl Texts {

@@ -79,8 +79,6 @@ pub(super) enum Ended {
     Expired,
     Disabled,
     Unknown,
-    /// Who asks has asked for too many that do not exist.
-    Busy,
 }
 
 impl Checkout {

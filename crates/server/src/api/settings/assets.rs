@@ -1,6 +1,6 @@
 //! `/v1/settings/assets/{file}`: logos, for browsers of buyers, who have no key. The file behind a name never changes.
 
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use regente_domain::settings::LogoFormat;
@@ -9,7 +9,6 @@ use regente_engine::link_settings;
 
 use crate::api::documents::Picture;
 use crate::api::path::Path;
-use crate::api::strangers::{stranger, unless_guessed};
 use crate::app::App;
 use crate::http::error::{ApiError, ErrorEnvelope, KeylessErrors};
 
@@ -33,18 +32,11 @@ const HEADERS: [(HeaderName, HeaderValue); 5] = [
         (status = 200, description = "The logo.", content((Picture = "image/png"), (Picture = "image/jpeg"))),
         (status = 404, description = "There is no such logo, or another one has taken its place.",
             body = ErrorEnvelope),
-        (status = 429, description = "Too many names that do not exist; come back after `Retry-After` seconds.",
-            body = ErrorEnvelope),
         KeylessErrors,
     ),
 )]
-pub async fn logo(
-    State(app): State<App>,
-    Path(file): Path<String>,
-    request: Request,
-) -> Result<Response, ApiError> {
-    let finding = link_settings::find_logo(&app, &file);
-    let logo = unless_guessed(&app, stranger(&app, &request), finding).await?.ok_or(Error::NotFound)?;
+pub async fn logo(State(app): State<App>, Path(file): Path<String>) -> Result<Response, ApiError> {
+    let logo = link_settings::find_logo(&app, &file).await?.ok_or(Error::NotFound)?;
     let kind = HeaderValue::from_static(match logo.format {
         LogoFormat::Png => "image/png",
         LogoFormat::Jpeg => "image/jpeg",

@@ -117,13 +117,22 @@ impl IntoResponses for CommonErrors {
     }
 }
 
-/// The error answers that every route without a key has. A route names its own 404 and 429 itself.
+/// The error answers that every route without a key has. A route names its own 404 itself.
 #[derive(Debug)]
 pub enum KeylessErrors {}
 
 impl IntoResponses for KeylessErrors {
     fn responses() -> BTreeMap<String, RefOr<Response>> {
-        envelopes([TOO_LARGE, FAULT, BUSY])
+        envelopes([
+            TOO_LARGE,
+            (
+                "429",
+                "Too many requests, or names that do not exist; come back after `Retry-After` seconds. A page where \
+                 `Accept` has `text/html`, as with 503.",
+            ),
+            FAULT,
+            BUSY,
+        ])
     }
 }
 

@@ -1,11 +1,16 @@
 //! How often and how much an address may ask with keys and links that stand in pages.
 
+use std::io::Read as _;
 use std::net::SocketAddr;
 
-use axum::body::Body;
+use axum::Router;
+use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
 use axum::http::{Method, Request};
 use axum::response::Response;
+use axum::routing::get;
+use flate2::read::GzDecoder;
+use regente::api::router::{Pages, router_with};
 use regente::http::peer::Proxies;
 use regente::http::rates::Rate;
 use regente_store::DatabaseKind;
@@ -17,7 +22,9 @@ use crate::harness::{Client, Reply, TestApp, request, stories};
 
 stories! {
     a_public_key_is_used_so_often_from_one_address,
-    an_address_opens_so_many_pages,
+    whoever_has_no_key_comes_by_one_door,
+    a_page_loads_its_files_within_the_rate,
+    a_person_reads_that_the_service_is_busy,
     a_page_shows_the_first_items,
     an_address_listens_to_so_many_payments,
 }
@@ -60,21 +67,117 @@ async fn a_public_key_is_used_so_often_from_one_address(app: TestApp) {
     read(&app, &key(&app, &one), "192.0.2.1", &record(&one)).await.expect(200);
 }
 
-async fn an_address_opens_so_many_pages(app: TestApp) {
+/// What a browser at this address asks for without a key.
+fn asking(method: Method, address: &str, path: &str, headers: &[(&str, &str)]) -> Request<Body> {
+    let asking = Request::builder().method(method).uri(path).header("X-Forwarded-For", address);
+    let asking = headers.iter().fold(asking, |asking, (name, value)| asking.header(*name, *value));
+    asking.body(Body::empty()).unwrap()
+}
+
+async fn whoever_has_no_key_comes_by_one_door(app: TestApp) {
+    let app = limited(app).await;
+    // As `regente dev` has its shop.
+    let pages = Pages { routes: Router::new().route("/shop", get(async || "goods")), start: "/shop" };
+    let router = router_with(app.app.clone(), pages);
+    let send = async |request: Request<Body>| {
+        let (parts, body) = router.clone().oneshot(request).await.unwrap().into_parts();
+        (parts.status.as_u16(), parts.headers, to_bytes(body, usize::MAX).await.unwrap())
+    };
+    let session = session(&app, json!({})).await;
+    let returned = format!("{}/returned", path(&session));
+    let nobody = "0198f0c0-0000-7000-8000-000000000000";
+    let back = format!("/v1/charges/{nobody}/3ds-authorization?clientId={nobody}&hash=x");
+    let (get, post) = (Method::GET, Method::POST);
+    let (page, file) = (3, 30);
+    let doors = [
+        (page, &get, &*path(&session)),
+        (page, &get, &*returned),
+        (page, &post, &*returned),
+        (page, &get, &*back),
+        (page, &post, &*back),
+        (page, &get, "/3ds/collect"),
+        (page, &post, "/3ds/step-up"),
+        (page, &get, "/sandbox/payments/link"),
+        (page, &post, "/sandbox/payments/link"),
+        (page, &get, "/registration-reviews/link"),
+        (page, &post, "/registration-reviews/link"),
+        (page, &get, "/qr/link.png"),
+        (page, &get, "/boleto/link.pdf"),
+        (page, &get, "/v1/settings/assets/logo.png"),
+        (page, &get, "/openapi.json"),
+        (page, &get, "/docs/"),
+        (page, &get, "/shop"),
+        (file, &get, "/"),
+        (file, &get, "/fields/"),
+        (file, &get, "/js/manifest.json"),
+        (file, &get, "/js/v2.1.0/regente.js"),
+    ];
+    for (n, (times, method, path)) in doors.into_iter().enumerate() {
+        let address = format!("192.0.2.{n}");
+        let ask = async |headers: &[_]| send(asking(method.clone(), &address, path, headers)).await;
+        for _ in 0..times {
+            let (status, ..) = ask(&[]).await;
+            assert_ne!(status, 429, "{path}");
+        }
+        let (status, headers, body) = ask(&[("Accept", "*/*")]).await;
+        assert_eq!(status, 429, "{method} {path}");
+        assert_eq!(headers["retry-after"], if times == page { "20" } else { "2" }, "{path}");
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body["error"]["message"], "Too many requests", "{path}");
+        for (language, text) in
+            [("pt-BR", "Espere um pouco"), ("en-US", "Wait a little"), ("es", "Espere un poco")]
+        {
+            let browser = [("Accept", "text/html,*/*;q=0.8"), ("Accept-Language", language)];
+            let (status, headers, body) = ask(&browser).await;
+            assert_eq!(status, 429, "{path}");
+            assert_eq!(headers["content-type"], "text/html; charset=utf-8", "{path}");
+            assert!(headers["content-security-policy"].to_str().unwrap().starts_with("default-src 'none'"));
+            assert!(headers.contains_key("retry-after"), "{path}");
+            assert!(String::from_utf8_lossy(&body).contains(text), "{path}: {body:?}");
+            let (_, headers, squeezed) = ask(&[browser[0], browser[1], ("Accept-Encoding", "gzip")]).await;
+            assert_eq!(headers["content-encoding"], "gzip");
+            let mut bytes = Vec::new();
+            GzDecoder::new(&*squeezed).read_to_end(&mut bytes).unwrap();
+            assert_eq!(bytes, body);
+        }
+        let english = format!("{}{}lang=en", path, if path.contains('?') { '&' } else { '?' });
+        let asked = [("Accept", "text/html"), ("Accept-Language", "pt")];
+        let (_, _, body) = send(asking(method.clone(), &address, &english, &asked)).await;
+        assert!(String::from_utf8_lossy(&body).contains("Wait a little"), "{path}");
+    }
+    // A page and its files are counted apart, and other addresses go on.
+    let (status, ..) = send(asking(Method::GET, "192.0.2.0", "/fields/", &[])).await;
+    assert_eq!(status, 200);
+    let (status, ..) = send(asking(Method::GET, "192.0.2.200", &path(&session), &[])).await;
+    assert_eq!(status, 200);
+}
+
+async fn a_page_loads_its_files_within_the_rate(app: TestApp) {
     let app = limited(app).await;
     let session = session(&app, json!({})).await;
+    let load = async |path: &str| app.send(asking(Method::GET, "192.0.2.1", path, &[])).await;
+    let fields = String::from_utf8(load("/fields/").await.bytes.to_vec()).unwrap();
+    let script = fields.split("src=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
     for _ in 0..3 {
-        says(&page(&app, &path(&session), "en").await, 200, "Pedido 77");
+        // Number, name, date and code of a card have a frame each.
+        for path in [&*path(&session), "/fields/", "/fields/", "/fields/", "/fields/", script] {
+            assert_eq!(load(path).await.status, 200, "{path}");
+        }
     }
-    let busy = page(&app, &path(&session), "en").await;
-    says(&busy, 429, "<html");
-    assert_eq!(busy.header("retry-after"), Some("20"));
-    // Documents have the same limit.
-    assert_eq!(page(&app, "/qr/unknown.png", "en").await.status, 429);
-    let mut asking =
-        request(&app.client, Method::GET, &path(&session), &[("X-Forwarded-For", "192.0.2.2")], None);
-    asking.headers_mut().remove("x-api-key");
-    assert_eq!(app.send(asking).await.status, 200, "another address");
+}
+
+async fn a_person_reads_that_the_service_is_busy(app: TestApp) {
+    let app = app.with_limits(|limits| limits.body_budget_bytes = 1024).await;
+    let body = vec![b'a'; 256 * 1024];
+    let answer = async |accept: &str| {
+        let mut asking = asking(Method::POST, "192.0.2.1", "/3ds/step-up", &[("Accept", accept)]);
+        *asking.body_mut() = Body::from(body.clone());
+        let answer = app.send(asking).await;
+        assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (503, Some("1")), "{answer:?}");
+        answer
+    };
+    says(&answer("text/html").await, 503, "Espere um pouco");
+    assert_eq!(answer("application/json").await.expect(503)["error"]["message"], "Service unavailable");
 }
 
 async fn a_page_shows_the_first_items(app: TestApp) {
