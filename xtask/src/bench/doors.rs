@@ -45,7 +45,9 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
         [
             "round",
             "reads with a key a second",
+            "refused",
             "pages a second",
+            "refused",
             "charge p50 ms",
             "charge p99 ms",
             "p50 beside",
@@ -72,7 +74,9 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
         table.row([
             round.to_string(),
             number(read.rate, 0),
+            number(read.refused_rate, 0),
             number(pages.rate, 0),
+            number(pages.refused_rate, 0),
             number(alone.p50_ms, 1),
             number(alone.p99_ms, 1),
             number(beside.p50_ms, 1),
@@ -94,7 +98,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     );
     report.tables.push(table);
     report.note(format!(
-        "SQLite; rounds of {} s. Readers and charges share the machine with the service.",
+        "SQLite; rounds of {} s. What is refused is a 429, each a second. Readers and charges share the machine with the service.",
         bench.seconds
     ));
     Ok(report)

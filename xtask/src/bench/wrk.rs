@@ -16,6 +16,8 @@ pub(crate) struct Load {
     pub(crate) requests: f64,
     /// Requests a second.
     pub(crate) rate: f64,
+    /// Refusals a second: answers other than 2xx and 3xx, where they do not make the measurement invalid.
+    pub(crate) refused_rate: f64,
     /// Median latency, in milliseconds.
     pub(crate) p50_ms: f64,
     /// 99th percentile of the latency, in milliseconds.
@@ -118,7 +120,7 @@ pub(crate) fn reads(
     run(service, &script, connections, seconds, Refusals::Fail)
 }
 
-/// One read again and again, from connections that go on when they are refused; counts those answered.
+/// One read again and again, from connections that go on when they are refused; counts those answered beside those refused.
 pub(crate) fn reads_taken(service: &Service, request: &str, connections: u32, seconds: u32) -> Outcome<Load> {
     let script = format!(
         "local requests = {}\nrequest = function()\n  return requests[1]\nend\n",
@@ -183,6 +185,7 @@ fn run(service: &Service, script: &str, connections: u32, seconds: u32, refusals
     Ok(Load {
         requests,
         rate: requests / (duration_us / 1e6),
+        refused_rate: refused / (duration_us / 1e6),
         p50_ms: p50_us / 1000.0,
         p99_ms: p99_us / 1000.0,
         generator_cpu_seconds,
