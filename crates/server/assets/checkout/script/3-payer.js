@@ -80,8 +80,7 @@ function fraudAnalysis() {
     phone: record ? record.phoneNumber : digits(typed("phone")),
     identity: document?.number, identityType: document?.type?.toUpperCase(),
   };
-  const items = session.items.map(({ name, quantity, unitPrice }) => ({ name, sku: name, quantity, unitPrice, risk: "Low" }));
-  return { customer, cart: { items } };
+  return { customer, cart: { items: session.items } };
 }
 
 async function readKnown() {

@@ -26,7 +26,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::begin;
-use super::request::{self, ChargeRequest};
+use super::request::{self, ChargeRequest, FRAUD_ANALYSIS_BYTES_MAX};
 use crate::api::fields::Body;
 use crate::app::App;
 use crate::http::card_testing::{Attempt, TriedCard};
@@ -37,6 +37,8 @@ pub(in crate::api) const THREE_DS: &str = "threeDS";
 const PAYMENT_METHOD: &str = "paymentMethod";
 const FRAUD_ANALYSIS: &str = "fraudAnalysis";
 const INSTALLMENTS: &str = "installments";
+/// The most bytes of the items of which an analysis of risk is told: its data has more members.
+const CART_BYTES_MAX: usize = FRAUD_ANALYSIS_BYTES_MAX / 4 * 3;
 const REDIRECT_RULE: &str =
     "must be the page of the session, or at an origin of the settings redirectOrigins or companyUrl";
 
@@ -215,6 +217,16 @@ fn offered<'a>(session: &'a Session, sent: &Map<String, Value>) -> Result<Option
     Ok(Some((offer, method)))
 }
 
+/// The first items, as many as an analysis of risk may be told.
+pub fn cart_items(items: impl Iterator<Item = Value>) -> Vec<Value> {
+    let mut bytes = 0;
+    let fits = |item: &Value| {
+        bytes += item.to_string().len() + 1;
+        bytes <= CART_BYTES_MAX
+    };
+    items.take_while(fits).collect()
+}
+
 /// The provider of a NuPay is told what is sold: the items of the session, unless the buyer's page has sent a cart.
 fn fill_cart(session: &Session, members: &mut Map<String, Value>) {
     let analysis = members.entry(FRAUD_ANALYSIS).or_insert(Value::Null);
@@ -227,7 +239,7 @@ fn fill_cart(session: &Session, members: &mut Map<String, Value>) {
             json!({ "name": item.name, "description": item.description, "unitPrice": item.unit_price,
                 "quantity": item.quantity, "categoryId": item.category_id })
         };
-        let items: Vec<Value> = session.terms.items.iter().map(item).collect();
+        let items = cart_items(session.terms.items.iter().map(item));
         analysis.insert("cart".to_owned(), json!({ "items": items }));
     }
 }

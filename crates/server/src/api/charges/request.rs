@@ -43,7 +43,7 @@ const CART_ITEMS: &str = "fraudAnalysis.cart.items";
 /// The member of the sealed data with what a wallet has handed out, as answers repeat it.
 pub const WALLET: &str = "wallet";
 /// Bytes of fraud analysis data.
-const FRAUD_ANALYSIS_BYTES_MAX: usize = 64 * 1024;
+pub(super) const FRAUD_ANALYSIS_BYTES_MAX: usize = 64 * 1024;
 /// Items of a cart.
 const ITEMS_MAX: usize = 1000;
 

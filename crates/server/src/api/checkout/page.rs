@@ -115,9 +115,9 @@ pub(super) fn paying(view: &Checkout, app: &App, visitor: &Visitor) -> Result<Re
         "asksCardholder": view.asks_cardholder(), "liabilityMustShift": view.liability_must_shift,
         "fieldsUrl": fields.url, "companyUrl": view.shop.url, "dpaId": view.click_to_pay_dpa_id,
         "beginsPayments": view.begins_payments,
-        "items": view.items.iter().map(|item| json!({
-            "name": item.name, "quantity": item.quantity, "unitPrice": item.unit_price,
-        })).collect::<Vec<_>>(),
+        "items": of_session::cart_items(view.items.iter().map(|item| json!({
+            "name": item.name, "sku": item.name, "quantity": item.quantity, "unitPrice": item.unit_price, "risk": "Low",
+        }))),
         "buyer": { "ip": visitor.address, "accept": visitor.accept },
         "texts": texts,
     });

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::{key, page, path, says, session};
-use crate::harness::{Client, Reply, TestApp, request, stories};
+use crate::harness::{APPROVED, Client, Reply, TestApp, request, stories};
 
 stories! {
     a_public_key_is_used_so_often_from_one_address,
@@ -26,6 +26,7 @@ stories! {
     a_page_loads_its_files_within_the_rate,
     a_person_reads_that_the_service_is_busy,
     a_page_shows_the_first_items,
+    a_session_of_many_items_can_be_paid_at_its_page,
     an_address_listens_to_so_many_payments,
 }
 
@@ -190,7 +191,36 @@ async fn a_page_shows_the_first_items(app: TestApp) {
     }
     let body = String::from_utf8_lossy(&page.bytes);
     assert!(!body.contains("1 × Meia 51."), "{body}");
-    assert!(body.contains("Meia 60."), "the risk analysis is told all of them");
+    assert!(body.contains("Meia 60."), "the risk analysis is told more of them");
+}
+
+async fn a_session_of_many_items_can_be_paid_at_its_page(app: TestApp) {
+    let item =
+        |n| json!({ "name": format!("Meia {n} {}", "x".repeat(200)), "unitPrice": 100, "quantity": 1 });
+    let items: Vec<Value> = (1..=1000).map(item).collect();
+    let session = session(&app, json!({ "items": items })).await;
+    let page = page(&app, &path(&session), "en").await;
+    says(&page, 200, "Items (1000)");
+    let html = String::from_utf8_lossy(&page.bytes);
+    let data = html.split("<script type=\"application/json\"").nth(1).unwrap();
+    let data = data.split_once('>').unwrap().1.split("</script>").next().unwrap();
+    let data: Value = serde_json::from_str(data).unwrap();
+    let told = data["items"].as_array().unwrap().len();
+    assert!((50..1000).contains(&told), "{told} items");
+    // As the script of the page sends it.
+    let mut charge = crate::sessions::by_card(APPROVED);
+    charge["fraudAnalysis"] = json!({
+        "customer": { "name": "Ana", "email": "ana@example.com", "phone": "5511999998888", "identity": "52998224725",
+            "identityType": "CPF" },
+        "cart": { "items": data["items"] },
+    });
+    let paid = crate::sessions::pay(&app, &session, &charge).await.expect(201);
+    let cart = &paid["fraudAnalysisMetadata"]["cart"]["items"];
+    assert_eq!(cart.as_array().unwrap().len(), told);
+    assert_eq!(
+        (&cart[0]["sku"], &cart[0]["risk"], &cart[0]["unitPrice"]),
+        (&session["items"][0]["name"], &json!("Low"), &json!(100))
+    );
 }
 
 async fn an_address_listens_to_so_many_payments(app: TestApp) {
