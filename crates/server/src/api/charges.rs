@@ -3,6 +3,7 @@
 pub mod anti_fraud;
 pub mod authentication;
 mod begin;
+mod coming_back;
 pub mod explanation;
 pub mod methods;
 pub mod of_session;

@@ -1,6 +1,7 @@
 //! Charges by card: the answer, the stored records, and the provider that is called.
 
 pub(crate) mod boleto;
+mod coming_back;
 pub(crate) mod crashes;
 pub(crate) mod payers;
 pub(crate) mod pix;

@@ -16,6 +16,7 @@ use regente_engine::flows::session;
 use regente_engine::flows::session::opened::Opened;
 use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
 
+use super::coming_back::must_be_registered;
 use super::of_session::{self, Sender};
 use super::view::{ChargeView, Private};
 use super::{prepare, replay, request};
@@ -69,9 +70,12 @@ pub(super) async fn begin(
     let private = request.private.clone();
     let openings = Openings::of(&app, &caller, &request_id);
     let prepared = async {
-        if let Some(Opened { session, .. }) = session.as_deref() {
+        let session = session.as_deref().map(|opened| &opened.session);
+        if let Some(session) = session {
             session::must_take(session, payment_type, app.clock.of(caller.client_id))?;
-            of_session::must_lead_back(&app, &caller, session, &request).await?;
+        }
+        must_be_registered(&app, &caller, session, &request).await?;
+        if let Some(session) = session {
             must_pass(&*app.human_check, &app, &caller, session, &headers).await?;
         }
         Ok::<_, ApiError>(

@@ -17,18 +17,15 @@ use regente_engine::flows::authentication::THREE_D_SECURE;
 use regente_engine::flows::charge::Created;
 use regente_engine::flows::session;
 use regente_engine::flows::session::opened::Opened;
-use regente_engine::link_settings;
 use regente_engine::queue::Kind;
 use regente_engine::settings::Settings;
 use regente_providers::authentication::ThreeDSecure;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
-use url::Url;
 
 use super::begin;
 use super::request::{self, ChargeRequest, FRAUD_ANALYSIS_BYTES_MAX};
 use crate::api::fields::Body;
-use crate::app::App;
 use crate::http::card_testing::{Attempt, TriedCard};
 use crate::http::peer::PeerAddress;
 
@@ -39,8 +36,6 @@ const FRAUD_ANALYSIS: &str = "fraudAnalysis";
 const INSTALLMENTS: &str = "installments";
 /// The most bytes of the items of which an analysis of risk is told: its data has more members.
 const CART_BYTES_MAX: usize = FRAUD_ANALYSIS_BYTES_MAX / 4 * 3;
-const REDIRECT_RULE: &str =
-    "must be the page of the session, or at an origin of the settings redirectOrigins or companyUrl";
 
 /// The members of a charge that the session gives, and those that nobody sends with one.
 const OF_THE_SESSION: [&str; 11] = [
@@ -148,29 +143,6 @@ fn by_the_provider(
 /// The page of the session to which a buyer comes back from his bank; `None` when the service does not know its own address.
 pub fn return_page(session_id: impl Display, settings: &Settings) -> Option<String> {
     settings.base_url.as_deref().map(|base| format!("{base}/pay/{session_id}/returned"))
-}
-
-/// Whether a buyer comes back from his bank to a page that his merchant knows. Whoever has the key of a session could
-/// otherwise have this service send others anywhere.
-///
-/// # Errors
-/// [`Error::Invalid`] names the field with the address of another page.
-pub(super) async fn must_lead_back(
-    app: &App,
-    caller: &Caller,
-    session: &Session,
-    request: &ChargeRequest,
-) -> Result<(), Error> {
-    let named = request.authentication.as_ref().and_then(|data| data.redirect_url.as_deref());
-    let Some(named) = named.filter(|_| caller.is_public_key()) else { return Ok(()) };
-    if return_page(session.id, &app.settings).as_deref() == Some(named) {
-        return Ok(());
-    }
-    let page = Url::parse(named).map_err(Error::internal)?;
-    match link_settings::has_registered(app, session.client_id, session.merchant_id, &page).await? {
-        true => Ok(()),
-        false => Err(Error::invalid("threeDSecure2.redirectURL", REDIRECT_RULE)),
-    }
 }
 
 /// The offer that a buyer takes, and the method of the charge.

@@ -181,7 +181,7 @@ pub struct SettingsBody {
     /// Where the company is on the web: an https address (in the sandbox http, too), or the name of a host.
     #[schema(max_length = 255)]
     pub company_url: Option<String>,
-    /// The origins of the pages to which buyers with the key of a session may come back from their bank, apart by commas.
+    /// The origins of the pages to which buyers of pages with a public key may come back, apart by commas.
     #[schema(max_length = 2048, example = "https://shop.example,https://app.shop.example")]
     pub redirect_origins: Option<String>,
     /// The id of the company in the card scheme's Click to Pay.
@@ -211,7 +211,7 @@ pub struct SettingsForm {
     /// Where the company is on the web.
     #[schema(max_length = 255)]
     pub company_url: Option<String>,
-    /// The origins of the pages to which buyers with the key of a session may come back from their bank, apart by commas.
+    /// The origins of the pages to which buyers of pages with a public key may come back, apart by commas.
     #[schema(max_length = 2048)]
     pub redirect_origins: Option<String>,
     /// The id of the company in the card scheme's Click to Pay.

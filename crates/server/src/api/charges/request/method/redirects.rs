@@ -31,6 +31,15 @@ pub struct NupayTerms {
 }
 
 impl NupayTerms {
+    /// Where its payer is led, by the fields of the request.
+    pub fn addresses(&self) -> [(&'static str, Option<&str>); 3] {
+        [
+            ("paymentMethod.orderUrl", self.order_url.as_deref()),
+            ("paymentMethod.returnUrl", self.return_url.as_deref()),
+            ("paymentMethod.cancelUrl", self.cancel_url.as_deref()),
+        ]
+    }
+
     /// The method with its resolved payer.
     pub(super) fn paid_by(self, source: PayerSource) -> PaymentMethod {
         let Self { delay_to_auto_cancel, order_url, return_url, cancel_url, tax_value } = self;
@@ -80,6 +89,14 @@ pub struct DripBody {
 }
 
 impl DripBody {
+    /// Where its payer is led, by the fields of the request.
+    pub fn addresses(&self) -> [(&'static str, Option<&str>); 2] {
+        [
+            ("paymentMethod.successRedirectUrl", self.success_redirect_url.as_deref()),
+            ("paymentMethod.cancelRedirectUrl", self.cancel_redirect_url.as_deref()),
+        ]
+    }
+
     /// The method with its resolved payer.
     pub(super) fn paid_by(self, source: PayerSource) -> PaymentMethod {
         let Self { terms, minutes_to_expire, items, success_redirect_url, cancel_redirect_url } = self;
