@@ -16,15 +16,42 @@ pub use self::proof_of_work::ProofOfWork;
 use crate::http::error::ApiError;
 use crate::http::headers::{CAPTCHA_TOKEN, idempotency_key, single};
 
-/// What a buyer is about to do: to pay, to have a card checked, or to make a token. What proves that he is a person is
-/// good for requests with this idempotency key: one of each of these at most.
+/// What a buyer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// To pay.
+    Charge,
+    /// To have a card checked.
+    Card,
+    /// To make a token.
+    Token,
+}
+
+impl Operation {
+    /// Every word with its value.
+    pub const WORDS: [(&str, Self); 3] =
+        [("charge", Self::Charge), ("card", Self::Card), ("token", Self::Token)];
+
+    /// The word, as it is signed.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Charge => "charge",
+            Self::Card => "card",
+            Self::Token => "token",
+        }
+    }
+}
+
+/// What a buyer is about to do. What proves that he is a person is good for this operation with this idempotency key: once.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
     /// The session that he pays.
     pub session: &'a Session,
     /// The key that he calls with.
     pub caller: &'a Caller,
-    /// The idempotency key of his request, which makes one charge, one card and one token at most.
+    /// What he asks for.
+    pub operation: Operation,
+    /// The idempotency key of his request, which makes one of what he asks for at most.
     pub key: &'a str,
 }
 
@@ -55,24 +82,24 @@ pub trait HumanCheck: Send + Sync {
 ///
 /// # Errors
 /// [`ApiError::PersonUnproved`] when the session asks for a token, and there is none that counts. It brings a challenge for
-/// the key of the request along: the frames of the card fields know no session, and have nothing else to ask by.
+/// the request along: the frames of the card fields know no session, and have nothing else to ask by.
 pub async fn must_pass(
     check: &dyn HumanCheck,
     app: &App,
-    caller: &Caller,
+    (caller, headers): (&Caller, &HeaderMap),
     session: &Session,
-    headers: &HeaderMap,
+    operation: Operation,
 ) -> Result<(), ApiError> {
     if !session.terms.captcha_enabled || !caller.is_public_key() {
         return Ok(());
     }
     let token = single(headers, CAPTCHA_TOKEN).map_err(|fault| Error::invalid("X-Captcha-Token", fault))?;
     let key = idempotency_key(headers)?;
-    let step = key.as_ref().map(|key| Step { session, caller, key: key.as_str() });
+    let step = key.as_ref().map(|key| Step { session, caller, operation, key: key.as_str() });
     let message = match (token, step) {
         (Some(token), Some(step)) => match check.verify(app, step, token).await? {
             Verdict::Passed => return Ok(()),
-            Verdict::Refused => "X-Captcha-Token is wrong, too old, or of another payment",
+            Verdict::Refused => "X-Captcha-Token is wrong, too old, or of another request",
         },
         (None, _) | (Some(_), None) => "session asks for X-Captcha-Token, with X-Idempotency-Key",
     };

@@ -36,7 +36,7 @@ use crate::http::card_testing::{Attempt, TriedCard};
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;
 use crate::http::peer::PeerAddress;
-use crate::human_check::must_pass;
+use crate::human_check::{Operation, must_pass};
 use view::{CardSchema, CardWithCustomer};
 
 /// Cards on a page by default (`docs/interface/conventions.md#lists`).
@@ -163,7 +163,7 @@ pub(super) async fn store(
             // What a provider says of a card is told to people alone. A card that is stored without a check tells nothing.
             if let Some(session) = session {
                 session::must_try_card(session, app.clock.of(caller.client_id))?;
-                must_pass(&*app.human_check, &app, &caller, session, &headers).await?;
+                must_pass(&*app.human_check, &app, (&caller, &headers), session, Operation::Card).await?;
             }
             let openings = Openings::of(&app, &caller, &request_id);
             checked(

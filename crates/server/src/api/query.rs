@@ -141,6 +141,14 @@ impl<'a> Parameters<'a> {
         })
     }
 
+    /// One word of `table`.
+    pub fn choice<T: Clone>(&self, name: &str, table: &[(&str, T)]) -> Option<T> {
+        self.single(name, |text| {
+            let found = table.iter().find(|(choice, _)| *choice == text);
+            found.map(|(_, value)| value.clone()).ok_or_else(|| not_one_of(table))
+        })
+    }
+
     /// Words of `table` in upper or lower case; empty means no filter.
     pub fn one_of_any_case<T: Clone>(&self, name: &str, table: &[(&str, T)]) -> Vec<T> {
         self.many(name, |text| {

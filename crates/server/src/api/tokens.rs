@@ -28,7 +28,7 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::{IdempotencyKey, idempotency_key};
 use crate::http::peer::PeerAddress;
 use crate::http::rates::RateKey;
-use crate::human_check::must_pass;
+use crate::human_check::{Operation, must_pass};
 
 /// A card, a security code, or both.
 #[derive(ToSchema)]
@@ -129,7 +129,7 @@ pub(super) async fn make(
     // A token that was made before is answered again, also when the proof for it has grown old.
     let plan = || async {
         if let Some(session) = session {
-            must_pass(&*app.human_check, app, caller, session, headers).await?;
+            must_pass(&*app.human_check, app, (caller, headers), session, Operation::Token).await?;
         }
         Ok::<_, ApiError>(plan(app, caller, &contents, mask)?)
     };

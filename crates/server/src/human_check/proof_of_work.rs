@@ -1,8 +1,8 @@
 //! The browser looks for a number, which takes it less than a second and a program as long for each card that it tries.
 //! Nobody else takes part, and nothing of the buyer is looked at.
 //!
-//! The challenge is signed for one idempotency key, so nothing is stored: the key makes one charge, one card and one token at
-//! most, and stays claimed for as long as the challenge is good.
+//! The challenge is signed for one operation with one idempotency key, so nothing is stored: the key makes one charge, card or
+//! token at most, and stays claimed for as long as the challenge is good.
 
 use std::time::Duration;
 
@@ -53,11 +53,11 @@ impl HumanCheck for ProofOfWork {
 }
 
 async fn sign(app: &App, step: Step<'_>, end: i64) -> Result<String, Error> {
-    let Step { session, caller, key } = step;
+    let Step { session, caller, operation, key } = step;
     let keys = app.vault.client_keys(session.client_id).await?;
     let (id, scope, terms) =
         (session.id.to_string(), caller.idempotency_scope(), format!("{end}.{ZERO_BITS}"));
-    let signature = keys.human_check_digest(&[&id, &scope, key, &terms]);
+    let signature = keys.human_check_digest(&[&id, &scope, operation.word(), key, &terms]);
     Ok(format!("{terms}.{}", signature.simple()))
 }
 

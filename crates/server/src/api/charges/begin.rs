@@ -28,7 +28,7 @@ use crate::http::error::ApiError;
 use crate::http::headers::sandbox_seed;
 use crate::http::limits::read_bytes;
 use crate::http::peer::PeerAddress;
-use crate::human_check::must_pass;
+use crate::human_check::{Operation, must_pass};
 
 /// A parsed request.
 pub(super) enum Begun {
@@ -76,7 +76,7 @@ pub(super) async fn begin(
         }
         must_be_registered(&app, &caller, session, &request).await?;
         if let Some(session) = session {
-            must_pass(&*app.human_check, &app, &caller, session, &headers).await?;
+            must_pass(&*app.human_check, &app, (&caller, &headers), session, Operation::Charge).await?;
         }
         Ok::<_, ApiError>(
             prepare::prepare(&app, &caller, &request_id, request, claim.clone(), openings, seed).await?,

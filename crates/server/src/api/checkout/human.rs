@@ -9,28 +9,32 @@ use regente_engine::error::Error;
 use serde::Serialize;
 
 use crate::api::path::Path;
+use crate::api::query::Query;
 use crate::api::sessions;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::headers::idempotency_key;
-use crate::human_check::Step;
+use crate::human_check::{Operation, Step};
 
 #[derive(Serialize)]
 struct Asked {
     challenge: String,
 }
 
-/// The challenge for what the idempotency key names: a payment, a check of a card, or a token.
+/// The challenge for a request with the idempotency key: a payment, unless `operation` names another one.
 pub(super) async fn challenge(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
+    query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let session = sessions::find(&app, &caller, &id).await?;
     let missing = || Error::invalid("X-Idempotency-Key", "should not be empty");
     let key = idempotency_key(&headers)?.ok_or_else(missing)?;
-    let step = Step { session: &session, caller: &caller, key: key.as_str() };
+    let operation = query.read(|parameters| parameters.choice("operation", &Operation::WORDS))?;
+    let operation = operation.unwrap_or(Operation::Charge);
+    let step = Step { session: &session, caller: &caller, operation, key: key.as_str() };
     let challenge = app.human_check.challenge(&app, step).await?;
     Ok(([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(Asked { challenge }))
         .into_response())

@@ -12,6 +12,7 @@ use crate::harness::{APPROVED, Client, Reply, TestApp, WRONG_CVV, stories, token
 stories! {
     a_session_asks_whether_a_person_pays,
     a_session_tells_of_cards_to_people_alone,
+    a_proof_serves_one_operation,
 }
 
 /// The token that a browser makes of a challenge.
@@ -36,7 +37,11 @@ impl<'a> Buyer<'a> {
     }
 
     async fn challenge(&self, key: &str) -> String {
-        let path = format!("{}/challenge", path(self.session));
+        self.challenge_of("charge", key).await
+    }
+
+    async fn challenge_of(&self, operation: &str, key: &str) -> String {
+        let path = format!("{}/challenge?operation={operation}", path(self.session));
         let headers = [("X-Idempotency-Key", key)];
         let asked = self.app.call(&self.client, Method::GET, &path, &headers, None).await.expect(200);
         asked["challenge"].as_str().unwrap().to_owned()
@@ -166,7 +171,7 @@ async fn a_session_tells_of_cards_to_people_alone(app: TestApp) {
         assert_eq!(asks_for_a_person("no key", &ana.post(CARDS, None, None, check).await), None);
     }
     // The page asks before it needs the proof.
-    let proof = solve(&ana.challenge("check").await);
+    let proof = solve(&ana.challenge_of("card", "check").await);
     asks_for_a_person("another key", &ana.post(CARDS, Some("other"), Some(&proof), &flat).await);
     let checked = ana.post(CARDS, Some("check"), Some(&proof), &flat).await;
     assert_eq!(checked.expect(201)["status"], "failed");
@@ -179,4 +184,51 @@ async fn a_session_tells_of_cards_to_people_alone(app: TestApp) {
     assert_eq!(unchecked.expect(201)["status"], "pending");
     let another = session(&app, json!({})).await;
     Buyer::of(&app, &another).post(TOKENS, None, None, &card).await.expect(201);
+}
+
+/// What is asked for with the key of a session, as the service names it.
+const OPERATIONS: [&str; 3] = ["charge", "card", "token"];
+
+/// Otherwise a program would try three cards with the work for one.
+async fn a_proof_serves_one_operation(app: TestApp) {
+    let app = super::patient(app).await;
+    let terms = json!({
+        "captchaEnabled": true, "maxPayments": -1,
+        "paymentMethods": [{ "paymentType": "credit", "installments": 1 }],
+    });
+    let asking = session(&app, terms).await;
+    let ana = Buyer::of(&app, &asking);
+    let server = Buyer { client: app.client.clone(), ..Buyer::of(&app, &asking) };
+    let card = token_body(APPROVED);
+    let ask = async |operation: &str, key: &str, token_id: &Value, proof: &str| match operation {
+        "charge" => ana.pay(Some(key), Some(proof)).await,
+        "card" => {
+            let check = json!({ "tokenId": token_id, "merchantId": asking["merchantId"], "cvvCheck": true });
+            ana.post(CARDS, Some(key), Some(proof), &check).await
+        }
+        _ => ana.post(TOKENS, Some(key), Some(proof), &card).await,
+    };
+    for proven in OPERATIONS {
+        for asked in OPERATIONS {
+            let key = format!("{proven} for {asked}");
+            let token_id = server.post(TOKENS, None, None, &card).await.expect(201)["tokenId"].clone();
+            let proof = solve(&ana.challenge_of(proven, &key).await);
+            let answer = ask(asked, &key, &token_id, &proof).await;
+            if proven == asked {
+                answer.expect(201);
+                continue;
+            }
+            // The challenge that comes along is for what was asked.
+            let challenge = asks_for_a_person(&key, &answer).expect("a challenge");
+            ask(asked, &key, &token_id, &solve(&challenge)).await.expect(201);
+        }
+    }
+    // Pages that name none pay.
+    let challenge = format!("{}/challenge", path(&asking));
+    let headers = [("X-Idempotency-Key", "unnamed")];
+    let unnamed = app.call(&ana.client, Method::GET, &challenge, &headers, None).await.expect(200);
+    ana.pay(Some("unnamed"), Some(&solve(unnamed["challenge"].as_str().unwrap()))).await.expect(201);
+    let wrong = format!("{challenge}?operation=refund");
+    let refused = app.call(&ana.client, Method::GET, &wrong, &headers, None).await;
+    assert_eq!(refused.details(400), ["operation must be one of the following values: charge, card, token"]);
 }
