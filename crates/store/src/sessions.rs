@@ -43,7 +43,7 @@ sql! {
     /// Adds a session.
     pub INSERT_SESSION = "
         INSERT INTO sessions (id, client_id, merchant_id, status, active, order_id, amount, currency, due_at,
-            max_payments, authorizing, pending, paid, returned, trying, refused, customers, doc, private, key_id, actor, version, updated_at)
+            max_payments, authorizing, pending, paid, returned, doc, private, key_id, actor, version, updated_at)
         VALUES (:id, :client_id, :merchant_id, :status, :active, :order_id, :amount, :currency, :due_at,
             :max_payments, :authorizing, :pending, :paid, :returned, :doc, :private, :key_id, :actor, :version,
             :updated_at)";
