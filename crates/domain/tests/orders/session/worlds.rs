@@ -42,6 +42,7 @@ const LIMIT_PIX: (usize, usize) = (5_145, 37);
 const THREE: (usize, usize) = (137_853, 29);
 const LAST_CARD: (usize, usize) = (1, 1);
 const LAST_CARD_SILENT: (usize, usize) = (1, 1);
+const LAST_CARD_CRASH: (usize, usize) = (1, 1);
 
 fn session(capacity: Capacity, methods: &[PaymentMethod]) -> Session {
     let offered =
@@ -316,10 +317,14 @@ fn a_session_is_paid_as_often_as_its_limit_says() {
 
 #[test]
 fn a_session_tries_no_more_cards_than_may_be_refused() {
-    let left = Left { crashes: 1, ..NOTHING };
-    let orders = cards(3, left, Capacity::Unlimited).before_last_card().changed(&[patch(true)]);
-    orders.explore("three cards, one may be refused, switched on, a crash", LAST_CARD);
+    let orders = cards(2, NOTHING, Capacity::Unlimited).before_last_card().changed(&[patch(true)]);
+    orders.explore("two cards, one may be refused, switched on", LAST_CARD);
     let left = Left { silences: 1, ..NOTHING };
-    let orders = cards(2, left, Capacity::Unlimited).before_last_card().at_two_nodes();
+    let orders = cards(2, left, Capacity::Unlimited).before_last_card();
     orders.explore("two cards, one may be refused, a call without an answer", LAST_CARD_SILENT);
+    if all() {
+        let left = Left { crashes: 1, ..NOTHING };
+        let orders = cards(2, left, Capacity::Unlimited).before_last_card().changed(&[patch(true)]);
+        orders.explore("two cards, one may be refused, switched on, a crash", LAST_CARD_CRASH);
+    }
 }

@@ -15,9 +15,8 @@ use tokio::task::JoinHandle;
 
 use crate::agreement::{nothing_is_open, places};
 use crate::charges::{single_merchant, text};
-use crate::harness::{
-    APPROVED, BLOCKED, Reply, TIMED_OUT, TestApp, WRONG_CVV, begin_at, request, stories, token_body,
-};
+use crate::harness::{APPROVED, BLOCKED, Reply, TestApp, WRONG_CVV, begin_at, request, stories, token_body};
+use crate::reconcile::unknown::FileBooks;
 use crate::sessions::payments::refused;
 use crate::sessions::{buyer, by_card, create, pay, read, session_body};
 use crate::unknowns::{examined, forgetful, given_up, retry};
@@ -117,12 +116,9 @@ async fn thirty_refused_cards_at_once_are_ten_that_are_tried(app: TestApp) {
 
 async fn thirty_checks_at_once_are_ten_that_are_made(app: TestApp) {
     let (app, session) = patient(app).await;
-    let key = buyer(&session);
     let mut tokens = Vec::new();
     for _ in 0..30 {
-        let body = token_body(WRONG_CVV);
-        let token = app.call(&key, Method::POST, "/v1/sessions/tokens", &[], Some(&body)).await.expect(201);
-        tokens.push(token["tokenId"].clone());
+        tokens.push(json!(app.card_token(WRONG_CVV).await));
     }
     let merchant = &session["merchantId"];
     let check = |(number, token): (usize, &Value)| {
@@ -172,18 +168,23 @@ async fn a_card_that_found_no_place_is_tried_again_with_its_key(app: TestApp) {
         let reply = app.send(charge_request(&session, &number.to_string(), APPROVED)).await;
         assert_eq!(reply.expect(201)["status"], "authorized");
     }
+    app.run_jobs().await;
     let paid = &read(&app, &session).await["multiplePayments"];
     assert_eq!(paid["paymentCount"], TRIES_MAX + 1, "{paid:#}");
     nothing_is_open(&app).await;
 }
 
 async fn an_unknown_outcome_holds_its_place_until_it_is_known(app: TestApp) {
+    let file = FileBooks::new();
+    let app = app.with_sandbox_deadline(PATIENCE).await.with_books(file.books.clone()).await;
     let session = open(&app).await;
+    file.lose();
     for _ in 0..TRIES_MAX {
-        assert_eq!(pay(&app, &session, &by_card(TIMED_OUT)).await.expect(201)["status"], "pending");
+        assert_eq!(pay(&app, &session, &by_card(APPROVED)).await.expect(201)["status"], "pending");
     }
     is_busy(&pay(&app, &session, &by_card(APPROVED)).await);
     assert_eq!(places(&app).await, DECLINES_MAX);
+    file.find();
     app.later(LATER).await;
     nothing_is_open(&app).await;
     assert_eq!(pay(&app, &session, &by_card(APPROVED)).await.expect(201)["status"], "authorized");
@@ -193,7 +194,7 @@ async fn what_was_being_tried_when_the_process_ended_frees_its_place(app: TestAp
     let (app, session) = patient(app).await;
     app.wire.hold();
     let sent: Vec<_> = (0..=TRIES_MAX)
-        .map(|number| app.begin(charge_request(&session, &number.to_string(), BLOCKED)))
+        .map(|number| app.begin(charge_request(&session, &number.to_string(), APPROVED)))
         .collect();
     let (busy, held) = first(sent, 1).await;
     is_busy(&busy[0]);
