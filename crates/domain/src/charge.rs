@@ -166,6 +166,46 @@ pub struct Transition {
 }
 
 impl Charge {
+    /// A charge that nobody has been asked about yet. What only some charges have is absent.
+    pub fn new(
+        id: ChargeId,
+        client_id: ClientId,
+        merchant_id: MerchantId,
+        method: PaymentMethod,
+        (amount, currency): (Amount, Currency),
+        capture: CaptureMode,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            id,
+            client_id,
+            merchant_id,
+            customer_id: None,
+            customer_alias: None,
+            order_id: None,
+            purchase_id: None,
+            session_id: None,
+            vendor: None,
+            method,
+            amount,
+            original_amount: amount,
+            paid_otherwise: None,
+            currency,
+            capture,
+            references: References::default(),
+            state: ChargeState::Processing,
+            authentication: None,
+            screening: None,
+            split: None,
+            explanation: Explanation::default(),
+            position: 0,
+            requests: 1,
+            unknown_members: Map::new(),
+            version: 1,
+            updated_at: now,
+        }
+    }
+
     /// The capture mode in effect: only credit cards can be reserved (`docs/interface/charges.md#payment-methods`), and
     /// an analysed charge is reserved alone until a verdict allows more.
     pub fn capture_in_effect(&self) -> CaptureMode {

@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use regente_domain::card::record::{Card, CardFace, CardState};
 use regente_domain::card::{CardNumber, Cvv, Expiry, in_text};
+use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{CardId, ClientId, TokenId};
+use regente_domain::time::Timestamp;
 use regente_providers::request::{CardDetails, Instrument, NetworkToken, PayerDetails, WalletDetails};
 use regente_store::cards::CardWithNumber;
 use regente_store::sealed::Sealed;
@@ -60,6 +62,32 @@ pub struct WalletFunding {
     pub payment_digest: [u8; 32],
     /// How long it is remembered.
     pub kept_for: Duration,
+}
+
+/// A card in a request with well-formed members. [`InlineCard::checked`] checks the card itself.
+pub struct InlineCard {
+    /// The number; `None` when its check digit is wrong.
+    pub number: Option<CardNumber>,
+    /// The holder's name.
+    pub holder_name: String,
+    /// The month in which it ends.
+    pub expiry: Expiry,
+    /// The security code; absent only where the charge needs none.
+    pub cvv: Option<Cvv>,
+}
+
+impl InlineCard {
+    /// The card; an error when its check digit is wrong or it has expired, both answered as a declined card
+    /// (`docs/interface/tokens-and-cards.md#tokens`).
+    pub fn checked(self, now: Timestamp) -> Result<CardDetails, Error> {
+        let Self { number, holder_name, expiry, cvv } = self;
+        let declined = |code, message: &'static str| Error::CardDeclined { code, message: message.into() };
+        let number = number.ok_or_else(|| declined(DeclinedCode::InvalidNumber, "invalid card number"))?;
+        if expiry.is_past(now) {
+            return Err(declined(DeclinedCode::ExpiredCard, "expired card"));
+        }
+        Ok(CardDetails { number, holder_name, expiry, cvv })
+    }
 }
 
 /// A card that is stored together with its first charge.

@@ -147,6 +147,29 @@ impl Error {
         Self::Impossible { message: "token not found or expired".into(), details }
     }
 
+    /// Whether the operation is refused for what it asks, so that trying it again does not help.
+    pub const fn is_final(&self) -> bool {
+        match self {
+            Self::NotFound
+            | Self::ReferenceNotFound(_)
+            | Self::Invalid(_)
+            | Self::Impossible { .. }
+            | Self::CardDeclined { .. }
+            | Self::Conflict { .. }
+            | Self::IdempotencyMismatch
+            | Self::BusinessRule { .. }
+            | Self::VoucherRefused { .. }
+            | Self::SellersNotFound { .. }
+            | Self::SellersUnable { .. }
+            | Self::ProviderNeeded { .. } => true,
+            Self::Processing { .. }
+            | Self::IdempotencyRunning { .. }
+            | Self::TooManyAtOnce { .. }
+            | Self::Unavailable { .. }
+            | Self::Internal(_) => false,
+        }
+    }
+
     /// The database did not accept the batch, and nothing was done.
     pub fn unavailable() -> Self {
         Self::Unavailable { retry_after: STORE_RETRY_AFTER, cause: None }

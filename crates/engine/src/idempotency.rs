@@ -14,6 +14,7 @@ use regente_store::idempotency::{self as claims, ClaimState};
 use regente_store::{Batch, Commit};
 use serde::Serialize;
 use uuid::Uuid;
+use zeroize::Zeroizing;
 
 use crate::app::{Answer, App};
 use crate::caller::Caller;
@@ -69,6 +70,23 @@ pub struct KeyedRequest<'a> {
     pub route: &'a str,
     /// The request in a canonical form: equal requests have equal bytes.
     pub payload: &'a [u8],
+}
+
+/// The key that came with a request, and what it counts for.
+pub struct Key {
+    /// The key.
+    pub text: String,
+    /// As [`KeyedRequest::route`].
+    pub route: String,
+    /// As [`KeyedRequest::payload`]. It may hold card data.
+    pub payload: Zeroizing<Vec<u8>>,
+}
+
+impl Key {
+    /// The request of this caller.
+    pub fn of<'a>(&'a self, caller: &'a Caller) -> KeyedRequest<'a> {
+        KeyedRequest { caller, key: &self.text, route: &self.route, payload: &self.payload }
+    }
 }
 
 impl Claim {

@@ -13,6 +13,7 @@ pub mod caller;
 pub mod calls;
 pub mod card_data;
 pub mod chance;
+pub mod charges;
 pub mod clock;
 pub mod deliveries;
 pub mod document_links;

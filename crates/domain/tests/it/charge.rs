@@ -17,8 +17,8 @@ use regente_domain::charge::explanation::{Considered, Explanation, Skipped, Stop
 use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::charge::{
     CaptureMode, CardSource, Charge, ChargeEvent, ChargeState, ChargeStatus, Credit, EXPIRES_AFTER, Finish,
-    FollowUpKind, Means, Next, PayerSource, PaymentMethod, Pix, References, SecurityCode, StateFacts,
-    StateName, refused_voids,
+    FollowUpKind, Means, Next, PayerSource, PaymentMethod, Pix, SecurityCode, StateFacts, StateName,
+    refused_voids,
 };
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
@@ -27,7 +27,6 @@ use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::{self, Hop};
 use regente_domain::time::Timestamp;
-use serde_json::Map;
 use uuid::Uuid;
 
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_774_278_758_379);
@@ -50,38 +49,15 @@ pub(crate) fn charge() -> Charge {
         circuit: None,
     };
     let considered = [(0_u128, None), (1, Some(Skipped::Currency)), (2, None)].map(considered).into();
-    let amount = Amount::new(150).unwrap();
+    let method = PaymentMethod::Credit(Credit {
+        source: CardSource::Card { card_id: id(4) },
+        installments: 1,
+        recurrence: None,
+    });
+    let price = (Amount::new(150).unwrap(), Currency::BRL);
     Charge {
-        id: id(1),
-        client_id: id(2),
-        merchant_id: id(3),
-        customer_id: None,
-        customer_alias: None,
-        order_id: None,
-        method: PaymentMethod::Credit(Credit {
-            source: CardSource::Card { card_id: id(4) },
-            installments: 1,
-            recurrence: None,
-        }),
-        amount,
-        original_amount: amount,
-        paid_otherwise: None,
-        currency: Currency::BRL,
-        capture: CaptureMode::Automatic,
-        references: References::default(),
-        state: ChargeState::Processing,
         explanation: Explanation { considered, stopped: None },
-        position: 0,
-        requests: 1,
-        purchase_id: None,
-        session_id: None,
-        vendor: None,
-        authentication: None,
-        screening: None,
-        split: None,
-        unknown_members: Map::new(),
-        version: 1,
-        updated_at: NOW,
+        ..Charge::new(id(1), id(2), id(3), method, price, CaptureMode::Automatic, NOW)
     }
 }
 

@@ -7,7 +7,7 @@ use regente_domain::charge::attempt::{
 use regente_domain::charge::explanation::{CircuitNote, Considered, Explanation, Skipped, Stopped};
 use regente_domain::charge::timeline::{Attempt, Audience, Ended, Then, Timeline, tell};
 use regente_domain::charge::{
-    CaptureMode, CardSource, Charge, ChargeState, Credit, Held, OpenOperation, PaymentMethod, References,
+    CaptureMode, CardSource, Charge, ChargeState, Credit, Held, OpenOperation, PaymentMethod,
 };
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
@@ -15,7 +15,6 @@ use regente_domain::id::{Id, ProviderId};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
-use serde_json::Map;
 use uuid::Uuid;
 
 const MADE_AT: &str = "2026-03-23T15:12:38.379Z";
@@ -44,38 +43,17 @@ fn considered(n: u128, skipped: Option<Skipped>, circuit: Option<CircuitNote>) -
 }
 
 fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Charge {
-    let amount = Amount::new(150).unwrap();
+    let method = PaymentMethod::Credit(Credit {
+        source: CardSource::Card { card_id: id(4) },
+        installments: 3,
+        recurrence: None,
+    });
+    let price = (Amount::new(150).unwrap(), Currency::BRL);
     Charge {
-        id: id(1),
-        client_id: id(2),
-        merchant_id: id(3),
-        customer_id: None,
-        customer_alias: None,
-        order_id: None,
-        method: PaymentMethod::Credit(Credit {
-            source: CardSource::Card { card_id: id(4) },
-            installments: 3,
-            recurrence: None,
-        }),
-        amount,
-        original_amount: amount,
-        paid_otherwise: None,
-        currency: Currency::BRL,
-        capture: CaptureMode::Automatic,
-        references: References::default(),
         state,
         explanation: Explanation { considered, stopped: None },
-        position: 0,
         requests,
-        purchase_id: None,
-        session_id: None,
-        vendor: None,
-        authentication: None,
-        screening: None,
-        split: None,
-        unknown_members: Map::new(),
-        version: 1,
-        updated_at: at(MADE_AT),
+        ..Charge::new(id(1), id(2), id(3), method, price, CaptureMode::Automatic, at(MADE_AT))
     }
 }
 

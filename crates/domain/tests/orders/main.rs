@@ -20,7 +20,7 @@ use std::hash::Hash;
 
 use regente_domain::charge::explanation::{Considered, Explanation};
 use regente_domain::charge::{
-    CaptureMode, CardSource, Charge, ChargeState, Credit, PayerSource, PaymentMethod, Pix, References,
+    CaptureMode, CardSource, Charge, Credit, PayerSource, PaymentMethod, Pix, References,
 };
 use regente_domain::currency::Currency;
 use regente_domain::id::Id;
@@ -51,34 +51,11 @@ fn new_charge(method: PaymentMethod, capture: CaptureMode) -> Charge {
         skipped: None,
         circuit: None,
     });
-    let amount = Amount::new(150).unwrap();
+    let price = (Amount::new(150).unwrap(), Currency::BRL);
+    let now = Timestamp::from_millis(1_774_278_758_379);
     Charge {
-        id: id(1),
-        client_id: id(2),
-        merchant_id: id(3),
-        customer_id: None,
-        customer_alias: None,
-        order_id: None,
-        method,
-        amount,
-        original_amount: amount,
-        paid_otherwise: None,
-        currency: Currency::BRL,
-        capture,
-        references: References::default(),
-        state: ChargeState::Processing,
         explanation: Explanation { considered: considered.into(), stopped: None },
-        position: 0,
-        requests: 1,
-        purchase_id: None,
-        session_id: None,
-        vendor: None,
-        authentication: None,
-        screening: None,
-        split: None,
-        unknown_members: Map::new(),
-        version: 1,
-        updated_at: Timestamp::from_millis(1_774_278_758_379),
+        ..Charge::new(id(1), id(2), id(3), method, price, capture, now)
     }
 }
 

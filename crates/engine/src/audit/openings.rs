@@ -21,20 +21,19 @@ pub struct Openings {
     app: App,
     client_id: ClientId,
     actor: Actor,
-    request_id: RequestId,
+    request_id: Option<RequestId>,
     entries: Mutex<Vec<AuditEntry>>,
 }
 
 impl Openings {
-    /// None so far.
+    /// None so far, of a request.
     pub fn of(app: &App, caller: &Caller, request_id: &RequestId) -> Self {
-        Self {
-            app: app.clone(),
-            client_id: caller.client_id,
-            actor: caller.actor(),
-            request_id: request_id.clone(),
-            entries: Mutex::default(),
-        }
+        Self::by(app, caller.client_id, caller.actor(), Some(request_id.clone()))
+    }
+
+    /// None so far, of this author.
+    pub fn by(app: &App, client_id: ClientId, actor: Actor, request_id: Option<RequestId>) -> Self {
+        Self { app: app.clone(), client_id, actor, request_id, entries: Mutex::default() }
     }
 
     /// Notes that a token is opened. The record names it by half of its digest, since its id must not be stored.
@@ -60,7 +59,7 @@ impl Openings {
             action,
             object_kind,
             object_id,
-            request_id: Some(self.request_id.as_str().to_owned()),
+            request_id: self.request_id.as_ref().map(|id| id.as_str().to_owned()),
         });
     }
 

@@ -1,5 +1,5 @@
-//! Creates charges: writes the intent in one batch, calls the providers ([`asking`]), and writes each outcome together
-//! with the next step. The same functions continue a charge after a crash.
+//! Makes charges that are resolved: writes the intent in one batch, calls the providers ([`asking`]), and writes each outcome
+//! together with the next step. The same functions continue a charge after a crash. [`charges`](crate::charges) takes orders.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +40,7 @@ pub const SETUP_PATH: &str = "threeDSecure2.setupId";
 /// The member with the CVV token.
 pub const CVV_TOKEN_PATH: &str = "paymentSource.tokenCvv";
 
-/// A charge that is parsed, resolved and routed but not stored yet.
+/// A charge that is resolved and routed but not stored yet.
 pub struct NewCharge {
     /// The pending charge, with its route.
     pub charge: Charge,

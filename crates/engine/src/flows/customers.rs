@@ -11,7 +11,7 @@ mod record;
 
 use regente_domain::charge::later_of;
 use regente_domain::customer::{Address, Case, Document, HasDocument, decide};
-use regente_domain::id::{CustomerId, Id, of};
+use regente_domain::id::{ClientId, CustomerId, Id, of};
 use regente_domain::time::Timestamp;
 use regente_store::customers::{self, CustomerKeys, StoredCustomer};
 use regente_store::{Batch, sessions};
@@ -94,7 +94,7 @@ pub async fn plan(
     let plan = Plan { app, caller, request_id, new, now: app.clock.of(caller.client_id) };
     let on_match = if caller.is_public_key() { OnMatch::Keep } else { on_match };
     let keys = keys_of(app, caller.client_id, Some(&new.email), &new.document).await?;
-    let holders = Holders::find(app, caller, &keys).await?;
+    let holders = Holders::find(app, caller.client_id, &keys).await?;
     let customer = match (holders.case(&new.document), on_match) {
         (Case::Free, OnMatch::Refuse | OnMatch::Update | OnMatch::Keep) => {
             plan.create(batch, keys, Email::Own).await?
@@ -123,12 +123,12 @@ pub async fn plan(
 /// no card to charge.
 pub async fn find_matching(
     app: &App,
-    caller: &Caller,
+    client_id: ClientId,
     email: &str,
     document: &Document,
 ) -> Result<Option<CustomerId>, Error> {
-    let keys = keys_of(app, caller.client_id, Some(email), document).await?;
-    Ok(match Holders::find(app, caller, &keys).await?.case(document) {
+    let keys = keys_of(app, client_id, Some(email), document).await?;
+    Ok(match Holders::find(app, client_id, &keys).await?.case(document) {
         Case::DocumentBelongsTo(id) | Case::EmailBelongsTo(id) => Some(id),
         Case::EmailTaken | Case::Free => None,
     })
@@ -145,13 +145,13 @@ pub struct ResolvedCustomer {
     pub via_alias: bool,
 }
 
-/// The live customer of the caller's account with this id or alias.
+/// The live customer of the account with this id or alias.
 pub async fn resolve_customer(
     app: &App,
-    caller: &Caller,
+    client_id: ClientId,
     id: CustomerId,
 ) -> Result<Option<ResolvedCustomer>, Error> {
-    let stored = customers::find(&app.store, caller.client_id, id).await?;
+    let stored = customers::find(&app.store, client_id, id).await?;
     Ok(stored.map(|stored| ResolvedCustomer { real_id: stored.id, shown_id: id, via_alias: stored.id != id }))
 }
 
@@ -175,8 +175,8 @@ struct Holders {
 }
 
 impl Holders {
-    async fn find(app: &App, caller: &Caller, keys: &CustomerKeys) -> Result<Self, Error> {
-        let found = customers::find_by_keys(&app.store, caller.client_id, keys).await?;
+    async fn find(app: &App, client_id: ClientId, keys: &CustomerKeys) -> Result<Self, Error> {
+        let found = customers::find_by_keys(&app.store, client_id, keys).await?;
         let holder =
             |holds: &dyn Fn(&StoredCustomer) -> bool| found.iter().find(|stored| holds(stored)).cloned();
         Ok(Self {

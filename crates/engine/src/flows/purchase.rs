@@ -1,5 +1,5 @@
 //! Drives a purchase: carries out the next action of `regente_domain::purchase` until nothing is left to do or the
-//! purchase must wait. Each card is a charge of its own: [`charge`] creates it, [`follow_up`] captures or voids it. The
+//! purchase must wait. Each card is a charge of its own: [`charges`](crate::charges) makes it, [`follow_up`] captures or voids it. The
 //! whole state is in the database, so any node can continue.
 
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use regente_domain::actor::Actor;
 use regente_domain::charge::analysis::{AnalysisStatus, Standing};
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{CaptureMode, Charge, ChargeState, FollowUpKind};
+use regente_domain::charge::{Charge, ChargeState, FollowUpKind};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, TokenId};
 use regente_domain::purchase::{Advance, Change, Next, Phase, Purchase, Seen, Slot};
@@ -21,7 +21,7 @@ use regente_store::{Batch, Commit, events, purchases, tokens, transaction_reques
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::charge::{Created, NewCharge, PurchaseStep, Ran};
+use super::charge::{Created, Ran};
 use super::follow_up::{self, NewFollowUp};
 use crate::app::App;
 use crate::error::Error;
@@ -37,7 +37,6 @@ mod slot;
 
 pub use accept::accept;
 pub use rules::{Broken, NewPurchase, Payment, Rule, SentPayment, SentPurchase, Source};
-pub use slot::needs;
 
 /// Most steps of one run; a purchase that needs more is in a loop.
 const STEPS_MAX: usize = 64;

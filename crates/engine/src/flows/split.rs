@@ -13,6 +13,8 @@ use regente_store::{StoreError, sellers};
 use crate::app::App;
 use crate::error::Error;
 
+/// The member with the rules.
+pub const SPLIT_RULES: &str = "splitRules";
 /// The stable code of a fee that leaves nothing.
 pub const FEE_EXCEEDS: &str = "platform_fee_exceeds_link_amount";
 
@@ -170,18 +172,18 @@ pub fn misfit(path: &str, misfit: Misfit) -> Error {
 pub(super) fn return_refused(refusal: ReturnRefusal) -> Error {
     match refusal {
         ReturnRefusal::Seller(index) => Error::invalid(
-            format!("splitRules[{index}].sellerId"),
+            format!("{SPLIT_RULES}[{index}].sellerId"),
             "must be a seller of the charge, each once",
         ),
         ReturnRefusal::MoreThanLeft { index, left } => Error::invalid(
-            format!("splitRules[{index}].amount"),
+            format!("{SPLIT_RULES}[{index}].amount"),
             format!("must not be greater than {}, what is left to the seller", left.minor_units()),
         ),
         ReturnRefusal::MoreThanRefunded => {
-            Error::invalid("splitRules", "must not give back more than is voided")
+            Error::invalid(SPLIT_RULES, "must not give back more than is voided")
         }
         ReturnRefusal::LessThanRefunded { least } => Error::invalid(
-            "splitRules",
+            SPLIT_RULES,
             format!(
                 "must give back at least {} together: the merchant has only the rest",
                 least.minor_units()

@@ -58,6 +58,7 @@ const ENGINE: &[&str] = &[
     "flows::vendors",
     // A charge whose answer comes too late is a finding, and a finding may lead to the next provider.
     "flows::asking flows::charge flows::finding",
+    "charges",
     "flows::challenge",
     "flows::reversal",
     "flows::elsewhere",

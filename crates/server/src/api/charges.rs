@@ -3,12 +3,10 @@
 pub mod anti_fraud;
 pub mod authentication;
 mod begin;
-mod coming_back;
 pub mod explanation;
 pub mod methods;
 pub mod of_session;
 pub mod operations;
-mod prepare;
 pub mod request;
 pub mod status;
 pub mod three_d_secure;
@@ -43,7 +41,6 @@ use super::split_rules::NewSplitRule;
 use super::vendors::NamedVendorBody;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use begin::Begun;
 use view::{ChargeView, Private};
 
 /// Charges on a page by default (`docs/interface/conventions.md#lists`).
@@ -170,24 +167,19 @@ pub async fn create(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    // Boxed: otherwise the memory for preparing the charge is held until the provider has answered.
-    match Box::pin(begin::begin(app, caller, request, None)).await? {
-        Begun::Answered(response) => Ok(response),
-        Begun::Running(running) => running.answered().await,
-    }
+    make(app, caller, request, None).await
 }
 
-/// A charge that pays a session.
-pub(super) async fn pay(
+/// Makes a charge, which pays the session, if there is one.
+pub(super) async fn make(
     app: App,
     caller: Caller,
     request: Request,
-    session: Box<Opened>,
+    session: Option<Box<Opened>>,
 ) -> Result<Response, ApiError> {
-    match Box::pin(begin::begin(app, caller, request, Some(session))).await? {
-        Begun::Answered(response) => Ok(response),
-        Begun::Running(running) => running.answered().await,
-    }
+    // Boxed: otherwise the memory for ordering the charge is held until the provider has answered.
+    let ordered = Box::pin(begin::begin(app, caller, request, session)).await?;
+    ordered.answered().await
 }
 
 /// The first answer again, from the version of the charge that it showed.

@@ -79,7 +79,8 @@ async fn plan_link(
     customer_id: CustomerId,
     card_id: CardId,
 ) -> Result<Planned, Error> {
-    let customer = customers::resolve_customer(app, caller, customer_id).await?.ok_or(Error::NotFound)?;
+    let customer =
+        customers::resolve_customer(app, caller.client_id, customer_id).await?.ok_or(Error::NotFound)?;
     let card = match visible(app, caller, card_id).await {
         Err(Error::NotFound) => return Err(Error::ReferenceNotFound("cardId")),
         found => found?.card,
@@ -119,7 +120,8 @@ pub async fn list(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let customer = customers::resolve_customer(&app, &caller, path_id(&id)?).await?.ok_or(Error::NotFound)?;
+    let customer =
+        customers::resolve_customer(&app, caller.client_id, path_id(&id)?).await?.ok_or(Error::NotFound)?;
     let mut views = Vec::new();
     // A public key must not see the cards of the customer behind an alias: it may have sent anybody's data.
     if !(customer.via_alias && caller.is_public_key()) {

@@ -58,6 +58,17 @@ impl<'a> Fields<'a> {
         self.field(name, Need::Optional)
     }
 
+    /// Reads an object with `reader` from members that take the place of those of `name`.
+    pub fn object_of<T>(
+        &self,
+        name: &str,
+        members: &Map<String, Value>,
+        reader: impl FnOnce(&Fields<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let fields = Fields { members, path: Path::Member(&self.path, name), found: self.found };
+        fields.found.or_note(fields.path, || reader(&fields))
+    }
+
     /// Whether `name` is there with a value other than null.
     pub fn has(&self, name: &str) -> bool {
         self.members.get(name).is_some_and(|value| !value.is_null())

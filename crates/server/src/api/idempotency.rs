@@ -7,7 +7,7 @@ use regente_domain::charge::Charge;
 use regente_engine::app::Answer;
 use regente_engine::caller::Caller;
 use regente_engine::error::Error;
-use regente_engine::idempotency::{self, Claim, Claimed, Committed, Finished, KeyedRequest, Planned};
+use regente_engine::idempotency::{self, Claim, Claimed, Committed, Finished, Key, KeyedRequest, Planned};
 use regente_engine::metrics;
 use zeroize::Zeroizing;
 
@@ -64,16 +64,10 @@ pub async fn read(
     Ok(Claim::read(app, &keyed.request(caller, route)).await?.into())
 }
 
-/// As `read` without a query, for a request whose batch claims the key and that has no effect before it.
-pub async fn presume_new(
-    app: &App,
-    caller: &Caller,
-    headers: &HeaderMap,
-    route: &str,
-    body: &Body,
-) -> Result<KeyLookup, ApiError> {
-    let Some(keyed) = Keyed::of(headers, body)? else { return Ok(KeyLookup::New(None)) };
-    Ok(Claim::presume_new(app, &keyed.request(caller, route)).await?.into())
+/// The key of a request that an operation of the engine reads itself, if there is one. `route` is as in [`read`].
+pub fn key_of(headers: &HeaderMap, route: String, body: &Body) -> Result<Option<Key>, ApiError> {
+    let Some(Keyed { key, payload }) = Keyed::of(headers, body)? else { return Ok(None) };
+    Ok(Some(Key { text: key.as_str().to_owned(), route, payload }))
 }
 
 /// Makes a plan and applies it once for its key.

@@ -425,7 +425,7 @@ pub async fn charge(
     request: Request,
 ) -> Result<Response, ApiError> {
     let opened = Box::new(find_opened(&app, &caller, &id).await?);
-    charges::pay(app, caller, request, opened).await
+    charges::make(app, caller, request, Some(opened)).await
 }
 
 /// Reads the history of a session, newest first.

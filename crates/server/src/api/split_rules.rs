@@ -8,14 +8,13 @@ use regente_domain::split::{
     Bears, FareFee, Misfit, RulesRefusal, SELLERS_MAX, SellerReturn, Share, Split, SplitRule, WholePercent,
     check,
 };
+pub use regente_engine::flows::split::SPLIT_RULES;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::api::fields::{Field, Fields};
 use crate::api::schema::words;
 
-/// The member with the rules.
-pub const SPLIT_RULES: &str = "splitRules";
 const PERCENTAGE: &str = "percentage";
 const AMOUNT: &str = "amount";
 

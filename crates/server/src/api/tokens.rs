@@ -9,7 +9,8 @@ use regente_domain::id::TokenId;
 use regente_domain::session::Session;
 use regente_engine::app::Answer;
 use regente_engine::caller::Caller;
-use regente_engine::card_data::{TokenContents, seal_token};
+use regente_engine::card_data::{InlineCard, TokenContents, seal_token};
+use regente_engine::charges::CodeRule;
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
 use regente_engine::vault::{half_of, sha256, token_digest};
@@ -19,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::charges::request::{CodeRule, InlineCard, read_card, read_cvv};
+use super::charges::request::{read_card, read_cvv};
 use super::fields::{Body, Fields};
 use super::idempotency::commit_once_and_complete;
 use crate::app::App;

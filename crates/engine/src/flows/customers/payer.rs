@@ -4,7 +4,7 @@
 
 use regente_domain::charge::{Charge, PaymentMethod};
 use regente_domain::customer::{Address, Document};
-use regente_domain::id::{CustomerId, Id};
+use regente_domain::id::{ClientId, CustomerId, Id};
 use regente_providers::request::PayerDetails;
 use regente_store::customers::{self, INSERT_CUSTOMER};
 use regente_store::sessions::customers::RESERVE_SESSION_CUSTOMER;
@@ -51,16 +51,16 @@ impl PrintedPayer {
     }
 }
 
-/// The customer of the caller's account with this id or alias.
-pub async fn stored(app: &App, caller: &Caller, id: CustomerId) -> Result<Option<PayingCustomer>, Error> {
-    let Some(stored) = customers::find(&app.store, caller.client_id, id).await? else { return Ok(None) };
+/// The customer of the account with this id or alias.
+pub async fn stored(app: &App, client_id: ClientId, id: CustomerId) -> Result<Option<PayingCustomer>, Error> {
+    let Some(stored) = customers::find(&app.store, client_id, id).await? else { return Ok(None) };
     let customer = ResolvedCustomer { real_id: stored.id, shown_id: id, via_alias: stored.id != id };
     let details = if customer.via_alias {
         let alias = Id::new(id.uuid());
-        let sealed = customers::find_alias(&app.store, caller.client_id, alias).await?;
+        let sealed = customers::find_alias(&app.store, client_id, alias).await?;
         // The customer was deleted meanwhile, and the data with him.
         let Some(sealed) = sealed else { return Ok(None) };
-        of_new(open_alias(app, caller.client_id, alias, &sealed).await?)
+        of_new(open_alias(app, client_id, alias, &sealed).await?)
     } else {
         of_customer(Customer::open(app, stored).await?)
     };

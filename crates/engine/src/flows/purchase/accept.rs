@@ -11,17 +11,17 @@ use regente_store::{Batch, cards, purchases, tokens};
 use serde_json::Map;
 
 use super::rules::{NewPurchase, Payment, Source};
-use super::{Cards, Private, needs};
+use super::slot::needs;
+use super::{Cards, Private};
 use crate::app::App;
 use crate::audit::Openings;
 use crate::caller::Caller;
 use crate::card_data::{
     CvvSource, TokenContents, Words, must_not_name, new_card, open_token, seal_card, seal_token,
 };
+use crate::charges;
 use crate::error::Error;
 use crate::events::purchase::PurchaseView;
-use crate::flows::customers::resolve_customer;
-use crate::flows::route;
 use crate::queue::purchases::{KIND, enqueue};
 use crate::vault::token_digest;
 
@@ -78,13 +78,9 @@ pub async fn accept(
 
 /// Checks that the merchant exists and has a provider for each card.
 async fn can_be_processed(app: &App, caller: &Caller, request: &NewPurchase) -> Result<(), Error> {
-    let merchant = route::merchant(app, caller.client_id, request.merchant_id)
-        .await?
-        .ok_or(Error::ReferenceNotFound("merchantId"))?;
+    let merchant = charges::find_merchant(app, caller.client_id, request.merchant_id).await?;
     for payment in &request.payments {
-        if route::choose(app, &merchant, &needs(payment.installments), &[]).is_none() {
-            return Err(Error::impossible("no provider available for paymentType credit"));
-        }
+        charges::route(app, &merchant, &needs(payment.installments), &[])?;
     }
     Ok(())
 }
@@ -95,7 +91,7 @@ async fn customer(
     request: &NewPurchase,
 ) -> Result<(Option<CustomerId>, Option<Id<of::CustomerAlias>>), Error> {
     let Some(id) = request.customer_id else { return Ok((None, None)) };
-    let found = resolve_customer(app, caller, id).await?.ok_or(Error::ReferenceNotFound("customerId"))?;
+    let found = charges::find_buyer(app, caller.client_id, id).await?;
     let alias = found.via_alias.then(|| Id::new(found.shown_id.uuid()));
     Ok((Some(found.real_id), alias))
 }

@@ -1,27 +1,23 @@
-//! Parses a request and begins its charge. The memory for that is freed here: while a provider is called, a request
-//! holds only what its answer needs.
+//! Reads a request and orders its charge. The memory for that is freed here: while a provider is called, a request holds only
+//! what its answer needs.
 
 use axum::extract::Request;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use regente_domain::card::record::Card;
 use regente_domain::id::TokenId;
-use regente_engine::audit::Openings;
+use regente_domain::session::Session;
 use regente_engine::caller::{Caller, RequestId};
-use regente_engine::calls::in_flight::Flow;
-use regente_engine::card_data::FundingSource;
+use regente_engine::charges::{self, Guard, Heard, PlacedBy, Requester};
 use regente_engine::document_links::Addresses;
-use regente_engine::error::Error;
-use regente_engine::flows::charge::{self, Created, Ran};
-use regente_engine::flows::session;
+use regente_engine::flows::charge::{Created, Ran};
 use regente_engine::flows::session::opened::Opened;
-use regente_engine::idempotency::{Finished, Plan, unless_overtaken};
 
-use super::coming_back::must_be_registered;
 use super::of_session::{self, Sender};
 use super::view::{ChargeView, Private};
-use super::{prepare, replay, request};
+use super::{replay, request};
 use crate::api::fields::Body;
-use crate::api::idempotency::{self, KeyLookup};
+use crate::api::idempotency::key_of;
 use crate::app::App;
 use crate::http::card_testing::{Attempt, TriedCard};
 use crate::http::error::ApiError;
@@ -30,21 +26,22 @@ use crate::http::limits::read_bytes;
 use crate::http::peer::PeerAddress;
 use crate::human_check::{Operation, must_pass};
 
-/// A parsed request.
-pub(super) enum Begun {
-    /// It was answered before.
-    Answered(Response),
-    /// Its charge was begun.
-    Running(Box<Running>),
+/// A charge that is ordered, and the data for its answer.
+pub(super) struct Ordered<F> {
+    placing: F,
+    app: App,
+    caller: Caller,
+    private: Private,
+    token_id: Option<TokenId>,
 }
 
-/// Parses a request, and begins its charge unless it was answered before. The charge pays the session, if there is one.
+/// Reads a request, and orders its charge. The charge pays the session, if there is one.
 pub(super) async fn begin(
     app: App,
     caller: Caller,
     request: Request,
     session: Option<Box<Opened>>,
-) -> Result<Begun, ApiError> {
+) -> Result<Box<Ordered<impl Future<Output = Result<Created, ApiError>>>>, ApiError> {
     let headers = request.headers().clone();
     let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(|| RequestId::new(""));
     let peer = request.extensions().get().copied().unwrap_or(PeerAddress::NO_SOCKET);
@@ -54,96 +51,29 @@ pub(super) async fn begin(
     // Before parsing and lookups: a refusal for overload must be cheap and not wait for the database.
     let admission = app.store.admit(caller.client_id)?;
     let body = Body::parse(&bytes)?;
-    let (route, request) = match &session {
+    let (route, order) = match session {
         None => ("POST /v1/charges".into(), body.read(|fields| request::read(fields, app.settings.mode))?),
         Some(opened) => {
+            let route = of_session::route(&opened.session);
             let sender = Sender { caller: &caller, headers: &headers, peer };
-            (of_session::route(&opened.session), of_session::read(opened, &body, &sender, &app.settings)?)
+            (route, of_session::read(*opened, &body, &sender, &app.settings)?)
         }
     };
-    let (token_id, payment_type) = (request.paid.token_id(), request.paid.payment_type());
-    let seed = sandbox_seed(&headers)?;
-    let claim = match idempotency::presume_new(&app, &caller, &headers, &route, &body).await? {
-        KeyLookup::New(claim) => claim,
-        KeyLookup::Answered(finished) => return replayed(&app, &caller, finished, token_id).await,
-    };
-    let private = request.private.clone();
-    let openings = Openings::of(&app, &caller, &request_id);
-    let prepared = async {
-        let session = session.as_deref().map(|opened| &opened.session);
-        if let Some(session) = session {
-            session::must_take(session, payment_type, app.clock.of(caller.client_id))?;
-        }
-        must_be_registered(&app, &caller, session, &request).await?;
-        if let Some(session) = session {
-            must_pass(&*app.human_check, &app, (&caller, &headers), session, Operation::Charge).await?;
-        }
-        Ok::<_, ApiError>(
-            prepare::prepare(&app, &caller, &request_id, request, claim.clone(), openings, seed).await?,
-        )
-    };
-    let new = match unless_overtaken(&app, claim.as_ref(), prepared.await).await? {
-        Plan::Own(new) => Box::new(new),
-        Plan::Overtaken(finished) => return replayed(&app, &caller, finished, token_id).await,
-    };
-    let tried = tried_card(&new.source);
-    if let Some(tried) = tried {
-        attempt.tries(tried)?;
-    }
-    let creating = charge::create(app.engine.clone(), new, admission);
-    // The flow of a charge that is not counted holds no memory for that.
-    let flow = match (session.is_some(), tried.filter(|_| attempt.is_counted())) {
-        (true, tried) => app.in_flight.run(of_session::counted(app.engine.clone(), attempt, tried, creating)),
-        (false, Some(tried)) => app.in_flight.run(counted(attempt, tried, creating)),
-        (false, None) => app.in_flight.run(creating),
-    };
-    Ok(Begun::Running(Box::new(Running { flow, app, caller, private, token_id })))
+    let (token_id, private) = (order.paid_by.token_id(), order.private.clone());
+    let simulator_seed = sandbox_seed(&headers)?;
+    let key = key_of(&headers, route, &body)?;
+    let by = Requester { caller: caller.clone(), request_id, key, simulator_seed };
+    let guard = AtTheDoor { app: app.clone(), caller: caller.clone(), headers, attempt };
+    let by = PlacedBy::Request(Box::new(by));
+    let placing = charges::place(app.engine.clone(), order, by, admission, guard);
+    Ok(Box::new(Ordered { placing, app, caller, private, token_id }))
 }
 
-/// The card that the charge tries, if it is paid with one.
-fn tried_card(source: &FundingSource) -> Option<TriedCard> {
-    match source {
-        FundingSource::NewCard(new) => Some(TriedCard::from(&new.card)),
-        FundingSource::StoredCard { found, .. } => Some(TriedCard::from(&found.stored.card)),
-        FundingSource::Payer(_) | FundingSource::Wallet(_) => None,
-    }
-}
-
-/// Counts the card if it is refused. It does so within the flow: a caller who hangs up is counted, too.
-pub(super) async fn counted(
-    attempt: Attempt,
-    tried: TriedCard,
-    creating: impl Future<Output = Result<Created, Error>>,
-) -> Result<Created, Error> {
-    let created = creating.await;
-    if let Ok(Created::Ran(ran)) = &created {
-        attempt.ended(tried, ran.requests.last());
-    }
-    created
-}
-
-async fn replayed(
-    app: &App,
-    caller: &Caller,
-    finished: Finished,
-    token_id: Option<TokenId>,
-) -> Result<Begun, ApiError> {
-    replay(app, caller, finished, token_id).await.map(Begun::Answered)
-}
-
-/// A charge under way, and the data for its answer.
-pub(super) struct Running {
-    flow: Flow<Created>,
-    app: App,
-    caller: Caller,
-    private: Private,
-    token_id: Option<TokenId>,
-}
-
-impl Running {
+impl<F: Future<Output = Result<Created, ApiError>>> Ordered<F> {
+    /// The answer, once the charge was made.
     pub(super) async fn answered(self: Box<Self>) -> Result<Response, ApiError> {
-        let Self { flow, app, caller, private, token_id } = *self;
-        match flow.await? {
+        let Self { placing, app, caller, private, token_id } = *self;
+        match placing.await? {
             Created::Answered(finished) => Box::pin(replay(&app, &caller, finished, token_id)).await,
             Created::Ran(ran) => {
                 let Ran { charge, requests } = *ran;
@@ -153,5 +83,38 @@ impl Running {
                 Ok((StatusCode::CREATED, axum::Json(view)).into_response())
             }
         }
+    }
+}
+
+/// What public keys must pass: their buyers prove that they are persons, and they try few cards.
+struct AtTheDoor {
+    app: App,
+    caller: Caller,
+    headers: HeaderMap,
+    attempt: Attempt,
+}
+
+impl Guard for AtTheDoor {
+    type Error = ApiError;
+
+    async fn lets_pay(&self, session: &Session) -> Result<(), ApiError> {
+        must_pass(
+            &*self.app.human_check,
+            &self.app,
+            (&self.caller, &self.headers),
+            session,
+            Operation::Charge,
+        )
+        .await
+    }
+
+    fn lets_try(&self, card: &Card) -> Result<Option<Heard>, ApiError> {
+        let tried = TriedCard::from(card);
+        self.attempt.tries(tried)?;
+        if !self.attempt.is_counted() {
+            return Ok(None);
+        }
+        let attempt = self.attempt.clone();
+        Ok(Some(Box::new(move |last| attempt.ended(tried, last))))
     }
 }

@@ -1,56 +1,37 @@
 //! The charge that pays a session (`docs/interface/sessions.md#paying`): the buyer says with what, the session says
-//! everything else. Both together are the body of a charge, and read like one.
+//! everything else.
 
 mod browser;
 
-use std::fmt::Display;
-
 use axum::http::HeaderMap;
-use regente_domain::actor::Actor;
-use regente_domain::charge::{INSTALLMENTS_MAX, PaymentType};
+use regente_domain::charge::{CaptureMode, INSTALLMENTS_MAX, PaymentType, References};
+use regente_domain::money::Amount;
 use regente_domain::session::{Item, OfferedMethod, Session};
-use regente_engine::app as engine;
 use regente_engine::caller::Caller;
+use regente_engine::charges::{Buyer, ChargeOrder, Origin, return_page};
 use regente_engine::error::Error;
 use regente_engine::events::session::RECIPIENTS;
+use regente_engine::flows::anti_fraud::FRAUD_ANALYSIS;
 use regente_engine::flows::authentication::THREE_D_SECURE;
-use regente_engine::flows::charge::Created;
-use regente_engine::flows::session;
-use regente_engine::flows::session::opened::Opened;
-use regente_engine::queue::Kind;
+use regente_engine::flows::session::opened::{Opened, Private};
 use regente_engine::settings::Settings;
 use regente_providers::authentication::ThreeDSecure;
-use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
 
-use super::begin;
-use super::request::{self, ChargeRequest, FRAUD_ANALYSIS_BYTES_MAX};
-use crate::api::fields::Body;
-use crate::http::card_testing::{Attempt, TriedCard};
+use super::request::{
+    FRAUD_ANALYSIS_BYTES_MAX, Method, MethodRead, PAYMENT_METHOD, SentAuthentication, SentPayment, ShiftRule,
+    parsed_address, read_flow_metadata, read_fraud_analysis, read_method,
+};
+use crate::api::fields::{Body, Fields};
 use crate::http::peer::PeerAddress;
 
 /// The member of an offer of credit that says whether cardholders are authenticated.
-pub(in crate::api) const THREE_DS: &str = "threeDS";
-const PAYMENT_METHOD: &str = "paymentMethod";
-const FRAUD_ANALYSIS: &str = "fraudAnalysis";
+const THREE_DS: &str = "threeDS";
 const INSTALLMENTS: &str = "installments";
+/// The member of the data for risk analysis with what is sold.
+const CART: &str = "cart";
 /// The most bytes of the items of which an analysis of risk is told: its data has more members.
 const CART_BYTES_MAX: usize = FRAUD_ANALYSIS_BYTES_MAX / 4 * 3;
-
-/// The members of a charge that the session gives, and those that nobody sends with one.
-const OF_THE_SESSION: [&str; 11] = [
-    "merchantId",
-    "amount",
-    "currency",
-    "capture",
-    "orderId",
-    "description",
-    "statementDescriptor",
-    "providerReferenceKey",
-    "splitRules",
-    "vendor",
-    "appInfo",
-];
 
 /// The operation of an idempotency key.
 pub fn route(session: &Session) -> String {
@@ -64,63 +45,78 @@ pub(super) struct Sender<'a> {
     pub(super) peer: PeerAddress,
 }
 
-/// Reads what a buyer sends.
+/// Reads what a buyer sends into an order. Members that the session gives do not count.
 ///
 /// # Errors
-/// The problems of the charge, or that the session does not offer this.
+/// The problems of the order, or that the session does not offer this.
 pub(super) fn read(
-    opened: &Opened,
+    opened: Opened,
     sent: &Body,
     sender: &Sender<'_>,
     settings: &Settings,
-) -> Result<ChargeRequest, Error> {
+) -> Result<ChargeOrder, Error> {
     let Opened { session, private } = opened;
-    let mut members = sent.members().clone();
-    for name in OF_THE_SESSION {
-        members.remove(name);
-    }
-    let terms = &session.terms;
-    let texts = [
-        ("orderId", &session.order_id),
-        ("description", &terms.description),
-        ("statementDescriptor", &terms.statement_descriptor),
-        ("providerReferenceKey", &terms.provider_reference_key),
-    ];
-    members.extend(texts.map(|(name, text)| (name.to_owned(), json!(text))));
-    members.insert("merchantId".to_owned(), json!(session.merchant_id));
-    members.insert("amount".to_owned(), json!(session.amount));
-    members.insert("currency".to_owned(), json!(session.currency.code()));
-    members.insert("capture".to_owned(), json!(terms.capture));
-    members.insert("vendor".to_owned(), json!(terms.vendor));
-    let offered = match members.get(PAYMENT_METHOD).and_then(Value::as_object) {
-        Some(method) => offered(session, method)?,
+    let offer = match sent.members().get(PAYMENT_METHOD).and_then(Value::as_object) {
+        Some(method) => Offer::taken(&session, private, method)?,
         None => None,
     };
-    let mut not_sent = None;
-    if let Some((offer, mut method)) = offered {
-        if offer.payment_type == PaymentType::Nupay {
-            fill_cart(session, &mut members);
-            let recipients = private.nupay_recipients.clone();
-            method.extend(recipients.map(|recipients| (RECIPIENTS.to_owned(), recipients)));
+    let shift = match &offer {
+        Some(offer) => offer.shift,
+        None => Some(ShiftRule::AsSent),
+    };
+    must_not_vouch(shift, sent, sender.caller)?;
+    let (buyer, paid, flow_metadata, authentication) = sent.read(|fields| {
+        let mode = settings.mode;
+        if session.amount == Amount::ZERO {
+            fields.problem("amount", "must be greater than 0");
         }
-        lead_back(session, offer.payment_type, settings, &mut method);
-        members.insert(PAYMENT_METHOD.to_owned(), Value::Object(method));
-        not_sent = authenticate(offer, sender.caller, &mut members)?;
-    }
-    let request = Body::of(members)?.read(|fields| request::read(fields, settings.mode))?;
-    let split_rules = session.terms.split_rules.clone();
-    let request = ChargeRequest { session_id: Some(session.id), split_rules, ..request };
-    Ok(match not_sent {
-        Some(must_shift) => request.authenticated(by_the_provider(session, must_shift, sender, settings)),
-        None => request,
-    })
+        let customer_id = fields.optional("customerId").id();
+        let payment = SentPayment::read(fields, read_offered(fields, offer.as_ref(), &session, settings));
+        let flow_metadata = fields.optional("paymentFlow").object(|flow| read_flow_metadata(flow, mode));
+        let risk_data = read_risk_data(fields, offer.as_ref(), &session);
+        let authentication = match shift {
+            Some(shift) => SentAuthentication::read(fields, mode, shift),
+            None => SentAuthentication::Absent,
+        };
+        let paid = payment.complete(fields, risk_data, &authentication)?;
+        Some((customer_id.map(Buyer::Named), paid, flow_metadata, authentication))
+    })?;
+    let authentication = match (shift, authentication) {
+        (Some(ShiftRule::Required | ShiftRule::NotRequired), SentAuthentication::Absent) => {
+            SentAuthentication::Sent(Some(Box::new(by_the_provider(&session, shift, sender, settings))))
+        }
+        (_, authentication) => authentication,
+    };
+    let (paid_by, private) = paid;
+    let terms = &session.terms;
+    Ok(authentication.of(ChargeOrder {
+        merchant_id: session.merchant_id,
+        amount: session.amount,
+        currency: session.currency,
+        capture: CaptureMode::from_flag(terms.capture),
+        order_id: session.order_id.clone(),
+        buyer,
+        paid_by,
+        authentication: None,
+        split_rules: terms.split_rules.clone(),
+        references: References {
+            description: terms.description.clone(),
+            statement_descriptor: terms.statement_descriptor.clone(),
+            provider_reference_key: terms.provider_reference_key.clone(),
+            flow_metadata,
+            app_info: None,
+        },
+        vendor: terms.vendor.clone(),
+        private,
+        origin: Origin::Session(Box::new(session)),
+    }))
 }
 
-/// The authentication of a cardholder whose page has sent nothing about it: the payment provider's own, from which he comes
-/// back to the page of the session. Only the page of a buyer comes from his browser.
+/// The authentication of a cardholder whose page has sent nothing about it: the payment provider's own, from which they come
+/// back to the page of the session. Only the page of a buyer comes from their browser.
 fn by_the_provider(
     session: &Session,
-    must_shift: bool,
+    shift: Option<ShiftRule>,
     sender: &Sender<'_>,
     settings: &Settings,
 ) -> ThreeDSecure {
@@ -129,7 +125,7 @@ fn by_the_provider(
     ThreeDSecure {
         setup_id: None,
         data_only: None,
-        requires_liability_shift: Some(must_shift),
+        requires_liability_shift: Some(shift == Some(ShiftRule::Required)),
         redirect_url: return_page(session.id, settings),
         requestor_url: base.map(str::to_owned),
         browser: is_buyer.then(|| browser::of_request(sender.headers, sender.peer)),
@@ -140,27 +136,52 @@ fn by_the_provider(
     }
 }
 
-/// The page of the session to which a buyer comes back from his bank; `None` when the service does not know its own address.
-pub fn return_page(session_id: impl Display, settings: &Settings) -> Option<String> {
-    settings.base_url.as_deref().map(|base| format!("{base}/pay/{session_id}/returned"))
+/// The offer that a buyer takes.
+struct Offer {
+    payment_type: PaymentType,
+    /// The method of the charge: the terms of the session and what buyers choose, which are members of one.
+    method: Map<String, Value>,
+    /// Whether the liability must shift; `None` where cardholders are not authenticated.
+    shift: Option<ShiftRule>,
 }
 
-/// The offer that a buyer takes, and the method of the charge.
-type Taken<'a> = (&'a OfferedMethod, Map<String, Value>);
+impl Offer {
+    /// `None` where the body names no method, which its reader finds out.
+    fn taken(session: &Session, private: Private, sent: &Map<String, Value>) -> Result<Option<Self>, Error> {
+        let Some(payment_type) = sent.get("paymentType").and_then(Value::as_str).and_then(PaymentType::parse)
+        else {
+            return Ok(None);
+        };
+        let Some(offer) = session.offer(payment_type) else {
+            let rule = format!("session does not offer paymentType {}", payment_type.word());
+            return Err(impossible("paymentType", &rule));
+        };
+        let mut method = Map::new();
+        method.insert("paymentType".to_owned(), json!(payment_type.word()));
+        let choices = choices(payment_type).iter();
+        method.extend(choices.filter_map(|name| Some(((*name).to_owned(), sent.get(*name)?.clone()))));
+        let most = offer.terms.get(INSTALLMENTS).and_then(Value::as_i64);
+        let asked = method.get(INSTALLMENTS).and_then(Value::as_i64);
+        // What no charge may have is left to its reader.
+        if let (Some(most), Some(asked)) = (most, asked)
+            && asked > most
+            && asked <= i64::from(INSTALLMENTS_MAX)
+        {
+            return Err(impossible(INSTALLMENTS, &format!("session offers at most {most} installments")));
+        }
+        let terms = offer.terms.iter().filter(|(name, _)| ![INSTALLMENTS, THREE_DS].contains(&name.as_str()));
+        method.extend(terms.map(|(name, value)| (name.clone(), value.clone())));
+        if payment_type == PaymentType::Nupay {
+            let recipients = private.nupay_recipients;
+            method.extend(recipients.map(|recipients| (RECIPIENTS.to_owned(), recipients)));
+        }
+        Ok(Some(Self { payment_type, method, shift: shift_of(offer) }))
+    }
+}
 
-/// The offer that the buyer takes, and the method of the charge; `None` where the body names no method, which its reader
-/// finds out.
-fn offered<'a>(session: &'a Session, sent: &Map<String, Value>) -> Result<Option<Taken<'a>>, Error> {
-    let Some(payment_type) = sent.get("paymentType").and_then(Value::as_str).and_then(PaymentType::parse)
-    else {
-        return Ok(None);
-    };
-    let Some(offer) = session.offer(payment_type) else {
-        let rule = format!("session does not offer paymentType {}", payment_type.word());
-        return Err(impossible("paymentType", &rule));
-    };
-    // What the buyer may choose; everything else is the session's.
-    let choices: &[&str] = match payment_type {
+/// What the buyer may choose; everything else is the session's.
+const fn choices(payment_type: PaymentType) -> &'static [&'static str] {
+    match payment_type {
         PaymentType::Credit | PaymentType::ClickToPay => &[INSTALLMENTS],
         PaymentType::Pix => &["additionalInfo", "items"],
         PaymentType::Boleto => &["items"],
@@ -170,23 +191,86 @@ fn offered<'a>(session: &'a Session, sent: &Map<String, Value>) -> Result<Option
         | PaymentType::Voucher
         | PaymentType::Picpay
         | PaymentType::ApplePay => &[],
-    };
-    let mut method = Map::new();
-    method.insert("paymentType".to_owned(), json!(payment_type.word()));
-    let chosen = choices.iter().filter_map(|name| Some(((*name).to_owned(), sent.get(*name)?.clone())));
-    method.extend(chosen);
-    let most = offer.terms.get(INSTALLMENTS).and_then(Value::as_i64);
-    let asked = method.get(INSTALLMENTS).and_then(Value::as_i64);
-    // What no charge may have is left to its reader.
-    if let (Some(most), Some(asked)) = (most, asked)
-        && asked > most
-        && asked <= i64::from(INSTALLMENTS_MAX)
-    {
-        return Err(impossible(INSTALLMENTS, &format!("session offers at most {most} installments")));
     }
-    let terms = offer.terms.iter().filter(|(name, _)| ![INSTALLMENTS, THREE_DS].contains(&name.as_str()));
-    method.extend(terms.map(|(name, value)| (name.clone(), value.clone())));
-    Ok(Some((offer, method)))
+}
+
+/// The session decides whether the cardholder is authenticated, and whether the liability must shift.
+fn shift_of(offer: &OfferedMethod) -> Option<ShiftRule> {
+    let demand = offer.terms.get(THREE_DS)?.as_object()?;
+    let flag = |name: &str, default| demand.get(name).and_then(Value::as_bool).unwrap_or(default);
+    flag("enabled", false).then(|| match flag("liabilityShiftRequired", true) {
+        true => ShiftRule::Required,
+        false => ShiftRule::NotRequired,
+    })
+}
+
+/// A buyer does not say of himself that he was authenticated.
+fn must_not_vouch(shift: Option<ShiftRule>, sent: &Body, caller: &Caller) -> Result<(), Error> {
+    let data = sent.members().get(THREE_D_SECURE).and_then(Value::as_object);
+    let has_result = data.is_some_and(|data| data.contains_key("mpi"));
+    match shift {
+        Some(ShiftRule::Required | ShiftRule::NotRequired) if has_result && caller.is_public_key() => {
+            Err(Error::invalid("threeDSecure2.mpi", "must be absent with a public key"))
+        }
+        Some(ShiftRule::Required | ShiftRule::NotRequired | ShiftRule::AsSent) | None => Ok(()),
+    }
+}
+
+/// Reads the method: that of the offer, or what was sent where it names none. The buyer of a payment link comes back to it
+/// from the page of a provider, unless the session says where to.
+fn read_offered(
+    fields: &Fields<'_>,
+    offer: Option<&Offer>,
+    session: &Session,
+    settings: &Settings,
+) -> Option<MethodRead> {
+    let mode = settings.mode;
+    let Some(offer) = offer else {
+        return fields.required(PAYMENT_METHOD).object(|method| read_method(method, mode));
+    };
+    let read = fields.object_of(PAYMENT_METHOD, &offer.method, |method| read_method(method, mode))?;
+    Some(match (read, page_of_link(session, settings)) {
+        ((Method::Payer(method), private), Some(page)) => {
+            (Method::Payer(method.leading_back_to(&page)), private)
+        }
+        (read, _) => read,
+    })
+}
+
+/// The page of a payment link.
+fn page_of_link(session: &Session, settings: &Settings) -> Option<String> {
+    let base = settings.base_url.as_deref().filter(|_| session.terms.create_link)?;
+    parsed_address(&format!("{base}/pay/{}", session.id), settings.mode)
+}
+
+/// Reads the data for risk analysis. The provider of a NuPay is told what is sold: the items of the session, unless the buyer's
+/// page has sent a cart.
+fn read_risk_data(
+    fields: &Fields<'_>,
+    offer: Option<&Offer>,
+    session: &Session,
+) -> Option<Map<String, Value>> {
+    let as_sent = || fields.optional(FRAUD_ANALYSIS).object(read_fraud_analysis);
+    if offer.is_none_or(|offer| offer.payment_type != PaymentType::Nupay) {
+        return as_sent();
+    }
+    let mut data = match fields.members().get(FRAUD_ANALYSIS) {
+        Some(Value::Object(data)) => data.clone(),
+        Some(Value::Null) | None => Map::new(),
+        Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => return as_sent(),
+    };
+    if data.get(CART).is_none_or(Value::is_null) {
+        data.insert(CART.to_owned(), cart_of(session));
+    }
+    fields.object_of(FRAUD_ANALYSIS, &data, read_fraud_analysis)
+}
+
+fn cart_of(session: &Session) -> Value {
+    let item = |item: &Item| {
+        json!({ "name": item.name, "description": item.description, "unitPrice": item.unit_price,
+            "quantity": item.quantity, "categoryId": item.category_id })
+    };
+    json!({ "items": cart_items(session.terms.items.iter().map(item)) })
 }
 
 /// The first items, as many as an analysis of risk may be told.
@@ -199,103 +283,9 @@ pub fn cart_items(items: impl Iterator<Item = Value>) -> Vec<Value> {
     items.take_while(fits).collect()
 }
 
-/// The provider of a NuPay is told what is sold: the items of the session, unless the buyer's page has sent a cart.
-fn fill_cart(session: &Session, members: &mut Map<String, Value>) {
-    let analysis = members.entry(FRAUD_ANALYSIS).or_insert(Value::Null);
-    if analysis.is_null() {
-        *analysis = json!({});
-    }
-    let Some(analysis) = analysis.as_object_mut() else { return };
-    if analysis.get("cart").is_none_or(Value::is_null) {
-        let item = |item: &Item| {
-            json!({ "name": item.name, "description": item.description, "unitPrice": item.unit_price,
-                "quantity": item.quantity, "categoryId": item.category_id })
-        };
-        let items = cart_items(session.terms.items.iter().map(item));
-        analysis.insert("cart".to_owned(), json!({ "items": items }));
-    }
-}
-
-/// The buyer of a payment link comes back to it from the page of a provider, unless the session says where to.
-fn lead_back(
-    session: &Session,
-    payment_type: PaymentType,
-    settings: &Settings,
-    method: &mut Map<String, Value>,
-) {
-    let names = match payment_type {
-        PaymentType::Nupay => ["returnUrl", "cancelUrl"],
-        PaymentType::Drip => ["successRedirectUrl", "cancelRedirectUrl"],
-        PaymentType::Credit
-        | PaymentType::Debit
-        | PaymentType::Voucher
-        | PaymentType::Pix
-        | PaymentType::Boleto
-        | PaymentType::Picpay
-        | PaymentType::ApplePay
-        | PaymentType::ClickToPay => return,
-    };
-    let is_good = |base: &&str| settings.mode == Mode::Sandbox || base.starts_with("https://");
-    let base = settings.base_url.as_deref().filter(is_good);
-    let Some(base) = base.filter(|_| session.terms.create_link) else { return };
-    for name in names {
-        method.entry(name).or_insert_with(|| json!(format!("{base}/pay/{}", session.id)));
-    }
-}
-
-/// The session decides whether the cardholder is authenticated, and whether the liability must shift. Answers the latter where
-/// he is and nothing was sent about it.
-fn authenticate(
-    offer: &OfferedMethod,
-    caller: &Caller,
-    members: &mut Map<String, Value>,
-) -> Result<Option<bool>, Error> {
-    let demand = offer.terms.get(THREE_DS).and_then(Value::as_object);
-    let flag = |name: &str, default| demand.and_then(|demand| demand.get(name)?.as_bool()).unwrap_or(default);
-    if !flag("enabled", false) {
-        members.remove(THREE_D_SECURE);
-        return Ok(None);
-    }
-    let must_shift = flag("liabilityShiftRequired", true);
-    match members.get_mut(THREE_D_SECURE) {
-        // A buyer does not say of himself that he was authenticated.
-        Some(Value::Object(data)) if caller.is_public_key() && data.contains_key("mpi") => {
-            Err(Error::invalid("threeDSecure2.mpi", "must be absent with a public key"))
-        }
-        Some(Value::Object(data)) => {
-            data.insert("requiresLiabilityShift".to_owned(), json!(must_shift));
-            Ok(None)
-        }
-        None | Some(Value::Null) => Ok(Some(must_shift)),
-        // Its reader says what is wrong with it.
-        Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => Ok(None),
-    }
-}
-
 fn impossible(name: &str, rule: &str) -> Error {
     Error::Impossible {
         message: rule.to_owned().into(),
         details: vec![format!("{PAYMENT_METHOD}.{name}: {rule}")],
     }
-}
-
-/// Counts the charge in its session before its caller is answered. Should this fail, the job counts it.
-pub(super) async fn counted(
-    app: engine::App,
-    attempt: Attempt,
-    tried: Option<TriedCard>,
-    creating: impl Future<Output = Result<Created, Error>>,
-) -> Result<Created, Error> {
-    let created = match tried {
-        Some(tried) => begin::counted(attempt, tried, creating).await,
-        None => creating.await,
-    };
-    if let Ok(Created::Ran(ran)) = &created {
-        let (client_id, charge_id) = (ran.charge.client_id, ran.charge.id);
-        let actor = Actor::Job(Kind::CountPayment.word());
-        if let Err(error) = session::count(&app, client_id, charge_id, &actor).await {
-            tracing::warn!(charge = %charge_id, error = ?error, "a charge is left for the job that counts it");
-        }
-    }
-    created
 }

@@ -1,4 +1,4 @@
-//! `POST /v1/charges`: parses the body into values that are always valid (`docs/interface/charges.md#creating`).
+//! `POST /v1/charges`: reads the body into an order, whose values are always valid (`docs/interface/charges.md#creating`).
 
 mod authentication;
 mod boleto;
@@ -6,14 +6,11 @@ mod method;
 mod source;
 mod wallet;
 
-use regente_domain::charge::{CaptureMode, PaymentType, References};
+use regente_domain::charge::{CaptureMode, References};
 use regente_domain::currency::Currency;
-use regente_domain::id::{CustomerId, MerchantId, SessionId, TokenId};
-use regente_domain::money::Amount;
-use regente_domain::split::SplitRule;
 use regente_domain::text::chars_max;
-use regente_domain::vendor::NamedVendor;
-use regente_engine::card_data::wallets::Wallet;
+use regente_engine::charges::{AuthenticationRule, Buyer, ChargeOrder, CodeRule, Origin, PaidBy};
+use regente_engine::flows::anti_fraud::FRAUD_ANALYSIS;
 use regente_engine::flows::attempt::SANDBOX_FAULTS;
 use regente_engine::flows::authentication::THREE_D_SECURE;
 use regente_providers::authentication::ThreeDSecure;
@@ -21,13 +18,13 @@ use regente_providers::request::Mode;
 use regente_providers::sandbox;
 use serde_json::{Map, Value};
 
+pub(super) use self::authentication::ShiftRule;
 pub use self::authentication::parsed_address;
 use self::authentication::read_address;
 pub(in crate::api) use self::method::NUPAY_RECIPIENTS;
-pub(super) use self::method::{CardMethod, DRIP_BROWSER, PayerMethod, VOUCHER_CUSTOMER, WalletMethod};
-use self::method::{Method, read_method};
-pub(super) use self::source::{AddressRule, CardOwner, Payer, Source, SourceType, WALLET_SOURCE};
-pub use self::source::{CodeRule, InlineCard, read_card, read_cvv, read_expiry};
+pub(super) use self::method::{DRIP_BROWSER, Method, MethodRead, VOUCHER_CUSTOMER, read_method};
+pub(super) use self::source::{SourceType, WALLET_SOURCE};
+pub use self::source::{read_card, read_cvv, read_expiry};
 use self::source::{read_payer, read_source};
 use self::wallet::{read_wallet, shown};
 use crate::api::fields::{Field, Fields};
@@ -36,8 +33,8 @@ use crate::api::vendors::read_named;
 
 /// The most bytes of one free-form JSON member.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
-/// The member with data for risk analysis, also of the sealed data.
-pub const FRAUD_ANALYSIS: &str = "fraudAnalysis";
+/// The member with the payment method.
+pub(super) const PAYMENT_METHOD: &str = "paymentMethod";
 /// The member with what is in the cart.
 const CART_ITEMS: &str = "fraudAnalysis.cart.items";
 /// The member of the sealed data with what a wallet has handed out, as answers repeat it.
@@ -47,134 +44,107 @@ pub(super) const FRAUD_ANALYSIS_BYTES_MAX: usize = 64 * 1024;
 /// Items of a cart.
 const ITEMS_MAX: usize = 1000;
 
-/// A parsed request for a charge.
-pub struct ChargeRequest {
-    /// The merchant.
-    pub merchant_id: MerchantId,
-    /// The session that it pays.
-    pub session_id: Option<SessionId>,
-    /// The amount to charge.
-    pub amount: Amount,
-    /// The currency of the amount.
-    pub currency: Currency,
-    /// Whether the amount is captured at once.
-    pub capture: CaptureMode,
-    /// The merchant's reference.
-    pub order_id: Option<String>,
-    /// The buyer.
-    pub customer_id: Option<CustomerId>,
-    /// How it is paid, and with what.
-    pub paid: Paid,
-    /// The authentication of the cardholder.
-    pub authentication: Option<Box<ThreeDSecure>>,
-    /// How it is divided among sellers, without ids.
-    pub split_rules: Vec<SplitRule>,
-    /// Statement text, description and references.
-    pub references: References,
-    /// In whose name it is taken.
-    pub vendor: Option<Box<NamedVendor>>,
-    /// Personal data that is sealed: fraud analysis, the buyer of a voucher, what a wallet has handed out.
-    pub private: Map<String, Value>,
+/// How a charge is paid as its body says, and what of that is sealed. A payment of a session says it in the same way.
+pub(super) struct SentPayment {
+    paid_by: Option<PaidBy>,
+    private: Map<String, Value>,
 }
 
-impl ChargeRequest {
-    /// The same request, whose cardholder is authenticated.
-    pub(super) fn authenticated(mut self, data: ThreeDSecure) -> Self {
-        let sealed = serde_json::to_value(&data).ok();
-        self.private.extend(sealed.map(|sealed| (THREE_D_SECURE.to_owned(), sealed)));
-        self.authentication = Some(Box::new(data));
-        self
-    }
-}
-
-/// How a charge is paid, and with what.
-pub enum Paid {
-    /// With a card.
-    ByCard(CardMethod, Source),
-    /// By a payer who follows the instructions of a provider.
-    ByPayer(PayerMethod, Payer),
-    /// With what a wallet has handed out.
-    ByWallet(WalletMethod, Wallet),
-}
-
-impl Paid {
-    /// The word of the interface.
-    pub const fn payment_type(&self) -> PaymentType {
-        match self {
-            Self::ByCard(method, _) => method.payment_type(),
-            Self::ByPayer(method, _) => method.payment_type(),
-            Self::ByWallet(method, _) => method.payment_type(),
-        }
-    }
-
-    /// Number of installments, 1 where there are none.
-    pub const fn installments(&self) -> u8 {
-        match self {
-            Self::ByCard(method, _) => method.installments(),
-            Self::ByPayer(..) => 1,
-            Self::ByWallet(method, _) => method.installments(),
-        }
-    }
-
-    /// The card token, when the source is one.
-    pub const fn token_id(&self) -> Option<TokenId> {
-        match self {
-            Self::ByCard(_, source) => source.token_id(),
-            Self::ByPayer(..) | Self::ByWallet(..) => None,
-        }
-    }
-
-    /// Whether the provider must be told what is in the cart.
-    const fn needs_cart(&self) -> bool {
-        match self {
-            Self::ByPayer(PayerMethod::Nupay(_), _) => true,
-            Self::ByPayer(
-                PayerMethod::Pix { .. } | PayerMethod::Boleto(_) | PayerMethod::Drip(_) | PayerMethod::Picpay,
-                _,
-            )
-            | Self::ByCard(..)
-            | Self::ByWallet(..) => false,
-        }
-    }
-
-    const fn authentication(&self) -> AuthenticationRule {
-        match self {
-            Self::ByCard(CardMethod::Debit { .. }, _) => AuthenticationRule::Required,
-            Self::ByCard(CardMethod::Credit { .. }, _) => AuthenticationRule::Optional,
-            Self::ByCard(CardMethod::Voucher { .. }, _) | Self::ByPayer(..) | Self::ByWallet(..) => {
-                AuthenticationRule::Impossible
-            }
-        }
-    }
-
-    fn read(fields: &Fields<'_>, method: Method) -> Option<Self> {
-        let source = fields.required("paymentSource");
+impl SentPayment {
+    /// Reads what pays by this method.
+    pub(super) fn read(fields: &Fields<'_>, method: Option<MethodRead>) -> Self {
         match method {
-            Method::Card(method) => {
-                let source = source.object(|source| read_source(source, method.code_rule()));
-                source.map(|source| Self::ByCard(method, source))
+            Some((method, private)) => Self { paid_by: read_paid_by(fields, method), private },
+            None => {
+                // Notes the problems of the source as well.
+                fields.required("paymentSource").object(|source| read_source(source, CodeRule::Required));
+                Self { paid_by: None, private: Map::new() }
             }
-            Method::Payer(method) => {
-                let payer = source.object(|source| read_payer(source, method.address_rule()));
-                payer.map(|payer| Self::ByPayer(method, payer))
+        }
+    }
+
+    /// Checks that authentication and data for risk analysis go with how it is paid. Answers that, and what is sealed.
+    pub(super) fn complete(
+        self,
+        fields: &Fields<'_>,
+        risk_data: Option<Map<String, Value>>,
+        authentication: &SentAuthentication,
+    ) -> Option<(PaidBy, Map<String, Value>)> {
+        let Self { paid_by, mut private } = self;
+        if let Some(paid_by) = &paid_by {
+            authentication.must_suit(fields, paid_by.authentication_rule());
+            if paid_by.needs_cart() && !risk_data.as_ref().is_some_and(has_cart_items) {
+                fields.problem(CART_ITEMS, "should not be empty: a nupay shows them to the payer");
             }
-            Method::Wallet(method) => {
-                let wallet = source.object(|source| read_wallet(source, &method));
-                wallet.map(|wallet| Self::ByWallet(method, wallet))
-            }
+        }
+        private.extend(risk_data.map(|data| (FRAUD_ANALYSIS.to_owned(), Value::Object(data))));
+        if let Some(PaidBy::Wallet(_, wallet)) = &paid_by {
+            private.insert(WALLET.to_owned(), shown(wallet));
+        }
+        Some((paid_by?, private))
+    }
+}
+
+fn read_paid_by(fields: &Fields<'_>, method: Method) -> Option<PaidBy> {
+    let source = fields.required("paymentSource");
+    match method {
+        Method::Card(method) => {
+            let card = source.object(|source| read_source(source, method.code_rule()));
+            card.map(|card| PaidBy::Card(method, card))
+        }
+        Method::Payer(method) => {
+            let payer = source.object(|source| read_payer(source, method.address_rule()));
+            payer.map(|payer| PaidBy::Payer(method, payer))
+        }
+        Method::Wallet(method) => {
+            let wallet = source.object(|source| read_wallet(source, &method));
+            wallet.map(|wallet| PaidBy::Wallet(method, wallet))
         }
     }
 }
 
-/// Whether the cardholder of a charge is authenticated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum AuthenticationRule {
-    /// He is.
-    Required,
-    /// He is when the merchant wants it.
-    Optional,
-    /// There is no way to do it.
-    Impossible,
+/// `threeDSecure2` of a body.
+pub(super) enum SentAuthentication {
+    /// It is not there, or does not count.
+    Absent,
+    /// Its data; `None` when they are wrong.
+    Sent(Option<Box<ThreeDSecure>>),
+}
+
+impl SentAuthentication {
+    pub(super) fn read(fields: &Fields<'_>, mode: Mode, shift: ShiftRule) -> Self {
+        match fields.has(THREE_D_SECURE) {
+            true => Self::Sent(
+                fields
+                    .optional(THREE_D_SECURE)
+                    .object(|data| authentication::read(data, mode, shift).map(Box::new)),
+            ),
+            false => Self::Absent,
+        }
+    }
+
+    /// The order with these data, if there are any.
+    pub(super) fn of(self, order: ChargeOrder) -> ChargeOrder {
+        match self {
+            Self::Sent(Some(data)) => order.authenticated(data),
+            Self::Sent(None) | Self::Absent => order,
+        }
+    }
+
+    fn must_suit(&self, fields: &Fields<'_>, rule: AuthenticationRule) {
+        match (rule, self) {
+            (AuthenticationRule::Required, Self::Absent) => {
+                fields.problem(THREE_D_SECURE, "should not be empty: a debit card is authenticated");
+            }
+            (AuthenticationRule::Required, Self::Sent(Some(data))) => must_authenticate(fields, data),
+            (AuthenticationRule::Impossible, Self::Sent(_)) => {
+                fields.problem(THREE_D_SECURE, "must be absent for this paymentType");
+            }
+            (AuthenticationRule::Required, Self::Sent(None))
+            | (AuthenticationRule::Impossible, Self::Absent)
+            | (AuthenticationRule::Optional, Self::Absent | Self::Sent(_)) => {}
+        }
+    }
 }
 
 /// A debit card is authenticated: to share data is not enough, and a result from outside says that it was done.
@@ -192,69 +162,37 @@ fn must_authenticate(fields: &Fields<'_>, data: &ThreeDSecure) {
     }
 }
 
-/// Parses the body; every problem is noted with its path.
-pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeRequest> {
+/// Reads the order; every problem is noted with its path.
+pub fn read(fields: &Fields<'_>, mode: Mode) -> Option<ChargeOrder> {
     let merchant_id = fields.required("merchantId").id();
     let amount = fields.required("amount").positive_amount();
     let currency = or_default(fields, "currency", Currency::BRL, |field| field.currency());
     let capture = or_default(fields, "capture", false, |field| field.boolean());
     let order_id = fields.optional("orderId").verbatim().text(chars_max::LINE);
     let customer_id = fields.optional("customerId").id();
-    let method = fields.required("paymentMethod").object(|method| read_method(method, mode));
-    let (paid, mut private) = match method {
-        Some((method, private)) => (Paid::read(fields, method), private),
-        None => {
-            // Notes the problems of the source as well.
-            fields.required("paymentSource").object(|source| read_source(source, CodeRule::Required));
-            (None, Map::new())
-        }
-    };
+    let method = fields.required(PAYMENT_METHOD).object(|method| read_method(method, mode));
+    let payment = SentPayment::read(fields, method);
     let split_rules = split_rules::read(fields, amount);
     let references = read_references(fields, mode);
     let vendor = read_named(fields);
-    let fraud_analysis = fields.optional(FRAUD_ANALYSIS).object(read_fraud_analysis);
-    let authentication = fields.optional(THREE_D_SECURE).object(|data| authentication::read(data, mode));
-    match paid.as_ref().map(Paid::authentication) {
-        Some(AuthenticationRule::Required) if !fields.has(THREE_D_SECURE) => {
-            fields.problem(THREE_D_SECURE, "should not be empty: a debit card is authenticated");
-        }
-        Some(AuthenticationRule::Required) => {
-            if let Some(data) = &authentication {
-                must_authenticate(fields, data);
-            }
-        }
-        Some(AuthenticationRule::Impossible) if fields.has(THREE_D_SECURE) => {
-            fields.problem(THREE_D_SECURE, "must be absent for this paymentType");
-        }
-        Some(_) | None => {}
-    }
-    let has_cart = fraud_analysis.as_ref().is_some_and(has_cart_items);
-    if paid.as_ref().is_some_and(Paid::needs_cart) && !has_cart {
-        fields.problem(CART_ITEMS, "should not be empty: a nupay shows them to the payer");
-    }
-    private.extend(fraud_analysis.map(|data| (FRAUD_ANALYSIS.to_owned(), Value::Object(data))));
-    if let Some(Paid::ByWallet(_, wallet)) = &paid {
-        private.insert(WALLET.to_owned(), shown(wallet));
-    }
-    let request = ChargeRequest {
+    let risk_data = fields.optional(FRAUD_ANALYSIS).object(read_fraud_analysis);
+    let authentication = SentAuthentication::read(fields, mode, ShiftRule::AsSent);
+    let (paid_by, private) = payment.complete(fields, risk_data, &authentication)?;
+    Some(authentication.of(ChargeOrder {
+        origin: Origin::Request,
         merchant_id: merchant_id?,
-        session_id: None,
         amount: amount?,
         currency: currency?,
         capture: CaptureMode::from_flag(capture?),
         order_id,
-        customer_id,
-        paid: paid?,
+        buyer: customer_id.map(Buyer::Named),
+        paid_by,
         authentication: None,
         split_rules: split_rules?,
         references,
         vendor,
         private,
-    };
-    Some(match authentication {
-        Some(data) => request.authenticated(data),
-        None => request,
-    })
+    }))
 }
 
 /// Checks the terms of a method that a session offers: those of a charge that is paid by it. Answers what of them a charge

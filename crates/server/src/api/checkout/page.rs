@@ -9,6 +9,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use regente_engine::charges;
 use regente_engine::error::Error;
 use serde_json::json;
 use url::Url;
@@ -18,7 +19,7 @@ use super::script::{Inline, RETURNED_SCRIPT, SCRIPT, STYLE};
 use super::texts::{PageTexts, Texts};
 use super::view::{Checkout, Ended, Method, Shop};
 use crate::api::buyer_page::Language;
-use crate::api::charges::of_session;
+use crate::api::charges::of_session::cart_items;
 use crate::app::App;
 
 /// The most items that a page shows; how many more there are it says.
@@ -111,11 +112,11 @@ pub(super) fn paying(view: &Checkout, app: &App, visitor: &Visitor) -> Result<Re
     let shown = |minor_units| money::amount(minor_units, view.currency, visitor.language);
     let data = json!({
         "id": view.session_id, "clientId": view.client_id, "publicKey": view.public_key, "amount": view.amount,
-        "returnPage": of_session::return_page(&view.session_id, &app.settings),
+        "returnPage": charges::return_page(&view.session_id, &app.settings),
         "asksCardholder": view.asks_cardholder(), "liabilityMustShift": view.liability_must_shift,
         "fieldsUrl": fields.url, "companyUrl": view.shop.url, "dpaId": view.click_to_pay_dpa_id,
         "beginsPayments": view.begins_payments,
-        "items": of_session::cart_items(view.items.iter().map(|item| json!({
+        "items": cart_items(view.items.iter().map(|item| json!({
             "name": item.name, "sku": item.name, "quantity": item.quantity, "unitPrice": item.unit_price, "risk": "Low",
         }))),
         "buyer": { "ip": visitor.address, "accept": visitor.accept },

@@ -9,8 +9,7 @@ use regente_domain::charge::attempt::{
 use regente_domain::charge::explanation::{Considered, Explanation, Skipped};
 use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::charge::{
-    CaptureMode, CardSource, Charge, ChargeState, ChargeStatus, Credit, PaymentMethod, References,
-    SecurityCode, Voucher,
+    CaptureMode, CardSource, Charge, ChargeState, ChargeStatus, Credit, PaymentMethod, SecurityCode, Voucher,
 };
 use regente_domain::currency::Currency;
 use regente_domain::decline::Decline;
@@ -26,7 +25,7 @@ use regente_store::sealed::Sealed;
 use regente_store::testing::TEST_TIME;
 use regente_store::transaction_requests::{self, Beginning, Claim, ObjectKind, Probing};
 use regente_store::{Batch, Commit, Store, args, held_security_codes, sql};
-use serde_json::{Map, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::things::CLIENT;
@@ -81,41 +80,18 @@ fn charge(n: u128) -> Charge {
         skipped,
         circuit: None,
     };
-    let amount = Amount::new(150).unwrap();
+    let method = PaymentMethod::Credit(Credit {
+        source: CardSource::Card { card_id: id(4) },
+        installments: 1,
+        recurrence: None,
+    });
+    let price = (Amount::new(150).unwrap(), Currency::BRL);
     Charge {
-        id: id(n),
-        client_id: CLIENT,
-        merchant_id: id(3),
-        customer_id: None,
-        customer_alias: None,
-        order_id: None,
-        method: PaymentMethod::Credit(Credit {
-            source: CardSource::Card { card_id: id(4) },
-            installments: 1,
-            recurrence: None,
-        }),
-        amount,
-        original_amount: amount,
-        paid_otherwise: None,
-        currency: Currency::BRL,
-        capture: CaptureMode::Automatic,
-        references: References::default(),
-        state: ChargeState::Processing,
         explanation: Explanation {
             considered: [(0x65, None), (0x66, Some(Skipped::Currency)), (0x67, None)].map(considered).into(),
             stopped: None,
         },
-        position: 0,
-        requests: 1,
-        purchase_id: None,
-        session_id: None,
-        vendor: None,
-        authentication: None,
-        screening: None,
-        split: None,
-        unknown_members: Map::new(),
-        version: 1,
-        updated_at: TEST_TIME,
+        ..Charge::new(id(n), CLIENT, id(3), method, price, CaptureMode::Automatic, TEST_TIME)
     }
 }
 

@@ -11,14 +11,36 @@ use crate::api::fields::{Field, Fields};
 /// Pixels of a screen and bits of a color.
 const NUMBER_MAX: i64 = 1_000_000;
 
+/// Who says whether the liability must shift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::api::charges) enum ShiftRule {
+    /// Whoever sends the data.
+    AsSent,
+    /// The session that is paid: it must.
+    Required,
+    /// The session that is paid: it need not.
+    NotRequired,
+}
+
+impl ShiftRule {
+    /// Whether it must; `None` where nobody says so.
+    fn read(self, field: Field<'_>) -> Option<bool> {
+        match self {
+            Self::AsSent => field.lenient_boolean(),
+            Self::Required => Some(true),
+            Self::NotRequired => Some(false),
+        }
+    }
+}
+
 /// Reads the data of an authentication. With the result of a 3DS server of the merchant nothing else is needed.
-pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<ThreeDSecure> {
+pub(super) fn read(fields: &Fields<'_>, mode: Mode, shift: ShiftRule) -> Option<ThreeDSecure> {
     let mpi = fields.optional("mpi").object(read_mpi);
     let is_outside = fields.has("mpi");
     let needed = |name| if is_outside { fields.optional(name) } else { fields.required(name) };
     let setup_id = fields.optional("setupId").id();
     let data_only = fields.optional("dataOnly").boolean();
-    let requires_liability_shift = fields.optional("requiresLiabilityShift").lenient_boolean();
+    let requires_liability_shift = shift.read(fields.optional("requiresLiabilityShift"));
     let redirect_url = read_address(needed("redirectURL"), mode);
     let requestor_url = read_address(needed("requestorURL"), mode);
     let browser = needed("browser").object(read_browser);

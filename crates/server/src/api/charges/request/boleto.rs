@@ -1,55 +1,18 @@
-//! A boleto as it is sent (`docs/interface/charges.md#boleto`).
+//! Reads a boleto (`docs/interface/charges.md#boleto`).
 
-use jiff::civil::Date;
-use regente_domain::boleto::{
-    Fine, FineRate, Interest, InterestRate, LATE_DAYS_MAX, LateCharges, latest_due_date, usual_due_date,
-};
-use regente_domain::charge::{Boleto, PayerSource};
+use regente_domain::boleto::{Fine, FineRate, Interest, InterestRate, LATE_DAYS_MAX, LateCharges};
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
 use regente_domain::text::chars_max;
-use regente_engine::error::Error;
-use serde_json::Value;
+use regente_engine::charges::NewBoleto;
 
 use super::method::read_item_or_items;
 use crate::api::fields::Fields;
-
-/// A boleto before its payer is resolved.
-pub struct NewBoleto {
-    due: Option<Date>,
-    instructions: Option<String>,
-    late_charges: LateCharges,
-    items: Option<Value>,
-}
 
 /// The size of an interest or a fine.
 enum Rate {
     Amount(Amount),
     Percentage(Percentage),
-}
-
-impl NewBoleto {
-    /// Checks the due date. Only here is the day known: a repeated key is answered also when the date has passed.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] names the member.
-    pub(super) fn check(&self, today: Date) -> Result<(), Error> {
-        const PATH: &str = "paymentMethod.expiresDate";
-        let latest = latest_due_date(today);
-        match self.due {
-            Some(due) if due < today => Err(Error::invalid(PATH, "must not be in the past")),
-            Some(due) if due > latest => {
-                Err(Error::invalid(PATH, format!("must not be later than {latest}")))
-            }
-            Some(_) | None => Ok(()),
-        }
-    }
-
-    pub(super) fn paid_by(self, source: PayerSource, today: Date) -> Boleto {
-        let Self { due, instructions, late_charges, items } = self;
-        let due = due.unwrap_or_else(|| usual_due_date(today));
-        Boleto { source, due, instructions, late_charges, items: items.map(Box::new) }
-    }
 }
 
 pub(super) fn read_boleto(fields: &Fields<'_>) -> Option<NewBoleto> {

@@ -1,23 +1,19 @@
-//! The payment methods of a charge, as they are sent (`docs/interface/charges.md#payment-methods`). [`super::source`]
-//! reads what they are paid with.
+//! Reads the payment methods of a charge (`docs/interface/charges.md#payment-methods`). [`super::source`] reads what they
+//! are paid with.
 
 mod redirects;
 
-use jiff::civil::Date;
 use regente_domain::charge::{
-    AdditionalInfo, CardSource, Credit, Debit, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PayerSource,
-    PaymentMethod, PaymentType, Picpay, Pix, Recurrence, Voucher, WalletPayment,
+    AdditionalInfo, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PaymentType, Recurrence, WalletPayment,
 };
 use regente_domain::text::chars_max;
-use regente_engine::error::Error;
+use regente_engine::charges::{CardMethod, PayerMethod, WalletMethod};
 use regente_providers::request::Mode;
 use serde_json::{Map, Value};
 
 pub(in crate::api::charges) use self::redirects::DRIP_BROWSER;
 pub(in crate::api) use self::redirects::NUPAY_RECIPIENTS;
-use self::redirects::{DripBody, NupayTerms};
-use super::boleto::{NewBoleto, read_boleto};
-use super::source::{AddressRule, CodeRule};
+use super::boleto::read_boleto;
 use super::{FREE_FORM_BYTES_MAX, or_default};
 use crate::api::fields::{Field, Fields};
 
@@ -30,183 +26,13 @@ const ITEMS_MAX: usize = 1000;
 const ADDITIONAL_INFO_MAX: usize = 50;
 
 /// A payment method before its source is resolved.
-pub(super) enum Method {
+pub(in crate::api::charges) enum Method {
     /// Paid by card.
     Card(CardMethod),
     /// Paid by a payer who follows the instructions of a provider.
     Payer(PayerMethod),
     /// Paid with what a wallet has handed out.
     Wallet(WalletMethod),
-}
-
-/// A method that is paid by card.
-pub enum CardMethod {
-    /// By credit card.
-    Credit {
-        /// Number of installments.
-        installments: u8,
-        /// The stored-credential flag.
-        recurrence: Option<Recurrence>,
-    },
-    /// By debit card.
-    Debit {
-        /// Number of installments.
-        installments: u8,
-    },
-    /// By voucher.
-    Voucher {
-        /// `items`, as sent.
-        items: Option<Value>,
-    },
-}
-
-/// A method that is paid without a card.
-pub enum PayerMethod {
-    /// By Pix.
-    Pix {
-        /// How long the payer has, in seconds.
-        expires_in: u32,
-        /// Texts that the payer's bank shows.
-        additional_info: Vec<AdditionalInfo>,
-        /// `items`, as sent.
-        items: Option<Value>,
-    },
-    /// By boleto.
-    Boleto(NewBoleto),
-    /// By NuPay.
-    Nupay(NupayTerms),
-    /// By Drip.
-    Drip(Box<DripBody>),
-    /// By PicPay.
-    Picpay,
-}
-
-/// A method that is paid by wallet.
-pub enum WalletMethod {
-    /// By Apple Pay.
-    ApplePay(WalletPayment),
-    /// By Click to Pay.
-    ClickToPay(WalletPayment),
-}
-
-impl CardMethod {
-    /// The word of the interface.
-    pub const fn payment_type(&self) -> PaymentType {
-        match self {
-            Self::Credit { .. } => PaymentType::Credit,
-            Self::Debit { .. } => PaymentType::Debit,
-            Self::Voucher { .. } => PaymentType::Voucher,
-        }
-    }
-
-    /// Number of installments, 1 where there are none.
-    pub const fn installments(&self) -> u8 {
-        match self {
-            Self::Credit { installments, .. } | Self::Debit { installments } => *installments,
-            Self::Voucher { .. } => 1,
-        }
-    }
-
-    /// The stored-credential flag.
-    pub const fn recurrence(&self) -> Option<Recurrence> {
-        match self {
-            Self::Credit { recurrence, .. } => *recurrence,
-            Self::Debit { .. } | Self::Voucher { .. } => None,
-        }
-    }
-
-    /// Whether a card that is sent needs its security code.
-    pub(super) const fn code_rule(&self) -> CodeRule {
-        match self {
-            Self::Credit { recurrence: Some(Recurrence::Subsequent | Recurrence::Unscheduled), .. } => {
-                CodeRule::Optional
-            }
-            Self::Credit { recurrence: Some(Recurrence::Initial) | None, .. }
-            | Self::Debit { .. }
-            | Self::Voucher { .. } => CodeRule::Required,
-        }
-    }
-
-    /// The method with its resolved card.
-    pub fn paid_with(self, source: CardSource) -> PaymentMethod {
-        match self {
-            Self::Credit { installments, recurrence } => {
-                PaymentMethod::Credit(Credit { source, installments, recurrence })
-            }
-            Self::Debit { installments } => PaymentMethod::Debit(Debit { source, installments }),
-            Self::Voucher { items } => PaymentMethod::Voucher(Voucher { source, items: items.map(Box::new) }),
-        }
-    }
-}
-
-impl PayerMethod {
-    /// The word of the interface.
-    pub const fn payment_type(&self) -> PaymentType {
-        match self {
-            Self::Pix { .. } => PaymentType::Pix,
-            Self::Boleto(_) => PaymentType::Boleto,
-            Self::Nupay(_) => PaymentType::Nupay,
-            Self::Drip(_) => PaymentType::Drip,
-            Self::Picpay => PaymentType::Picpay,
-        }
-    }
-
-    /// Whether the provider must know where the payer lives.
-    pub const fn address_rule(&self) -> AddressRule {
-        match self {
-            Self::Drip(_) => AddressRule::Complete,
-            Self::Pix { .. } | Self::Boleto(_) | Self::Nupay(_) | Self::Picpay => AddressRule::Optional,
-        }
-    }
-
-    /// Checks what depends on the day.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] names the member.
-    pub fn check(&self, today: Date) -> Result<(), Error> {
-        match self {
-            Self::Pix { .. } | Self::Nupay(_) | Self::Drip(_) | Self::Picpay => Ok(()),
-            Self::Boleto(boleto) => boleto.check(today),
-        }
-    }
-
-    /// The method with its resolved payer, on this day.
-    pub fn paid_by(self, source: PayerSource, today: Date) -> PaymentMethod {
-        match self {
-            Self::Pix { expires_in, additional_info, items } => {
-                PaymentMethod::Pix(Pix { source, expires_in, additional_info, items: items.map(Box::new) })
-            }
-            Self::Boleto(boleto) => PaymentMethod::Boleto(Box::new(boleto.paid_by(source, today))),
-            Self::Nupay(terms) => terms.paid_by(source),
-            Self::Drip(body) => body.paid_by(source),
-            Self::Picpay => PaymentMethod::Picpay(Picpay { source }),
-        }
-    }
-}
-
-impl WalletMethod {
-    /// The word of the interface.
-    pub const fn payment_type(&self) -> PaymentType {
-        match self {
-            Self::ApplePay(_) => PaymentType::ApplePay,
-            Self::ClickToPay(_) => PaymentType::ClickToPay,
-        }
-    }
-
-    /// Number of installments.
-    pub const fn installments(&self) -> u8 {
-        match self {
-            Self::ApplePay(payment) | Self::ClickToPay(payment) => payment.installments,
-        }
-    }
-
-    /// The method of the charge.
-    pub const fn paid(self) -> PaymentMethod {
-        match self {
-            Self::ApplePay(payment) => PaymentMethod::ApplePay(payment),
-            Self::ClickToPay(payment) => PaymentMethod::ClickToPay(payment),
-        }
-    }
 }
 
 /// The payment methods of this release.
@@ -239,10 +65,10 @@ const METHODS: &[(&str, Word)] = &[
 ];
 
 /// A method, with its members that name people: they are sealed, under these names.
-pub(super) type MethodRead = (Method, Map<String, Value>);
+pub(in crate::api::charges) type MethodRead = (Method, Map<String, Value>);
 
 /// Reads the method, and its members that name people.
-pub(super) fn read_method(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead> {
+pub(in crate::api::charges) fn read_method(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead> {
     match fields.required("paymentType").one_of(METHODS)? {
         Word::Credit => read_credit(fields).map(|method| (Method::Card(method), Map::new())),
         Word::Debit => {

@@ -1,15 +1,9 @@
-//! What a charge is paid with, as it is sent (`docs/interface/charges.md#payment-sources`): a card, or a payer.
+//! Reads what a charge is paid with (`docs/interface/charges.md#payment-sources`): a card, or a payer.
 
 use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry, in_text};
-use regente_domain::customer::Document;
-use regente_domain::decline::DeclinedCode;
-use regente_domain::id::{CardId, CustomerId, TokenId};
 use regente_domain::text::chars_max;
-use regente_domain::time::Timestamp;
-use regente_engine::card_data::CvvSource;
-use regente_engine::error::Error;
-use regente_engine::flows::customers::NewCustomer;
-use regente_providers::request::CardDetails;
+use regente_engine::card_data::{CvvSource, InlineCard};
+use regente_engine::charges::{AddressRule, CardOwner, CodeRule, OrderedCard, OrderedPayer};
 
 use super::or_default;
 use crate::api::customers::{read_document, read_inline};
@@ -17,74 +11,6 @@ use crate::api::fields::{Field, Fields};
 
 /// Characters of a card holder's name.
 const HOLDER_CHARS_MAX: usize = chars_max::NAME;
-
-/// What a charge is paid with by card.
-pub enum Source {
-    /// A stored card.
-    StoredCard {
-        /// Which.
-        card_id: CardId,
-        /// Its security code, sent when the buyer is present.
-        cvv: CvvSource,
-    },
-    /// A card in the body.
-    InlineCard(InlineCard),
-    /// A card token.
-    Token(TokenId),
-    /// The default card of a customer.
-    Customer {
-        /// Whose.
-        payer: CardOwner,
-        /// The card's security code, sent when the buyer is present.
-        cvv: CvvSource,
-    },
-}
-
-impl Source {
-    /// The card token, when the source is one.
-    pub const fn token_id(&self) -> Option<TokenId> {
-        match self {
-            Self::Token(token_id) => Some(*token_id),
-            Self::StoredCard { .. } | Self::InlineCard(_) | Self::Customer { .. } => None,
-        }
-    }
-}
-
-/// The customer whose default card is charged.
-pub enum CardOwner {
-    /// A stored customer.
-    Stored(CustomerId),
-    /// A stored customer who matches the buyer in the body.
-    Described {
-        /// E-mail address.
-        email: String,
-        /// Document.
-        document: Document,
-    },
-}
-
-/// A card in the body with well-formed members. [`InlineCard::checked`] checks the card itself.
-pub struct InlineCard {
-    number: Option<CardNumber>,
-    holder_name: String,
-    expiry: Expiry,
-    /// Absent only where the charge needs none.
-    cvv: Option<Cvv>,
-}
-
-impl InlineCard {
-    /// The card; an error when its check digit is wrong or it has expired, both answered as a declined card
-    /// (`docs/interface/tokens-and-cards.md#tokens`).
-    pub fn checked(self, now: Timestamp) -> Result<CardDetails, Error> {
-        let Self { number, holder_name, expiry, cvv } = self;
-        let declined = |code, message: &'static str| Error::CardDeclined { code, message: message.into() };
-        let number = number.ok_or_else(|| declined(DeclinedCode::InvalidNumber, "invalid card number"))?;
-        if expiry.is_past(now) {
-            return Err(declined(DeclinedCode::ExpiredCard, "expired card"));
-        }
-        Ok(CardDetails { number, holder_name, expiry, cvv })
-    }
-}
 
 /// The payment sources that lead to a card, by `sourceType`.
 #[derive(Clone, Copy, Debug)]
@@ -117,25 +43,8 @@ impl SourceType {
 /// `sourceType` of what a wallet has handed out.
 pub(in crate::api::charges) const WALLET_SOURCE: &str = "wallet";
 
-/// Who pays without a card.
-pub enum Payer {
-    /// A stored customer, or an alias of one.
-    Stored(CustomerId),
-    /// A buyer in the body: found among the customers, or created.
-    Described(Box<NewCustomer>),
-}
-
-/// Whether the provider must know where the payer lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddressRule {
-    /// It need not.
-    Optional,
-    /// It must, with every member of an address.
-    Complete,
-}
-
 /// Reads the payer of a method that is paid without a card.
-pub(super) fn read_payer(fields: &Fields<'_>, rule: AddressRule) -> Option<Payer> {
+pub(super) fn read_payer(fields: &Fields<'_>, rule: AddressRule) -> Option<OrderedPayer> {
     fields.required("sourceType").one_of(&[(SourceType::Customer.word(), ())])?;
     if fields.has("customer") && !fields.has("customerId") {
         let described = |payer: &Fields<'_>| {
@@ -146,40 +55,31 @@ pub(super) fn read_payer(fields: &Fields<'_>, rule: AddressRule) -> Option<Payer
             }
             read
         };
-        fields.required("customer").object(described).map(|payer| Payer::Described(Box::new(payer)))
+        fields.required("customer").object(described).map(|payer| OrderedPayer::Described(Box::new(payer)))
     } else {
-        fields.required("customerId").id().map(Payer::Stored)
+        fields.required("customerId").id().map(OrderedPayer::Stored)
     }
 }
 
-/// Whether a card that is sent needs its security code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CodeRule {
-    /// It does.
-    Required,
-    /// It does not: the buyer is not there to give it.
-    Optional,
-}
-
-pub(super) fn read_source(fields: &Fields<'_>, code: CodeRule) -> Option<Source> {
+pub(super) fn read_source(fields: &Fields<'_>, code: CodeRule) -> Option<OrderedCard> {
     match fields.required("sourceType").one_of(&SourceType::WORDS)? {
-        SourceType::Token => fields.required("tokenId").id().map(Source::Token),
+        SourceType::Token => fields.required("tokenId").id().map(OrderedCard::Token),
         SourceType::Customer => {
-            let payer = if fields.has("customer") && !fields.has("customerId") {
+            let owner = if fields.has("customer") && !fields.has("customerId") {
                 fields.required("customer").object(read_owner)
             } else {
                 fields.required("customerId").id().map(CardOwner::Stored)
             };
             let cvv = read_cvv_source(fields);
-            Some(Source::Customer { payer: payer?, cvv: cvv? })
+            Some(OrderedCard::Default { owner: owner?, cvv: cvv? })
         }
         SourceType::Card if fields.has("card") && !fields.has("cardId") => {
-            fields.required("card").object(|card| read_card(card, "cardCvv", code)).map(Source::InlineCard)
+            fields.required("card").object(|card| read_card(card, "cardCvv", code)).map(OrderedCard::Inline)
         }
         SourceType::Card => {
             let card_id = fields.required("cardId").id();
             let cvv = read_cvv_source(fields);
-            Some(Source::StoredCard { card_id: card_id?, cvv: cvv? })
+            Some(OrderedCard::Stored { card_id: card_id?, cvv: cvv? })
         }
     }
 }

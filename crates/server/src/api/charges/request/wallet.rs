@@ -1,12 +1,12 @@
-//! What a wallet has handed out, as it is sent (`docs/interface/charges.md#wallets`).
+//! Reads what a wallet has handed out (`docs/interface/charges.md#wallets`).
 
 use regente_domain::text::chars_max;
 use regente_engine::card_data::wallets::Wallet;
+use regente_engine::charges::WalletMethod;
 use regente_providers::request::ClickToPayCheckout;
 use regente_wallets::apple_pay::{Header, Token};
 use serde_json::{Value, json};
 
-use super::method::WalletMethod;
 use super::source::WALLET_SOURCE;
 use crate::api::fields::Fields;
 

@@ -1,17 +1,17 @@
-//! The methods whose payer is sent to a page or to an application, as they are sent.
+//! Reads the methods whose payer is sent to a page or to an application.
 
 use regente_domain::charge::{
-    DELAY_TO_AUTO_CANCEL_MINUTES, DELAY_TO_AUTO_CANCEL_MINUTES_MAX, Drip, DripTerms, INSTALLMENTS_MAX,
-    MINUTES_TO_EXPIRE_MAX, Nupay, PayerSource, PaymentMethod,
+    DELAY_TO_AUTO_CANCEL_MINUTES, DELAY_TO_AUTO_CANCEL_MINUTES_MAX, DripTerms, INSTALLMENTS_MAX,
+    MINUTES_TO_EXPIRE_MAX,
 };
-use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
 use regente_domain::text::chars_max;
+use regente_engine::charges::{DripBody, NupayTerms, PayerMethod};
 use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
 
 use super::super::{or_default, read_address};
-use super::{Method, MethodRead, PayerMethod, read_items};
+use super::{Method, MethodRead, read_items};
 use crate::api::fields::Fields;
 
 /// The sealed recipients of a NuPay.
@@ -20,39 +20,6 @@ pub(in crate::api) const NUPAY_RECIPIENTS: &str = "nupayRecipients";
 pub(in crate::api::charges) const DRIP_BROWSER: &str = "dripBrowser";
 /// Recipients of a NuPay.
 const RECIPIENTS_MAX: usize = 100;
-
-/// What a merchant says of a NuPay.
-pub struct NupayTerms {
-    delay_to_auto_cancel: u32,
-    order_url: Option<String>,
-    return_url: Option<String>,
-    cancel_url: Option<String>,
-    tax_value: Option<Amount>,
-}
-
-impl NupayTerms {
-    /// Where its payer is led, by the fields of the request.
-    pub fn addresses(&self) -> [(&'static str, Option<&str>); 3] {
-        [
-            ("paymentMethod.orderUrl", self.order_url.as_deref()),
-            ("paymentMethod.returnUrl", self.return_url.as_deref()),
-            ("paymentMethod.cancelUrl", self.cancel_url.as_deref()),
-        ]
-    }
-
-    /// The method with its resolved payer.
-    pub(super) fn paid_by(self, source: PayerSource) -> PaymentMethod {
-        let Self { delay_to_auto_cancel, order_url, return_url, cancel_url, tax_value } = self;
-        PaymentMethod::Nupay(Box::new(Nupay {
-            source,
-            delay_to_auto_cancel,
-            order_url,
-            return_url,
-            cancel_url,
-            tax_value,
-        }))
-    }
-}
 
 pub(super) fn read_nupay(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead> {
     let minutes = or_default(fields, "delayToAutoCancel", DELAY_TO_AUTO_CANCEL_MINUTES, |field| {
@@ -77,38 +44,6 @@ fn read_recipient(fields: &Fields<'_>) -> Option<Value> {
     let name = fields.required("name").non_empty_text(chars_max::LINE);
     let amount = fields.required("amount").positive_amount();
     Some(json!({ "referenceId": reference_id?, "name": name?, "document": document?, "amount": amount? }))
-}
-
-/// What a merchant says of a Drip.
-pub struct DripBody {
-    terms: DripTerms,
-    minutes_to_expire: Option<u32>,
-    items: Option<Value>,
-    success_redirect_url: Option<String>,
-    cancel_redirect_url: Option<String>,
-}
-
-impl DripBody {
-    /// Where its payer is led, by the fields of the request.
-    pub fn addresses(&self) -> [(&'static str, Option<&str>); 2] {
-        [
-            ("paymentMethod.successRedirectUrl", self.success_redirect_url.as_deref()),
-            ("paymentMethod.cancelRedirectUrl", self.cancel_redirect_url.as_deref()),
-        ]
-    }
-
-    /// The method with its resolved payer.
-    pub(super) fn paid_by(self, source: PayerSource) -> PaymentMethod {
-        let Self { terms, minutes_to_expire, items, success_redirect_url, cancel_redirect_url } = self;
-        PaymentMethod::Drip(Box::new(Drip {
-            source,
-            terms,
-            minutes_to_expire,
-            items: items.map(Box::new),
-            success_redirect_url,
-            cancel_redirect_url,
-        }))
-    }
 }
 
 pub(super) fn read_drip(fields: &Fields<'_>, mode: Mode) -> Option<MethodRead> {

@@ -1,0 +1,300 @@
+//! Resolves an order into a complete charge: merchant, buyer, what pays, and route. A refusal here leaves no trace; only a
+//! payer that was described and is not a customer yet is created, once nothing else can be refused.
+
+mod authentication;
+mod card;
+mod payer;
+
+use std::sync::Arc;
+
+use regente_domain::charge::analysis::Screening;
+use regente_domain::charge::explanation::Explanation;
+use regente_domain::charge::{Charge, PaymentMethod, References};
+use regente_domain::currency::Currency;
+use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, MerchantId, of};
+use regente_domain::money::Amount;
+use regente_domain::purchase::Change;
+use regente_domain::routing::Needs;
+use regente_domain::seller::Seller;
+use regente_domain::split::{Split, SplitRule};
+use regente_domain::time::Timestamp;
+use regente_providers::request::VendorDetails;
+use regente_store::merchants::MerchantWithProviders;
+use regente_store::sealed::Sealed;
+use serde_json::{Map, Value};
+
+use super::order::{Buyer, ChargeOrder, Origin, PaidBy, PlacedBy, PurchaseSlot};
+use crate::app::App;
+use crate::audit::Openings;
+use crate::card_data::{FundingSource, must_not_name_source, wallets};
+use crate::error::Error;
+use crate::flows::anti_fraud::FRAUD_ANALYSIS;
+use crate::flows::charge::{NewCharge, PurchaseStep};
+use crate::flows::customers::payer::{PRINTED_PAYER, PrintedPayer};
+use crate::flows::customers::{ResolvedCustomer, resolve_customer};
+use crate::flows::route::{self as routes, RiskData};
+use crate::flows::split::{self, SPLIT_RULES};
+use crate::flows::vendors;
+use crate::idempotency::Claim;
+use crate::vault::{Binding, Purpose};
+
+/// Resolves what an order names and chooses its route.
+pub(super) async fn resolve(
+    app: &App,
+    order: ChargeOrder,
+    by: &PlacedBy,
+    claim: Option<Claim>,
+) -> Result<NewCharge, Error> {
+    let client_id = by.client_id();
+    let openings = by.openings(app);
+    let merchant = find_merchant(app, client_id, order.merchant_id).await?;
+    let screening = screening_of(app, &merchant, &order);
+    let buyer = match order.buyer {
+        Some(Buyer::Named(id)) => Some(find_buyer(app, client_id, id).await?),
+        Some(Buyer::Found(buyer)) => Some(buyer),
+        None => None,
+    };
+    let sellers = sellers_of(app, client_id, &order).await?;
+    let route = route_of(app, &merchant, &order, screening.as_deref(), &sellers)?;
+    let (explanation, circuit_probes) = app.circuits.narrow(route);
+    let vendor = vendor_of(app, client_id, &order, &explanation).await?;
+    let price = (order.amount, order.currency);
+    let Funded { method, source, tokens, customer } =
+        fund(app, by, buyer, order.paid_by, price, &openings).await?;
+    must_not_name_source(app, &source, &words_of(order.order_id.as_deref(), &order.references)).await?;
+    let data = order.authentication;
+    let authentication = match data.as_deref() {
+        Some(data) => Some(Box::new(authentication::of(app, client_id, data, &source, &method).await?)),
+        None => None,
+    };
+    let now = app.clock.of(client_id);
+    let id = app.chance.id(now);
+    let split = divide(app, &merchant, &method, (&order.split_rules, &sellers), order.amount, now)?;
+    let private = seal(app, client_id, id, order.private, &method, &source)?;
+    let charge = Charge {
+        customer_id: customer.as_ref().map(|customer| customer.real_id),
+        customer_alias: customer.as_ref().and_then(alias_of),
+        order_id: order.order_id,
+        purchase_id: order.origin.purchase_id(),
+        session_id: order.origin.session_id(),
+        vendor: order.vendor,
+        references: order.references,
+        authentication,
+        screening,
+        split,
+        ..Charge::new(id, client_id, order.merchant_id, method, price, order.capture, now)
+    };
+    Ok(NewCharge {
+        charge: charge.routed(explanation),
+        private,
+        source,
+        setup_id: data.as_ref().and_then(|data| data.setup_id),
+        data,
+        vendor,
+        sellers,
+        tokens,
+        openings: Some(openings),
+        merchant,
+        circuit_probes,
+        claim,
+        purchase: begins(order.origin, id, now),
+        actor: by.actor(),
+        seed: by.simulator_seed(),
+    })
+}
+
+/// The merchant with its providers.
+///
+/// # Errors
+/// [`Error::ReferenceNotFound`].
+pub async fn find_merchant(
+    app: &App,
+    client_id: ClientId,
+    id: MerchantId,
+) -> Result<Arc<MerchantWithProviders>, Error> {
+    routes::merchant(app, client_id, id).await?.ok_or(Error::ReferenceNotFound("merchantId"))
+}
+
+/// The buyer that an order names.
+///
+/// # Errors
+/// [`Error::ReferenceNotFound`].
+pub async fn find_buyer(app: &App, client_id: ClientId, id: CustomerId) -> Result<ResolvedCustomer, Error> {
+    resolve_customer(app, client_id, id).await?.ok_or(Error::ReferenceNotFound("customerId"))
+}
+
+/// The route of a charge with these needs, which is divided among `sellers`.
+///
+/// # Errors
+/// [`Error::Impossible`] when no provider of the merchant can serve it (`docs/interface/charges.md#creating`).
+pub fn route(
+    app: &App,
+    merchant: &MerchantWithProviders,
+    needs: &Needs,
+    sellers: &[Seller],
+) -> Result<Explanation, Error> {
+    routes::choose(app, merchant, needs, sellers).ok_or_else(|| {
+        Error::impossible(format!("no provider available for paymentType {}", needs.payment_type.word()))
+    })
+}
+
+fn route_of(
+    app: &App,
+    merchant: &MerchantWithProviders,
+    order: &ChargeOrder,
+    screening: Option<&Screening>,
+    sellers: &[Seller],
+) -> Result<Explanation, Error> {
+    let payment_type = order.paid_by.payment_type();
+    let needs = Needs {
+        payment_type,
+        currency: order.currency,
+        installments: order.paid_by.installments(),
+        capture: routes::capture_needed(screening, payment_type, order.capture),
+    };
+    route(app, merchant, &needs, sellers)
+}
+
+fn screening_of(app: &App, merchant: &MerchantWithProviders, order: &ChargeOrder) -> Option<Box<Screening>> {
+    let data = match order.private.contains_key(FRAUD_ANALYSIS) {
+        true => RiskData::Sent,
+        false => RiskData::Absent,
+    };
+    routes::screening(app, merchant, order.paid_by.payment_type(), data)
+}
+
+/// The sellers of the rules, in their order.
+async fn sellers_of(app: &App, client_id: ClientId, order: &ChargeOrder) -> Result<Vec<Seller>, Error> {
+    let named = split::Named::find(app, client_id, order.merchant_id, &order.split_rules).await?;
+    match &order.origin {
+        Origin::Request | Origin::Purchase(_) => named.all(),
+        Origin::Session(_) => named.all_of_session(),
+    }
+}
+
+/// The vendor, as the providers that may be asked would be told of it.
+async fn vendor_of(
+    app: &App,
+    client_id: ClientId,
+    order: &ChargeOrder,
+    explanation: &Explanation,
+) -> Result<Option<Box<VendorDetails>>, Error> {
+    let asked = explanation.considered.iter().filter(|considered| considered.skipped.is_none());
+    let asked = asked.map(|considered| considered.provider_type);
+    vendors::checked(app, client_id, order.vendor.as_deref(), asked).await
+}
+
+/// The payment method of a charge with what pays.
+struct Funded {
+    method: PaymentMethod,
+    source: FundingSource,
+    /// The tokens that it uses up, by their digests.
+    tokens: Vec<[u8; 32]>,
+    customer: Option<ResolvedCustomer>,
+}
+
+/// Resolves what pays.
+async fn fund(
+    app: &App,
+    by: &PlacedBy,
+    buyer: Option<ResolvedCustomer>,
+    paid_by: PaidBy,
+    price: (Amount, Currency),
+    openings: &Openings,
+) -> Result<Funded, Error> {
+    match paid_by {
+        PaidBy::Card(method, named) => card::fund(app, by, buyer, method, named, openings).await,
+        PaidBy::Payer(method, named) => payer::fund(app, by, buyer, method, named).await,
+        PaidBy::Wallet(method, wallet) => {
+            let funding = wallets::fund(app, by.client_id(), wallet, price, openings)?;
+            Ok(Funded {
+                method: method.paid(),
+                source: FundingSource::Wallet(Box::new(funding)),
+                tokens: Vec::new(),
+                customer: buyer,
+            })
+        }
+    }
+}
+
+/// Checks that a buyer named twice is the same (`docs/interface/charges.md#creating`).
+fn same_customer(
+    named: Option<ResolvedCustomer>,
+    paying: Option<ResolvedCustomer>,
+) -> Result<Option<ResolvedCustomer>, Error> {
+    match (named, paying) {
+        (Some(named), Some(paying)) if named.real_id != paying.real_id => {
+            Err(Error::invalid("customerId", "must be the customer of paymentSource"))
+        }
+        (Some(named), _) => Ok(Some(named)),
+        (None, paying) => Ok(paying),
+    }
+}
+
+fn alias_of(customer: &ResolvedCustomer) -> Option<Id<of::CustomerAlias>> {
+    customer.via_alias.then(|| Id::new(customer.shown_id.uuid()))
+}
+
+/// Where nobody may write the number of the card that pays.
+fn words_of<'a>(
+    order_id: Option<&'a str>,
+    references: &'a References,
+) -> [(&'static str, Option<&'a str>); 4] {
+    [
+        ("orderId", order_id),
+        ("providerReferenceKey", references.provider_reference_key.as_deref()),
+        ("description", references.description.as_deref()),
+        ("statementDescriptor", references.statement_descriptor.as_deref()),
+    ]
+}
+
+/// The division among sellers, with what the platform keeps.
+fn divide(
+    app: &App,
+    merchant: &MerchantWithProviders,
+    method: &PaymentMethod,
+    (rules, sellers): (&[SplitRule], &[Seller]),
+    amount: Amount,
+    now: Timestamp,
+) -> Result<Option<Box<Split>>, Error> {
+    let fees = &merchant.merchant.details.platform_fee;
+    let fee = fees.of_charge(method.payment_type(), method.installments(), now);
+    let split = split::of_rules(split::rules_with(app, rules, sellers, now), fee);
+    if let Some(split) = &split {
+        split.fit(amount).map_err(|misfit| split::misfit(SPLIT_RULES, misfit))?;
+    }
+    Ok(split)
+}
+
+/// Seals what is personal, with the payer that documents of the charge name.
+fn seal(
+    app: &App,
+    client_id: ClientId,
+    id: ChargeId,
+    mut private: Map<String, Value>,
+    method: &PaymentMethod,
+    source: &FundingSource,
+) -> Result<Option<Sealed>, Error> {
+    if let FundingSource::Payer(payer) = source
+        && let Some(printed) = PrintedPayer::of(method, payer)
+    {
+        private.insert(PRINTED_PAYER.to_owned(), serde_json::to_value(printed).map_err(Error::internal)?);
+    }
+    if private.is_empty() {
+        return Ok(None);
+    }
+    let plain = serde_json::to_vec(&private).map_err(Error::internal)?;
+    Ok(Some(app.vault.seal(Binding::new(Purpose::ChargeData, client_id, id.uuid()), &plain)))
+}
+
+/// The purchase of which the charge is one card, before and after the charge begins.
+fn begins(origin: Origin, charge_id: ChargeId, now: Timestamp) -> Option<Box<PurchaseStep>> {
+    match origin {
+        Origin::Purchase(slot) => {
+            let PurchaseSlot { purchase: before, index, without_code: private } = *slot;
+            let step = before.apply(Change::SlotBegun(index, charge_id), now);
+            Some(Box::new(PurchaseStep { before, step, private }))
+        }
+        Origin::Request | Origin::Session(_) => None,
+    }
+}
