@@ -210,7 +210,7 @@ impl Store {
         }
     }
 
-    /// The rows of two queries, sent together. They may see different states.
+    /// The rows of two queries, sent together. The second one sees what the first one sees, or a later state.
     ///
     /// # Errors
     /// As [`Store::rows`].

@@ -19,7 +19,7 @@ use futures_util::future::{try_join, try_join_all};
 use regente_domain::time::Timestamp;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
-use tokio_postgres::Client;
+use tokio_postgres::{Client, Statement};
 
 pub use options::{CommitGroups, PostgresOptions, Transport};
 
@@ -87,7 +87,9 @@ impl PostgresStore {
     }
 
     pub(crate) async fn rows(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
-        rows_of(&*self.reader().await?, sql, args).await
+        let client = self.reader().await?;
+        let statement = prepared(&client, sql).await?;
+        rows_of(&client, (sql, statement, args)).await
     }
 
     pub(crate) async fn rows_of_both(
@@ -96,7 +98,11 @@ impl PostgresStore {
         second: (&'static Sql, Args),
     ) -> Result<(Vec<Row>, Vec<Row>), StoreError> {
         let client = self.reader().await?;
-        try_join(rows_of(&client, first.0, first.1), rows_of(&client, second.0, second.1)).await
+        // Both are prepared before either is sent: a statement that this connection does not know yet would otherwise come after
+        // the other one.
+        let first = (first.0, prepared(&client, first.0).await?, first.1);
+        let second = (second.0, prepared(&client, second.0).await?, second.1);
+        try_join(rows_of(&client, first), rows_of(&client, second)).await
     }
 
     /// A connection of the pool.
@@ -154,14 +160,20 @@ impl PostgresStore {
     }
 }
 
-async fn rows_of(
+async fn prepared(
     client: &deadpool_postgres::ClientWrapper,
     sql: &'static Sql,
-    args: Args,
+) -> Result<Statement, StoreError> {
+    let prepared = client.prepare_cached(sql.text(DatabaseKind::Postgres)).await;
+    prepared.map_err(|error| failure::of_read(sql.name(), error))
+}
+
+async fn rows_of(
+    client: &deadpool_postgres::ClientWrapper,
+    (sql, statement, args): (&'static Sql, Statement, Args),
 ) -> Result<Vec<Row>, StoreError> {
     let bound = sql.bind(DatabaseKind::Postgres, args)?;
     let not_read = |error| failure::of_read(sql.name(), error);
-    let statement = client.prepare_cached(sql.text(DatabaseKind::Postgres)).await.map_err(not_read)?;
     values::check(sql, &bound, statement.params())?;
     let columns = sql.translated(DatabaseKind::Postgres).columns.get_or_init(|| {
         Arc::from(statement.columns().iter().map(|column| column.name().to_owned()).collect::<Vec<_>>())

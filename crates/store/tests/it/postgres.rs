@@ -10,7 +10,9 @@ use regente_store::idempotency::{self, Claim};
 use regente_store::sealed::Sealed;
 use regente_store::testing::proxy::{Break, Fate, Proxy};
 use regente_store::testing::{TestDatabase, TestPostgres};
-use regente_store::{Batch, Commit, CommitGroups, PostgresOptions, Store, StoreError, StoreOptions};
+use regente_store::{
+    Batch, Commit, CommitGroups, PostgresOptions, Row, Store, StoreError, StoreOptions, args, sql,
+};
 use tokio_postgres::NoTls;
 use uuid::Uuid;
 
@@ -25,6 +27,28 @@ async fn fresh() -> (String, Store) {
     prepare(&store).await;
     let TestDatabase::Postgres(database) = database else { unreachable!() };
     (database.keep(), store)
+}
+
+sql! {
+    /// The time of the database's clock, after it has counted for a while.
+    LATER = "
+        WITH RECURSIVE counted (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM counted WHERE n < 300000)
+        SELECT (SELECT MAX(n) FROM counted) AS n, DATABASE_NOW AS now";
+    /// The time of the database's clock.
+    AT_ONCE = "SELECT DATABASE_NOW AS now";
+}
+
+/// A charge is read before its requests. Requests that are older than their charge would look as if money had come for
+/// nothing, and it would be given back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn of_two_queries_the_first_is_read_first_also_when_only_the_second_is_known() {
+    let (url, _) = fresh().await;
+    let options = PostgresOptions { pool_size: 1, ..options(&url, 1) };
+    let store = Store::open(StoreOptions::Postgres(options)).await.unwrap();
+    let now = |rows: &[Row]| rows[0].get::<Timestamp>("now").unwrap();
+    store.rows(&AT_ONCE, args! {}).await.unwrap();
+    let (first, second) = store.rows_of_both((&LATER, args! {}), (&AT_ONCE, args! {})).await.unwrap();
+    assert!(now(&first) <= now(&second), "{:?} {:?}", now(&first), now(&second));
 }
 
 fn options(url: &str, writers: usize) -> PostgresOptions {
