@@ -32,7 +32,7 @@ use regente_providers::sandbox::{
     CardholderBooks, Sandbox, SimulatedServer, TransactionLog, TransactionLogError,
 };
 use regente_providers::{adyen, own_provider, pagarme_v5, stripe};
-use regente_store::{DatabaseKind, Store, StoreError, StoreOptions};
+use regente_store::{Contents, DatabaseKind, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
 use crate::app::{App, Parts, no_credentials};
@@ -81,8 +81,11 @@ pub enum StartError {
     /// The embedded database does not exist; the second part says where it was looked for.
     #[error("there is no database at {}{}; `regente migrate` makes one there", .0.display(), .1)]
     NoDatabase(PathBuf, String),
-    /// The file is empty, or another program's; the second part says where it was looked for.
+    /// The file is empty; the second part says where it was looked for.
     #[error("{} is no database of this service{}; `regente migrate` makes its tables there", .0.display(), .1)]
+    Empty(PathBuf, String),
+    /// The file is another program's; the second part says where it was looked for.
+    #[error("{} is no database of this service{}: it belongs to something else; name another file", .0.display(), .1)]
     NotOurs(PathBuf, String),
     /// The database cannot be opened.
     #[error("the database cannot be opened")]
@@ -107,32 +110,33 @@ pub enum StartError {
     Interrupted(#[from] tokio::task::JoinError),
 }
 
-/// The database of the configuration and the options of its use. An embedded one that is missing, and a file to which no
-/// migration was applied, are refused, or the folder is made.
+/// The database of the configuration and the options of its use. An embedded one that is missing or empty is refused, or the
+/// folder is made; a file of another program is always refused.
 ///
 /// # Errors
-/// [`StartError::Config`], [`StartError::Folder`], [`StartError::NoDatabase`], [`StartError::NotOurs`], [`StartError::Store`].
+/// [`StartError::Config`], [`StartError::Folder`], [`StartError::NoDatabase`], [`StartError::Empty`], [`StartError::NotOurs`],
+/// [`StartError::Store`].
 pub fn find_database(config: &Config, missing: Missing) -> Result<StoreOptions, StartError> {
     let options = config.store_options()?;
     match &options {
         StoreOptions::Sqlite(sqlite) => match missing {
-            Missing::Make if sqlite.path.exists() => {}
-            Missing::Make => make_private_folder(parent_of(&sqlite.path))?,
-            Missing::Refuse => must_be_ours(config, &sqlite.path)?,
+            Missing::Make if !sqlite.path.exists() => make_private_folder(parent_of(&sqlite.path))?,
+            Missing::Make | Missing::Refuse => must_be_ours(config, &sqlite.path, missing)?,
         },
         StoreOptions::Postgres(_) => {}
     }
     Ok(options)
 }
 
-fn must_be_ours(config: &Config, path: &Path) -> Result<(), StartError> {
+fn must_be_ours(config: &Config, path: &Path, missing: Missing) -> Result<(), StartError> {
     let refused = |why: fn(PathBuf, String) -> StartError| why(path.to_owned(), config.looked_in(path));
     if !path.exists() {
         return Err(refused(StartError::NoDatabase));
     }
-    match regente_store::has_migrations(path)? {
-        true => Ok(()),
-        false => Err(refused(StartError::NotOurs)),
+    match (regente_store::contents(path)?, missing) {
+        (Contents::Ours, _) | (Contents::Nothing, Missing::Make) => Ok(()),
+        (Contents::Nothing, Missing::Refuse) => Err(refused(StartError::Empty)),
+        (Contents::SomethingElse, _) => Err(refused(StartError::NotOurs)),
     }
 }
 

@@ -32,7 +32,8 @@ pub use postgres::{CommitGroups, PostgresOptions, PostgresStore, Transport};
 pub use row::Row;
 pub use sql::{DatabaseKind, Sql};
 pub use sqlite::{
-    BackupError, Existing, Integrity, Replaced, SqliteOptions, SqliteStore, Staged, Written, has_migrations,
+    BackupError, Contents, Existing, Integrity, Replaced, SqliteOptions, SqliteStore, Staged, Written,
+    contents,
 };
 #[cfg(feature = "bench-without-storage")]
 pub use stand_in::DiscardWrites;

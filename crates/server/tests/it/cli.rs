@@ -221,23 +221,35 @@ async fn a_file_of_something_else_is_no_database() {
     std::fs::write(file("text"), "not a database, and longer than the header of one. ".repeat(100)).unwrap();
     let made = |name: &str, sql: &str| Connection::open(file(name)).unwrap().execute_batch(sql).unwrap();
     made("others", "CREATE TABLE shoes (id INTEGER)");
-    made("unfilled", "CREATE TABLE schema_migrations (version INTEGER)");
+    made("unfilled", "CREATE TABLE schema_migrations (version INTEGER, name TEXT, checksum TEXT)");
+    made(
+        "rails",
+        "CREATE TABLE schema_migrations (version TEXT); INSERT INTO schema_migrations VALUES ('2026')",
+    );
     drop(TransactionLog::file(&file("books")).unwrap());
-    let names = ["empty", "line", "text", "others", "unfilled", "books"];
+    let empty = ["empty", "line", "unfilled"];
     let on = |name: &str, arguments: &[&str]| {
         let mut command = regente(arguments);
         command.env("REGENTE_VAULT__KEK_FILE", &kek);
         command.env("REGENTE_DATABASE__URL", format!("sqlite:{}", file(name).display()));
         command
     };
-    for name in names {
+    for name in empty.into_iter().chain(["text", "others", "rails", "books"]) {
+        let advice = match empty.contains(&name) {
+            true => "`regente migrate` makes its tables there",
+            false => "it belongs to something else; name another file",
+        };
         let before = std::fs::read(file(name)).unwrap();
         let production = ["serve", "--set", "mode=production", "--listen", "127.0.0.1:0"];
         for arguments in [&production[..], &["serve", "--listen", "127.0.0.1:0", "--migrate"], &["doctor"]] {
             let refused = run(&mut on(name, arguments)).await;
             let expected = format!("regente: {} is no database of this service", file(name).display());
             assert!(refused.complaint().starts_with(&expected), "{name}: {}", refused.stderr);
-            assert!(refused.complaint().contains("`regente migrate` makes its tables there"), "{name}");
+            assert!(refused.complaint().contains(advice), "{name}: {}", refused.stderr);
+        }
+        if !empty.contains(&name) {
+            let refused = run(&mut on(name, &["migrate"])).await;
+            assert!(refused.complaint().contains(advice), "{name}: {}", refused.stderr);
         }
         assert_eq!(std::fs::read(file(name)).unwrap(), before, "{name} is as it was");
     }

@@ -14,7 +14,21 @@ use crate::error::StoreError;
 /// log.
 const BUSY_WAIT: Duration = Duration::from_millis(500);
 
-const HAS_MIGRATIONS: &str = "SELECT COUNT(*) > 0 FROM schema_migrations";
+const HAS_TABLES: &str =
+    "SELECT COUNT(*) > 0 FROM sqlite_schema WHERE type = 'table' AND name <> 'schema_migrations'";
+const HAS_MIGRATIONS: &str =
+    "SELECT COUNT(version) > 0 AND COUNT(name) > 0 AND COUNT(checksum) > 0 FROM schema_migrations";
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// The tables of this service, or what only opening it can tell.
+    Ours,
+    /// No table yet.
+    Nothing,
+    /// Something that belongs to another program.
+    SomethingElse,
+}
 
 /// The lock that keeps other processes out, until this is dropped.
 pub(super) struct FileLock(File);
@@ -111,24 +125,36 @@ pub(super) fn open_checkpointer(options: &SqliteOptions) -> Result<Connection, S
     Ok(connection)
 }
 
-/// Whether migrations were applied to the file, as far as that can be told. The file is only read: it may belong to another
-/// program.
+/// What a file holds, as far as that can be told. The file is only read: it may belong to another program.
 ///
 /// # Errors
 /// [`StoreError::Configuration`]: the file cannot be read.
-pub fn has_migrations(path: &Path) -> Result<bool, StoreError> {
-    let look = || {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(BUSY_WAIT)?;
-        Ok(migrate::is_begun(&connection)?
-            && connection.query_row(HAS_MIGRATIONS, [], |row| row.get::<_, bool>(0))?)
-    };
-    look().or_else(|error: rusqlite::Error| match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => Ok(false),
+pub fn contents(path: &Path) -> Result<Contents, StoreError> {
+    look_into(path).or_else(|error| match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase) => Ok(Contents::SomethingElse),
         // On a disk that is read-only, looking needs a file beside the database, which cannot be made. Who opens it says so.
-        Some(ErrorCode::CannotOpen) => Ok(true),
+        Some(ErrorCode::CannotOpen) => Ok(Contents::Ours),
         Some(_) | None => Err(configuration(path, &error)),
+    })
+}
+
+fn look_into(path: &Path) -> rusqlite::Result<Contents> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_WAIT)?;
+    let asks = |question| connection.query_row(question, [], |row| row.get::<_, bool>(0));
+    if migrate::is_begun(&connection)? {
+        match asks(HAS_MIGRATIONS) {
+            Ok(true) => return Ok(Contents::Ours),
+            Ok(false) => {}
+            // A table of this name in another program has other columns.
+            Err(rusqlite::Error::SqlInputError { .. }) => return Ok(Contents::SomethingElse),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(match asks(HAS_TABLES)? {
+        true => Contents::SomethingElse,
+        false => Contents::Nothing,
     })
 }
 

@@ -23,7 +23,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 pub use backup::{BackupError, Existing, Written};
-pub use connection::has_migrations;
+pub use connection::{Contents, contents};
 pub use integrity::Integrity;
 pub use options::SqliteOptions;
 pub use staged::{Replaced, Staged};
