@@ -10,7 +10,7 @@ mod place;
 mod resolve;
 mod source;
 
-pub use coming_back::return_page;
+pub use coming_back::{UNREGISTERED, return_page};
 pub use guard::{Guard, Heard, Unguarded};
 pub use method::{CardMethod, CodeRule, DripBody, NewBoleto, NupayTerms, PayerMethod, WalletMethod};
 pub use order::{AuthenticationRule, Buyer, ChargeOrder, Origin, PaidBy, PlacedBy, PurchaseSlot, Requester};

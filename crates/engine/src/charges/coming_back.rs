@@ -12,7 +12,8 @@ use crate::error::Error;
 use crate::link_settings;
 use crate::settings::Settings;
 
-const RULE: &str = "must be at an origin of the settings redirectOrigins or companyUrl";
+/// What an address must be that a page with a public key names.
+pub const UNREGISTERED: &str = "must be at an origin of the settings redirectOrigins or companyUrl";
 const RULE_OF_SESSION: &str =
     "must be the page of the session, or at an origin of the settings redirectOrigins or companyUrl";
 
@@ -34,7 +35,7 @@ pub(super) async fn must_be_registered(app: &App, by: &PlacedBy, order: &ChargeO
     let from_bank = from_bank.map(|address| ("threeDSecure2.redirectURL", address));
     let (own, rule, of_method) = match order.origin.session() {
         Some(session) => (return_page(session.id, &app.settings), RULE_OF_SESSION, Vec::new()),
-        None => (None, RULE, of_method(&order.paid_by)),
+        None => (None, UNREGISTERED, of_method(&order.paid_by)),
     };
     for (field, address) in from_bank.into_iter().chain(of_method) {
         if own.as_deref() == Some(address) {

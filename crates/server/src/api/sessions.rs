@@ -21,16 +21,19 @@ use regente_domain::session::{Cards, NotCancelable, PatchRefusal, Session, Sessi
 use regente_domain::split::SplitRule;
 use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
+use regente_engine::charges::UNREGISTERED;
 use regente_engine::error::Error;
 use regente_engine::events::session::SessionView;
 use regente_engine::flows::session::opened::Opened;
 use regente_engine::flows::{route, session as flow, split, vendors};
 use regente_engine::idempotency::Planned;
+use regente_engine::link_settings;
 use regente_engine::queue;
 use regente_engine::races;
 use regente_store::credentials::{self, CredentialKind, NewCredential};
 use regente_store::{Batch, Commit, sessions};
 use serde_json::{Map, json};
+use url::Url;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -75,6 +78,26 @@ pub async fn create(
     commit_once(&app, &caller, &headers, "POST /v1/sessions", &body, plan).await
 }
 
+/// Whether a page, which has a client token, leads payers only to pages that its merchant has registered.
+///
+/// # Errors
+/// [`Error::Invalid`] names the first field with another address.
+async fn must_be_registered(app: &App, caller: &Caller, new: &NewSession) -> Result<(), Error> {
+    if !caller.is_public_key() {
+        return Ok(());
+    }
+    for (index, method) in new.terms.methods.iter().enumerate() {
+        for (name, address) in request::addresses(method) {
+            let page = Url::parse(address).map_err(Error::internal)?;
+            if !link_settings::has_registered(app, caller.client_id, new.merchant_id, &page).await? {
+                let field = format!("paymentMethods[{index}].{name}");
+                return Err(Error::invalid(field, UNREGISTERED));
+            }
+        }
+    }
+    Ok(())
+}
+
 async fn plan_creation(
     app: &App,
     caller: &Caller,
@@ -88,6 +111,7 @@ async fn plan_creation(
     }
     let merchant = route::merchant(app, client_id, new.merchant_id).await?;
     let merchant = merchant.ok_or(Error::ReferenceNotFound("merchantId"))?;
+    must_be_registered(app, caller, new).await?;
     let can_charge = |provider: &ProviderType| {
         new.terms.methods.iter().any(|method| provider.capabilities().can_charge(method.payment_type))
     };

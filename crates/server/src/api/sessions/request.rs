@@ -383,3 +383,9 @@ fn refuse_repetitions(fields: &Fields<'_>, methods: &[OfferedMethod]) {
         }
     }
 }
+
+/// The addresses of a method's terms, to which its payer is led, by their names.
+pub fn addresses(method: &OfferedMethod) -> impl Iterator<Item = (&str, &str)> {
+    let named = method.terms.iter().filter(|(name, _)| name.ends_with(ADDRESS_ENDING));
+    named.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
+}

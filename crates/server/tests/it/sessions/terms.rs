@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{buyer, by_card, by_pix, create, history, pay, read, session_body};
 use crate::charges::{single_merchant, text};
 use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, APPROVED, TestApp, stories};
+use crate::harness::{ADDRESS, APPROVED, Client, TestApp, stories};
 use crate::three_d_secure::{
     FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS, answer, three_d_secure, visit,
 };
@@ -17,6 +17,7 @@ stories! {
     only_what_is_offered_can_be_used,
     the_session_decides_on_3d_secure,
     a_buyers_page_names_only_registered_pages_to_come_back_to,
+    a_page_makes_sessions_that_lead_payers_to_registered_pages_alone,
     a_page_that_knows_no_3d_secure_pays_with_the_providers_own,
     the_recipients_of_a_nupay_are_for_secret_keys,
     a_session_ends_at_its_due_date,
@@ -137,6 +138,40 @@ async fn a_buyers_page_names_only_registered_pages_to_come_back_to(app: TestApp)
     charge["threeDSecure2"] = three_d_secure();
     let path = format!("/v1/sessions/{}/charge", text(&session["id"]));
     app.post(&path, &charge).await.expect(201);
+}
+
+/// Otherwise whoever reads a client token in a page could send payers anywhere in the merchant's name.
+async fn a_page_makes_sessions_that_lead_payers_to_registered_pages_alone(app: TestApp) {
+    const RULE: &str = "must be at an origin of the settings redirectOrigins or companyUrl";
+    let merchant = single_merchant(&app).await;
+    let page = app.client_token(json!(["sessions"])).await;
+    let offer = |method: Value| {
+        let mut body = session_body(&merchant);
+        body["paymentMethods"] = json!([{ "paymentType": "credit", "installments": 1 }, method]);
+        body
+    };
+    let make = async |caller: &Client, body: &Value| {
+        app.call(caller, Method::POST, "/v1/sessions", &[], Some(body)).await
+    };
+    let methods = [
+        ("nupay", &["orderUrl", "returnUrl", "cancelUrl"][..]),
+        ("drip", &["successRedirectUrl", "cancelRedirectUrl"][..]),
+    ];
+    for (payment_type, names) in methods {
+        for name in names {
+            let body = offer(json!({ "paymentType": payment_type, *name: "https://shop.example/paid" }));
+            let refused = make(&page, &body).await.details(400);
+            assert_eq!(refused, [format!("paymentMethods[1].{name} {RULE}")]);
+            make(&app.client, &body).await.expect(200);
+        }
+    }
+    register(&app, &json!({ "redirectOrigins": "https://shop.example" })).await;
+    for (payment_type, names) in methods {
+        for name in names {
+            let body = offer(json!({ "paymentType": payment_type, *name: "https://shop.example/paid" }));
+            make(&page, &body).await.expect(200);
+        }
+    }
 }
 
 /// Pages in use send nothing about the cardholder's authentication.
