@@ -45,6 +45,8 @@ impl CardRefused {
 pub enum Try {
     /// A provider is asked again, after the cardholder's challenge.
     Begins,
+    /// A provider has refused the card, and the next one is asked.
+    GoesOnRefused,
     /// The outcome is known, or it is the cardholder's turn.
     Ends(CardRefused),
 }
@@ -58,7 +60,10 @@ impl Try {
             Place::Instructions | Place::Unbounded => return None,
         }
         match (State::of(before), State::of(after)) {
-            (State::Authorizing, State::Authorizing) => None,
+            (State::Authorizing, State::Authorizing) => match CardRefused::by(ended) {
+                CardRefused::Yes => Some(Self::GoesOnRefused),
+                CardRefused::No => None,
+            },
             (_, State::Authorizing) => Some(Self::Begins),
             (State::Authorizing | State::Pending | State::Underpaid, State::Ended) => {
                 Some(Self::Ends(CardRefused::by(ended)))

@@ -143,7 +143,7 @@ fn each_end_says_why_nobody_else_was_asked() {
         (
             refused(),
             Stopped::StillPayable,
-            "What the payer had been given may still be paid, so nobody else was asked.",
+            "The payer may still pay by what was issued before, so nobody else was asked.",
         ),
         (refused(), Stopped::BudgetUsedUp, "The time for the charge was used up, so nobody else was asked."),
         (

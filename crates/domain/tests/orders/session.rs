@@ -75,6 +75,7 @@ impl Buyers {
         let cards = &mut Arc::make_mut(&mut changed.session).cards;
         match Try::by(before, after, world.stored.requests.last()) {
             Some(Try::Begins) => cards.trying += 1,
+            Some(Try::GoesOnRefused) => unreachable!("a card of these worlds has one provider"),
             Some(Try::Ends(refused)) => {
                 cards.trying -= i64::from(PaymentState::of(before) == PaymentState::Authorizing);
                 cards.refused += i64::from(refused == CardRefused::Yes);

@@ -6,8 +6,8 @@ use regente_domain::session::Session;
 
 use crate::error::Error;
 
-/// Hears of a charge that has tried a card, with its last request.
-pub type Heard = Box<dyn FnOnce(Option<&TransactionRequest>) + Send>;
+/// Hears of a charge that has tried a card, with its requests so far.
+pub type Heard = Box<dyn FnOnce(&[TransactionRequest]) + Send>;
 
 /// Lets a charge through, or not.
 pub trait Guard: Send + Sync {

@@ -116,7 +116,7 @@ async fn heard_of(
 ) -> Result<Created, Error> {
     let created = making.await;
     if let Ok(Created::Ran(ran)) = &created {
-        heard(ran.requests.last());
+        heard(&ran.requests);
     }
     created
 }

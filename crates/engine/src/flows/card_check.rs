@@ -160,10 +160,11 @@ fn intent(app: &App, new: &NewCheck, request: &TransactionRequest) -> Result<Bat
         claim.run(app, &mut batch, "card", new.card.id.uuid());
     }
     new.openings.record(&mut batch);
+    // The token before the session, as a charge has them: two batches in different orders would wait for each other.
+    tokens::consume(&mut batch, new.token, now);
     if let Some(session_id) = new.session_id {
         tries::begin(&mut batch, session_id, new.card.id.uuid(), now);
     }
-    tokens::consume(&mut batch, new.token, now);
     cards::insert(&mut batch, &new.card, new.sealed.number.clone(), new.sealed.holder.clone())?;
     let due_at = now
         + app.providers.deadline(request.provider_type, OperationKind::ZeroDollar)

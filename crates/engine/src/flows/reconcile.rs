@@ -192,8 +192,11 @@ async fn still_open(
     let TransactionRequest { client_id, object_id, .. } = stored.request;
     let mut batch = Batch::new(client_id);
     transaction_requests::give_up(&mut batch, &stored.request, due_at, app.clock.of(client_id));
-    // An outcome that nobody knows has told nothing of the card, and must not keep others off for good.
-    if let Some(session_id) = tries::session_of(&app.store, client_id, object_id).await? {
+    // An outcome that nobody knows has told nothing of the card, and must not keep others off for good. What had no effect is
+    // only looked at once more: its card may be under way at the next provider.
+    if stored.request.outcome == Outcome::Open
+        && let Some(session_id) = tries::session_of(&app.store, client_id, object_id).await?
+    {
         tries::end(&mut batch, session_id, object_id, CardRefused::No);
     }
     match app.store.apply(batch).await? {

@@ -247,7 +247,7 @@ fn refusal(not_payable: NotPayable) -> Error {
         NotPayable::CardsBeingTried => {
             return Error::TooManyAtOnce {
                 business_code: CARDS_BEING_TRIED,
-                message: "as many cards are being tried as the session may still take: one is answered first"
+                message: "as many cards are being tried as the session may still take: try again when one of them is answered"
                     .into(),
                 retry_after: CARDS_RETRY_AFTER,
             };

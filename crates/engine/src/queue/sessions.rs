@@ -26,13 +26,15 @@ pub fn wake(
     after: &Charge,
     ended: Option<&TransactionRequest>,
 ) {
-    let stands_as_before =
-        PaymentState::of(before) == PaymentState::of(after) && before.amount >= after.amount;
-    let Some(session_id) = after.session_id.filter(|_| !stands_as_before) else { return };
+    let Some(session_id) = after.session_id else { return };
     match Try::by(before, after, ended) {
         Some(Try::Begins) => tries::begin_again(batch, session_id, after.id.uuid()),
+        Some(Try::GoesOnRefused) => tries::refuse(batch, session_id, after.id.uuid()),
         Some(Try::Ends(refused)) => tries::end(batch, session_id, after.id.uuid(), refused),
         None => {}
+    }
+    if PaymentState::of(before) == PaymentState::of(after) && before.amount >= after.amount {
+        return;
     }
     payments::follow(batch, after);
     let key = format!("{}/{}", after.id, after.version);

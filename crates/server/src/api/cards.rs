@@ -276,7 +276,7 @@ async fn checked(
     let checking = async move {
         let checked = card_check::create(engine, new).await;
         if let Ok(Checked::Card(_, request)) = &checked {
-            attempt.ended(tried, Some(&**request));
+            attempt.ended(tried, std::slice::from_ref(&**request));
         }
         checked
     };

@@ -10,6 +10,7 @@ use std::time::Duration;
 use regente_domain::card::record::Card;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::id::ClientId;
+use regente_domain::session::cards::CardRefused;
 use regente_engine::caller::{Authority, Caller};
 use uuid::Uuid;
 
@@ -180,18 +181,20 @@ impl Attempt {
         counts.card.check(&RateKey::Card(buyer.client_id, card.fingerprint))
     }
 
-    /// Counts a refusal of the card, if its last request ended with one.
-    pub fn ended(&self, card: TriedCard, last: Option<&TransactionRequest>) {
+    /// Counts a refusal of the card: some provider has refused it, and the last one has not approved it.
+    pub fn ended(&self, card: TriedCard, requests: &[TransactionRequest]) {
         let Some((counts, buyer)) = &self.0 else { return };
-        let is_refused = last.is_some_and(|last| match &last.outcome {
-            Outcome::Declined(decline) => decline.code.tells_of_the_card(),
+        let is_approved = requests.last().is_some_and(|last| match &last.outcome {
+            Outcome::Approved(_) => true,
             Outcome::Open
             | Outcome::Pending(_)
             | Outcome::Accepted(_)
-            | Outcome::Approved(_)
+            | Outcome::Declined(_)
             | Outcome::NoEffect(_)
             | Outcome::Analysed(_) => false,
         });
+        let is_refused =
+            !is_approved && requests.iter().any(|one| CardRefused::by(Some(one)) == CardRefused::Yes);
         if is_refused {
             counts.of_key(buyer).refusals.fail(&buyer.key);
             counts.address.refusals.fail(&buyer.address());

@@ -21,15 +21,32 @@ sql! {
     pub ADD_TRY = "UPDATE sessions SET trying = trying + 1 WHERE id = :id AND client_id = :client_id";
     /// Holds a place.
     pub INSERT_SESSION_TRY = "
-        INSERT INTO session_tries (object_id, client_id, session_id, ended)
-        VALUES (:object_id, :client_id, :session_id, 0)";
+        INSERT INTO session_tries (object_id, client_id, session_id, ended, refused)
+        VALUES (:object_id, :client_id, :session_id, 0, 0)";
+    /// Notes that a provider has refused the card of a try that goes on at the next one: of several refusals, the first.
+    NOTE_REFUSAL_OF_TRY = "
+        UPDATE session_tries SET refused = 1
+        WHERE object_id = :object_id AND client_id = :client_id AND refused = 0";
+    /// Counts the refusal that the batch has noted.
+    COUNT_REFUSAL_OF_TRY = "
+        UPDATE sessions SET refused = refused + (
+            SELECT COUNT(*) FROM session_tries
+            WHERE object_id = :object_id AND client_id = :client_id AND refused = 1)
+        WHERE id = :id AND client_id = :client_id";
+    /// Keeps in mind that the refusal is counted.
+    REMEMBER_REFUSAL_OF_TRY = "
+        UPDATE session_tries SET refused = 2
+        WHERE object_id = :object_id AND client_id = :client_id AND refused = 1";
     /// Ends a try, if it holds a place: of those who end it at once, one does.
     pub END_SESSION_TRY = "
         UPDATE session_tries SET ended = 1
         WHERE object_id = :object_id AND client_id = :client_id AND ended = 0";
-    /// Gives the place back that the batch has ended, and counts a refusal in the same moment.
+    /// Gives the place back that the batch has ended, and counts a refusal in the same moment, unless an earlier provider's is
+    /// counted.
     pub COUNT_SESSION_TRY = "
-        UPDATE sessions SET refused = refused + :refused, trying = trying - (
+        UPDATE sessions SET refused = refused + :refused * (
+            SELECT 1 - COUNT(*) FROM session_tries
+            WHERE object_id = :object_id AND client_id = :client_id AND refused = 2), trying = trying - (
             SELECT COUNT(*) FROM session_tries
             WHERE object_id = :object_id AND client_id = :client_id AND ended = 1)
         WHERE id = :id AND client_id = :client_id";
@@ -77,6 +94,14 @@ pub fn begin_again(batch: &mut Batch, session_id: SessionId, object_id: Uuid) {
 pub(super) fn hold(batch: &mut Batch, session_id: SessionId, object_id: Uuid) {
     let client_id = batch.client_id();
     batch.push(&INSERT_SESSION_TRY, args! { object_id, client_id, session_id });
+}
+
+/// Counts the refusal of a card that is tried at the next provider, once for each try.
+pub fn refuse(batch: &mut Batch, session_id: SessionId, object_id: Uuid) {
+    let client_id = batch.client_id();
+    batch.push_at_most_one(&NOTE_REFUSAL_OF_TRY, args! { object_id, client_id });
+    batch.push(&COUNT_REFUSAL_OF_TRY, args! { id: session_id, client_id, object_id });
+    batch.push_at_most_one(&REMEMBER_REFUSAL_OF_TRY, args! { object_id, client_id });
 }
 
 /// Ends a try: its place is free, and its refusal counts. Without a place only the refusal does.

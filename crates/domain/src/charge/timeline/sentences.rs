@@ -334,7 +334,7 @@ fn what_came_then(timeline: &Timeline, step: &TimelineStep) -> Option<&'static s
             Stopped::Expired => "The payer did not pay in time.",
             Stopped::Withdrawn => "The session was canceled, so the payer was not waited for any longer.",
             Stopped::StillPayable => {
-                "What the payer had been given may still be paid, so nobody else was asked."
+                "The payer may still pay by what was issued before, so nobody else was asked."
             }
             Stopped::PayerRefused => "The payer refused to pay.",
             Stopped::NotAuthenticated => "The cardholder was not authenticated as the merchant demands.",

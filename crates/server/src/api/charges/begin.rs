@@ -115,6 +115,6 @@ impl Guard for AtTheDoor {
             return Ok(None);
         }
         let attempt = self.attempt.clone();
-        Ok(Some(Box::new(move |last| attempt.ended(tried, last))))
+        Ok(Some(Box::new(move |requests| attempt.ended(tried, requests))))
     }
 }

@@ -15,7 +15,9 @@ use tokio::task::JoinHandle;
 
 use crate::agreement::{nothing_is_open, places};
 use crate::charges::{single_merchant, text};
-use crate::harness::{APPROVED, BLOCKED, Reply, TestApp, WRONG_CVV, begin_at, request, stories, token_body};
+use crate::harness::{
+    APPROVED, BLOCKED, Reply, TestApp, WRONG_CVV, begin_at, request, sandbox, stories, token_body,
+};
 use crate::reconcile::unknown::FileBooks;
 use crate::sessions::payments::refused;
 use crate::sessions::{buyer, by_card, create, pay, read, session_body};
@@ -23,6 +25,7 @@ use crate::unknowns::{examined, forgetful, given_up, retry};
 
 stories! {
     thirty_refused_cards_at_once_are_ten_that_are_tried,
+    a_refusal_counts_also_when_the_next_provider_is_asked,
     thirty_checks_at_once_are_ten_that_are_made,
     a_card_that_found_no_place_is_tried_again_with_its_key,
     an_unknown_outcome_holds_its_place_until_it_is_known,
@@ -38,8 +41,8 @@ sql! {
     TAKE_PLACE = "UPDATE sessions SET trying = trying + 1 WHERE id = :id AND client_id = :client_id";
     /// As if a card were tried whose charge has ended.
     HOLD_PLACE = "
-        INSERT INTO session_tries (object_id, client_id, session_id, ended)
-        VALUES (:object_id, :client_id, :id, 0)";
+        INSERT INTO session_tries (object_id, client_id, session_id, ended, refused)
+        VALUES (:object_id, :client_id, :id, 0, 0)";
 }
 
 const TRIES_MAX: usize = DECLINES_MAX.unsigned_abs() as usize;
@@ -112,6 +115,26 @@ async fn thirty_refused_cards_at_once_are_ten_that_are_tried(app: TestApp) {
     let path = format!("/v1/sessions/{}", text(&session["id"]));
     app.patch(&path, &json!({ "isActive": true })).await.expect(200);
     assert_eq!(pay(&app, &session, &by_card(APPROVED)).await.expect(201)["status"], "authorized");
+}
+
+/// The first provider tells that the card was refused, the second one nothing of the card.
+async fn a_refusal_counts_also_when_the_next_provider_is_asked(app: TestApp) {
+    let declining = |name: &str, priority, code: &str| {
+        let mut provider = sandbox(name, priority);
+        provider["options"] = json!({ "type": "SANDBOX", "faults": [{ "then": { "decline": code } }] });
+        provider
+    };
+    let providers = json!([declining("First", 1, "generic"), declining("Second", 2, "try_again")]);
+    let mut body = session_body(&app.merchant_with(providers).await);
+    body["maxPayments"] = json!(-1);
+    let session = create(&app, &body).await;
+    for number in 0..TRIES_MAX {
+        let failed = pay(&app, &session, &by_card(APPROVED)).await.expect(201);
+        let requests = failed["transactionRequests"].as_array().unwrap().len();
+        assert_eq!((text(&failed["status"]), requests), ("failed", 2), "{number}: {failed}");
+    }
+    refused(&pay(&app, &session, &by_card(APPROVED)).await.expect(422), BLOCKED_NOW);
+    assert_eq!((asked(&app).await, places(&app).await), (2 * TRIES_MAX, 0));
 }
 
 async fn thirty_checks_at_once_are_ten_that_are_made(app: TestApp) {
