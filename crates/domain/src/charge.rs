@@ -6,7 +6,6 @@ pub mod attempt;
 pub mod authentication;
 pub mod elsewhere;
 mod ended;
-pub mod explanation;
 mod follow_up;
 mod found;
 pub mod instructions;
@@ -29,22 +28,23 @@ pub(crate) mod words;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::capture_mode::CaptureMode;
 use crate::currency::Currency;
 use crate::id::{
     ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, SessionId, TransactionRequestId, of,
 };
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
+use crate::routing::explanation::{Explanation, Stopped};
 use crate::routing::{self, Hop};
 use crate::split::Split;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, later_of};
 use crate::vendor::NamedVendor;
 
 use analysis::{Progress, Screening};
 use attempt::{Asks, Place, RequestType, TransactionRequest};
 use authentication::Authentication;
 pub use ended::{Ended, OrphanVoid, Says};
-use explanation::{Explanation, Stopped};
 pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved_authorization};
 pub use found::{BUYER_IS_GONE, GoesBack, NewId, Taken};
 pub use late::{is_same_transfer, is_unnamed, payments, refused_voids};
@@ -58,7 +58,7 @@ pub use simulated::{SimulatedStatus, Staging, StatusRefusal};
 pub use state::{ChargeState, SECURITY_CODE_HELD_FOR, SecurityCode, StateFacts, StateName};
 pub use step::{Misstep, Step};
 pub use taken_back::{AfterTakingBack, TakenBack};
-pub use words::{CaptureMode, ChargeEvent, ChargeStatus, PaymentType, Recurrence};
+pub use words::{ChargeEvent, ChargeStatus, Recurrence};
 
 /// The texts and references of a charge; no decision depends on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -390,9 +390,4 @@ impl Charge {
     fn transition(&self, state: ChargeState, announces: Option<ChargeEvent>, now: Timestamp) -> Transition {
         Transition { charge: self.moved(state, now), announces }
     }
-}
-
-/// A time that is later than `before` even when the clock jumps back.
-pub fn later_of(now: Timestamp, before: Timestamp) -> Timestamp {
-    if now > before { now } else { Timestamp::from_millis(before.as_millis() + 1) }
 }

@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 
 use uuid::Uuid;
 
-use crate::charge::words::words;
 use crate::charge::{Charge, ChargeState, Held, Parts, StateName};
 use crate::currency::Currency;
 use crate::id::{ClientId, MerchantId, SellerId};
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
+use crate::words::words;
 
 pub use chart::{Account, Nature, OfSeller, Purpose};
 pub use postings::{POSTINGS, Posting, Subject};

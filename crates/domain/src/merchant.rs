@@ -1,6 +1,6 @@
 //! The states of merchants: sub-accounts with their providers. The store holds their records.
 
-use crate::charge::words::words;
+use crate::words::words;
 
 words! {
     /// `status` of a merchant (`docs/interface/merchants-and-providers.md#merchants`).

@@ -4,11 +4,11 @@ mod rules;
 
 use serde::{Deserialize, Serialize};
 
-use crate::charge::words::words;
 use crate::id::{Id, of};
 use crate::money::Amount;
 use crate::percentage::Percentage;
 use crate::time::Timestamp;
+use crate::words::words;
 
 pub use rules::{Fees, Refusal, Rule, Terms};
 

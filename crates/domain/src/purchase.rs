@@ -11,12 +11,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::charge::{CaptureMode, Held, References};
+use crate::capture_mode::CaptureMode;
+use crate::charge::{Held, References};
 use crate::currency::Currency;
 use crate::decline::DeclinedCode;
 use crate::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, of};
 use crate::money::Amount;
 use crate::time::Timestamp;
+use crate::webhook::EventName;
 
 pub use change::{Advance, Change, Changes, NewEntry, SlotChange, StatusChange, UNDO_WAITS};
 pub use next::{Next, Seen};
@@ -272,6 +274,18 @@ impl Purchase {
             (_, Phase::Authorizing { .. } | Phase::Capturing { .. } | Phase::Undoing(_)) => {
                 Err(OperationRefusal::InProgress)
             }
+        }
+    }
+}
+
+impl PurchaseStatus {
+    /// The event for a purchase that reached this status; `None` while it is pending.
+    pub const fn event(self) -> Option<EventName> {
+        match self {
+            Self::Pending => None,
+            Self::Paid => Some(EventName::PurchasePaid),
+            Self::Failed => Some(EventName::PurchaseFailed),
+            Self::Cancelled => Some(EventName::PurchaseCancelled),
         }
     }
 }

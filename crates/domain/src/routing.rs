@@ -1,14 +1,17 @@
 //! Chooses which providers a charge may go to, and in which order. Pure.
 //! [`Charge::next`](crate::charge::Charge::next) decides whether to ask the next one after a refusal.
 
+pub mod explanation;
+
 use std::time::Duration;
 
-use crate::charge::explanation::{CircuitNote, Considered, Explanation, Skipped};
-use crate::charge::{CaptureMode, PaymentType};
+use crate::capture_mode::CaptureMode;
 use crate::circuit::CircuitState;
 use crate::currency::Currency;
 use crate::id::ProviderId;
+use crate::payment_type::PaymentType;
 use crate::provider_type::{Capabilities, ProviderType, Simulators};
+use explanation::{CircuitNote, Considered, Explanation, Skipped};
 
 /// No authorization starts after this long (`docs/interface/routing.md#budget`).
 pub const BUDGET: Duration = Duration::from_secs(60);

@@ -9,13 +9,13 @@ pub mod review;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::charge::words::words;
 use crate::id::{ClientId, MerchantId, ProviderId, SellerId};
 use crate::provider_type::ProviderType;
 use crate::seller::review::Demand;
 use crate::split::Bears;
 use crate::time::Timestamp;
 use crate::webhook::EventName;
+use crate::words::words;
 
 words! {
     /// `status` of a seller (`docs/interface/sellers.md#status`).
@@ -260,7 +260,25 @@ impl Seller {
 
     /// The event of its status.
     pub fn event(&self) -> EventName {
-        EventName::of_seller(self.status())
+        self.status().event()
+    }
+}
+
+impl SellerStatus {
+    /// The event for a seller that came into this status.
+    pub const fn event(self) -> EventName {
+        match self {
+            Self::Pending => EventName::SellerPending,
+            Self::Active => EventName::SellerActive,
+            Self::Partial => EventName::SellerPartial,
+            Self::Inactive => EventName::SellerInactive,
+            Self::Blocked => EventName::SellerBlocked,
+        }
+    }
+
+    /// The status that an event tells of, if it tells of one.
+    pub fn of_event(name: EventName) -> Option<Self> {
+        Self::WORDS.iter().map(|(_, status)| *status).find(|status| status.event() == name)
     }
 }
 

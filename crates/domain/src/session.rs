@@ -9,12 +9,12 @@ mod terms;
 
 use serde_json::{Map, Value};
 
-use crate::charge::PaymentType;
-use crate::charge::words::words;
 use crate::currency::Currency;
 use crate::id::{ClientId, MerchantId, SessionId};
 use crate::money::Amount;
+use crate::payment_type::PaymentType;
 use crate::time::Timestamp;
+use crate::words::words;
 
 pub use capacity::{Capacity, Tally};
 pub use cards::{Cards, DECLINES_MAX};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::charge::words::words;
+use crate::words::words;
 
 /// The lengths of a colour in hexadecimal digits: RGB with one digit each, RGB with two, and with an alpha.
 const DIGITS: [usize; 3] = [3, 6, 8];

@@ -10,11 +10,11 @@ mod shares;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::charge::words::words;
 use crate::currency::Currency;
 use crate::id::{ChargeId, ClientId, MerchantId, ProviderId, SellerId, TransactionRequestId};
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
+use crate::words::words;
 
 pub use matching::{Covered, Judged, Payment, judge};
 pub use moved::moved;

@@ -105,3 +105,8 @@ impl<'de> Deserialize<'de> for Timestamp {
         Self::parse(&text).ok_or_else(|| de::Error::custom("not a date-time"))
     }
 }
+
+/// A time that is later than `before` even when the clock jumps back.
+pub fn later_of(now: Timestamp, before: Timestamp) -> Timestamp {
+    if now > before { now } else { Timestamp::from_millis(before.as_millis() + 1) }
+}

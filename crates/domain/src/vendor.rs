@@ -4,10 +4,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::charge::words::words;
 use crate::country::Country;
 use crate::id::VendorId;
 use crate::provider_type::ProviderType;
+use crate::words::words;
 
 words! {
     /// `identityType` of a vendor (`docs/interface/vendors.md#fields`).

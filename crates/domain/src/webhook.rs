@@ -3,9 +3,7 @@
 //!
 //! The engine decides what an event contains and how it is sent.
 
-use crate::charge::words::words;
-use crate::purchase::PurchaseStatus;
-use crate::seller::SellerStatus;
+use crate::words::words;
 
 pub mod schedule;
 
@@ -120,32 +118,6 @@ impl EventName {
     /// `event` on the wire: the part of the name after the first dot.
     pub fn event(self) -> &'static str {
         self.word().split_once('.').map_or(self.word(), |(_, event)| event)
-    }
-
-    /// Whether it tells of the status of a seller.
-    pub fn is_seller_status(self) -> bool {
-        SellerStatus::WORDS.iter().any(|(_, status)| Self::of_seller(*status) == self)
-    }
-
-    /// The event for a seller that came into this status.
-    pub const fn of_seller(status: SellerStatus) -> Self {
-        match status {
-            SellerStatus::Pending => Self::SellerPending,
-            SellerStatus::Active => Self::SellerActive,
-            SellerStatus::Partial => Self::SellerPartial,
-            SellerStatus::Inactive => Self::SellerInactive,
-            SellerStatus::Blocked => Self::SellerBlocked,
-        }
-    }
-
-    /// The event for a purchase that reached this status; `None` while it is pending.
-    pub const fn of_purchase(status: PurchaseStatus) -> Option<Self> {
-        match status {
-            PurchaseStatus::Pending => None,
-            PurchaseStatus::Paid => Some(Self::PurchasePaid),
-            PurchaseStatus::Failed => Some(Self::PurchaseFailed),
-            PurchaseStatus::Cancelled => Some(Self::PurchaseCancelled),
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use http::HeaderName;
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::provider_type::ProviderType;
@@ -12,7 +13,7 @@ use reqwest::Url;
 use crate::http_client::{HttpClient, Outgoing};
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
-use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
+use crate::provider::{Adapter, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
 use crate::request::{Call, CardDetails, Credentials, Inquiry, Mode, OperationKind};
 use ask::Asked;
 

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use regente_domain::charge::{ChargeStatus, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
@@ -15,7 +16,6 @@ use tokio::time::timeout;
 use uuid::Uuid;
 
 use crate::outcome::UnknownReason;
-use crate::provider::BoxFuture;
 use crate::request::{Credentials, Instrument, Mode, TestOverrides};
 
 /// The adapter of one type of anti-fraud provider.

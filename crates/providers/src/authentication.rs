@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use regente_domain::charge::authentication::{Authenticated, Found, Purpose};
 use regente_domain::charge::instructions::Instructions;
 use regente_domain::currency::Currency;
@@ -11,16 +12,16 @@ use regente_domain::id::AuthenticationSetupId;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
-use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::provider::BoxFuture;
 use crate::request::{CardDetails, TestOverrides};
 
 mod data;
+pub(crate) mod proof;
 
 pub use data::{AddressData, Browser, CardHolderData, Mpi, ThreeDSecure};
+pub use proof::Proof;
 
 /// The adapter of one 3DS server.
 pub trait AuthenticationServer: Send + Sync {
@@ -110,25 +111,6 @@ pub struct Validation {
     pub at: Timestamp,
     /// The 3DS server.
     pub server: ProviderType,
-}
-
-/// What an authorization carries along about the authentication of the cardholder.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum Proof {
-    /// A 3DS server has answered.
-    Answered(Authenticated),
-    /// The merchant has a result of a 3DS server of its own.
-    Outside(Mpi),
-    /// The payment provider is to authenticate him while it authorizes.
-    ToDo {
-        /// What it is asked for.
-        purpose: Purpose,
-        /// What the merchant has sent about the cardholder and his browser.
-        data: Box<ThreeDSecure>,
-        /// Where the browser goes after a challenge.
-        return_url: String,
-    },
 }
 
 /// An adapter and the provider type that it serves.

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::provider_type::ProviderType;
 use reqwest::{StatusCode, Url};
@@ -13,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::http_client::{HttpClient, Incoming, NoResponse, Outgoing};
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
-use crate::provider::{Adapter, BoxFuture, Provider};
+use crate::provider::{Adapter, Provider};
 use crate::request::{Call, CardDetails, Inquiry, OperationKind};
 use crate::sandbox::http::{
     AnswerMessage, CallMessage, InquiryMessage, ProbeMessage, SellerAnswerMessage, SellerMessage,

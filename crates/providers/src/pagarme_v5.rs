@@ -7,11 +7,12 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use http::{HeaderName, Method, StatusCode};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::PaymentType;
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
+use regente_domain::payment_type::PaymentType;
 use regente_domain::problems::Problems;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::Narrowed;
@@ -22,7 +23,7 @@ use uuid::Uuid;
 use crate::http_client::{HttpClient, Incoming, NoResponse, Outgoing};
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe};
-use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
+use crate::provider::{Adapter, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
 use crate::request::{
     Authorization, Call, CardDetails, Credentials, FollowUp, Inquiry, Mode, Operation, OperationKind,
 };

@@ -2,9 +2,9 @@
 //! in the domain (`provider_type`).
 
 use std::collections::HashMap;
-use std::pin::Pin;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use http::StatusCode;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::problems::Problems;
@@ -20,9 +20,6 @@ use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::request::{Call, CardDetails, Credentials, Inquiry, Mode, OperationKind};
 use crate::seller::{SellerAnswer, SellerCall};
 use crate::staged::{StageRefusal, StagedEvent};
-
-/// A future that a `dyn` [`Provider`] can return.
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The adapter of one provider type.
 pub trait Provider: Send + Sync {
@@ -332,6 +329,15 @@ impl Providers {
 
     pub(crate) fn adapter(&self, provider_type: ProviderType) -> Option<&dyn Provider> {
         self.adapters.get(&provider_type).map(AsRef::as_ref)
+    }
+
+    /// Asks a provider about a seller and waits no longer than its deadline.
+    pub async fn ask_about_seller(&self, call: SellerCall) -> SellerAnswer {
+        let Some(provider) = self.adapter(call.provider_type) else { return SellerAnswer::NotSupported };
+        match timeout(provider.seller_deadline(), provider.ask_about_seller(call)).await {
+            Ok(answer) => answer,
+            Err(_elapsed) => SellerAnswer::Unanswered,
+        }
     }
 }
 

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::card::{CardNumber, Cvv, Expiry};
+use regente_domain::charge::PaymentMethod;
 use regente_domain::charge::authentication::LiabilityShift;
-use regente_domain::charge::{CaptureMode, PaymentMethod, PaymentType};
 use regente_domain::country::Country;
 use regente_domain::currency::Currency;
 use regente_domain::customer::{Address, Document, NO_DOCUMENT};
 use regente_domain::mcc::Mcc;
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_domain::vendor::VendorData;
@@ -20,7 +22,7 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::authentication::Proof;
+use crate::authentication::proof::Proof;
 use crate::division::Division;
 
 /// One operation for one configured provider.

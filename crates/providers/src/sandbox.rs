@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use aws_lc_rs::hmac;
+use futures_util::future::BoxFuture;
 use regente_domain::card::CardNumber;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::problems::Problems;
@@ -65,7 +66,7 @@ use crate::notification::{
     Authentic, EventKind, EventSubject, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
 };
 use crate::outcome::{Answer, Finding, Probe};
-use crate::provider::{Adapter, BoxFuture, Provider};
+use crate::provider::{Adapter, Provider};
 use crate::request::{Call, CardDetails, Inquiry, Operation, OperationKind, TestOverrides};
 use crate::seller::{SellerAnswer, SellerCall};
 use crate::staged::{StageRefusal, StagedEvent};

@@ -9,11 +9,9 @@ use regente_domain::seller::document::{DocumentKind, FileFormat};
 use regente_domain::seller::review::Verdict;
 use regente_domain::time::Timestamp;
 use serde_json::{Map, Value};
-use tokio::time::timeout;
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
-use crate::provider::Providers;
 use crate::request::{Credentials, Mode, NotificationAddress};
 
 /// A question to one configured provider about one seller.
@@ -109,15 +107,4 @@ pub enum SellerAnswer {
     Unanswered,
     /// This release registers no sellers at providers of this type.
     NotSupported,
-}
-
-impl Providers {
-    /// Asks a provider about a seller and waits no longer than its deadline.
-    pub async fn ask_about_seller(&self, call: SellerCall) -> SellerAnswer {
-        let Some(provider) = self.adapter(call.provider_type) else { return SellerAnswer::NotSupported };
-        match timeout(provider.seller_deadline(), provider.ask_about_seller(call)).await {
-            Ok(answer) => answer,
-            Err(_elapsed) => SellerAnswer::Unanswered,
-        }
-    }
 }

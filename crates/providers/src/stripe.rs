@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use http::{HeaderName, Method, StatusCode};
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::provider_type::ProviderType;
@@ -22,7 +23,7 @@ mod wire;
 use crate::http_client::{HttpClient, Incoming, NoResponse, Outgoing};
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe};
-use crate::provider::{Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
+use crate::provider::{Adapter, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
 use crate::request::{Call, CardDetails, Credentials, Inquiry, Mode, Operation, OperationKind};
 use ask::Ask;
 pub use look_up::ABSENCE_PROVES_AFTER;

@@ -1,9 +1,8 @@
 //! A write as a value: statements with their arguments and the number of rows that each must change.
 
 use regente_domain::id::{ClientId, MerchantId};
-use regente_domain::ledger::{Account, Entry};
+use regente_domain::ledger::Account;
 
-use crate::ledger;
 use crate::sql::Sql;
 use crate::value::Args;
 
@@ -95,14 +94,9 @@ impl Batch {
         self
     }
 
-    /// Adds an entry of the ledger, with what it does to the balances of its two accounts. The writer sums them like
-    /// counters.
-    pub fn post(&mut self, entry: &Entry) -> &mut Self {
-        ledger::insert(self, entry);
-        let (hour, amount) = (entry.at.hour(), entry.amount.minor_units().into());
-        let key = |account| BalanceKey { client_id: entry.client_id, hour, account };
-        self.balances.push(BalanceDelta { key: key(entry.debited()), debited: amount, credited: 0 });
-        self.balances.push(BalanceDelta { key: key(entry.credited()), debited: 0, credited: amount });
+    /// Adds to the balance of an account. The writer sums these like counters.
+    pub(crate) fn add_to_balance(&mut self, delta: BalanceDelta) -> &mut Self {
+        self.balances.push(delta);
         self
     }
 }

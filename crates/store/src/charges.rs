@@ -8,20 +8,21 @@ mod free_form;
 mod list;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::{Charge, ChargeState, PaymentType, StateName};
+use regente_domain::charge::{Charge, ChargeState, StateName};
 use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-pub use self::list::{ChargeFilter, Direction, Divided, Listed, list, page};
+pub use self::list::{ChargeFilter, Divided, Listed, list, page};
 use crate::batch::Batch;
 use crate::counters;
-use crate::row::Row;
+use crate::row::{Row, only};
 use crate::sealed::Sealed;
-use crate::store::only;
+pub use crate::spans::Direction;
 use crate::transaction_requests::{self, StoredRequest};
 use crate::value::Json;
 use crate::{Store, StoreError, args, ledger, sql};

@@ -5,8 +5,9 @@
 mod fold;
 mod spans;
 
-use regente_domain::charge::{Charge, ChargeStatus, PaymentType, StateName};
+use regente_domain::charge::{Charge, ChargeStatus, StateName};
 use regente_domain::id::MerchantId;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ProviderType;
 
 pub use self::fold::Kind;

@@ -4,12 +4,15 @@
 //! that its id is never reused.
 
 mod sealed_rows;
+pub(crate) mod stored;
 
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-use crate::{Batch, Row, Store, StoreError, args, sql};
+use self::stored::{ALL_DATA_KEYS, from_row};
+pub use self::stored::{KeyState, StoredDataKey};
+use crate::{Batch, Store, StoreError, args, sql};
 
 pub use sealed_rows::{Position, SealedRow, SealedTable, page, reseal};
 
@@ -21,8 +24,6 @@ pub const DEPLOYMENT: ClientId = ClientId::new(Uuid::nil());
 pub const FIRST_DATA_KEY_ID: Uuid = Uuid::from_u128(0x0000_0000_0000_7000_8000_0000_0000_0001);
 
 sql! {
-    /// Every data key, oldest first.
-    pub ALL_DATA_KEYS = "SELECT id, kek_id, wrapped, state, updated_at FROM data_keys ORDER BY id";
     /// Adds a new current data key.
     pub INSERT_DATA_KEY = "
         INSERT INTO data_keys (id, kek_id, wrapped, state, updated_at)
@@ -36,10 +37,6 @@ sql! {
     pub REWRAP_DATA_KEY = "
         UPDATE data_keys SET kek_id = :kek_id, wrapped = :wrapped
         WHERE id = :id AND kek_id = :kek_id_before AND state <> 'destroyed'";
-    /// Adds a missing data key to a backup that is about to be restored.
-    pub(crate) KEEP_DATA_KEY = "
-        INSERT INTO data_keys (id, kek_id, wrapped, state, updated_at)
-        VALUES (:id, :kek_id, :wrapped, :state, :updated_at)";
     /// Destroys a key that no row uses.
     pub DESTROY_DATA_KEY = "
         UPDATE data_keys SET state = 'destroyed', wrapped = :wrapped, updated_at = :updated_at
@@ -47,51 +44,6 @@ sql! {
     /// A live token sealed under a key: it cannot be sealed again, since its id is unknown.
     pub TOKEN_UNDER_DATA_KEY = "
         SELECT client_id FROM tokens WHERE key_id = :key_id AND expires_at > :now LIMIT 1";
-}
-
-/// The state of a data key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyState {
-    /// New values are sealed under it.
-    Current,
-    /// It opens what it sealed, until everything is sealed again.
-    Retiring,
-    /// It opens nothing.
-    Destroyed,
-}
-
-impl KeyState {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::Current => "current",
-            Self::Retiring => "retiring",
-            Self::Destroyed => "destroyed",
-        }
-    }
-
-    fn parse(word: &str) -> Result<Self, StoreError> {
-        match word {
-            "current" => Ok(Self::Current),
-            "retiring" => Ok(Self::Retiring),
-            "destroyed" => Ok(Self::Destroyed),
-            _ => Err(StoreError::Corrupt("data_keys.state".to_owned())),
-        }
-    }
-}
-
-/// A data key as stored.
-#[derive(Clone, Debug)]
-pub struct StoredDataKey {
-    /// The id that rows name.
-    pub id: Uuid,
-    /// The key-encryption key that wraps it.
-    pub kek_id: String,
-    /// The wrapped key; empty when destroyed.
-    pub wrapped: Vec<u8>,
-    /// Its state.
-    pub state: KeyState,
-    /// When its state changed.
-    pub updated_at: Timestamp,
 }
 
 /// Every data key, also destroyed ones.
@@ -128,14 +80,4 @@ pub fn destroy(batch: &mut Batch, id: Uuid, now: Timestamp) {
 /// [`StoreError::Unavailable`].
 pub async fn has_live_token(store: &Store, key_id: Uuid, now: Timestamp) -> Result<bool, StoreError> {
     Ok(store.row(&TOKEN_UNDER_DATA_KEY, args! { key_id, now }).await?.is_some())
-}
-
-pub(crate) fn from_row(row: &Row) -> Result<StoredDataKey, StoreError> {
-    Ok(StoredDataKey {
-        id: row.get("id")?,
-        kek_id: row.get("kek_id")?,
-        wrapped: row.get("wrapped")?,
-        state: KeyState::parse(row.get("state")?)?,
-        updated_at: row.get("updated_at")?,
-    })
 }

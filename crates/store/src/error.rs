@@ -4,8 +4,6 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::sql::Sql;
-
 /// Why a call of the store failed. Its text does not include that of its source: the boundary logs the whole chain
 /// once.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -65,13 +63,6 @@ pub struct Refusal {
     pub statement: &'static str,
     /// What was wrong.
     pub why: RefusalKind,
-}
-
-impl Refusal {
-    /// Whether `statement` refused the batch. Names are unique among all statements.
-    pub fn is(&self, statement: &Sql) -> bool {
-        self.statement == statement.name()
-    }
 }
 
 /// Why a statement refused its batch.

@@ -5,22 +5,12 @@ use std::collections::BTreeMap;
 use regente_domain::id::ClientId;
 use tokio::sync::oneshot;
 
+use crate::args;
 use crate::batch::{BalanceDelta, BalanceKey, Batch, CounterDelta, CounterKey, Rows};
 use crate::error::{Commit, Refusal, RefusalKind, StoreError};
-use crate::ledger::{ADD_TO_BALANCE, Halves};
 use crate::sql::{DatabaseKind, Sql};
+use crate::sums::{ADD_TO_BALANCE, ADD_TO_COUNTER, Halves, with_account, with_sums};
 use crate::value::{Args, Value};
-use crate::{args, ledger, sql};
-
-sql! {
-    /// Adds to a counter. Each writer has its own stripe, so that writers never wait for the same row.
-    pub(crate) ADD_TO_COUNTER = "
-        INSERT INTO charge_counters
-            (client_id, hour, merchant_id, status, payment_type, provider_type, stripe, n)
-        VALUES (:client_id, :hour, :merchant_id, :status, :payment_type, :provider_type, :stripe, :n)
-        ON CONFLICT (client_id, hour, merchant_id, status, payment_type, provider_type, stripe)
-        DO UPDATE SET n = charge_counters.n + excluded.n";
-}
 
 /// The result of `apply` for one batch.
 pub(crate) type Answer = Result<Commit, StoreError>;
@@ -160,7 +150,7 @@ fn values(
         SumKey::Balance(BalanceKey { client_id, hour, account }) => {
             let (debits, credits) = (Halves::of(added.debited), Halves::of(added.credited));
             let args = args! { client_id, hour, stripe, n: added.n };
-            (&ADD_TO_BALANCE, ledger::with_sums(ledger::with_account(args, &account), debits, credits))
+            (&ADD_TO_BALANCE, with_sums(with_account(args, &account), debits, credits))
         }
     };
     Ok((sql, sql.bind(database, args)?))

@@ -15,13 +15,13 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-pub(crate) use self::balances::{ADD_TO_BALANCE, Halves, with_account, with_sums};
 pub use self::balances::{AccountFilter, Balance, Counted, balances, count_accounts};
 pub use self::check::{WrongBalance, unbalanced, wrong_balances, wrong_spans};
 pub use self::fold::BalanceSums;
 pub use self::list::{EntryFilter, after, count, page};
-use crate::batch::Batch;
+use crate::batch::{BalanceDelta, BalanceKey, Batch};
 use crate::row::Row;
+use crate::sums::NOBODY;
 use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
@@ -70,14 +70,18 @@ pub async fn charges_moved(
     rows.iter().map(|row| Ok((row.get("at")?, row.get("source_id")?))).collect()
 }
 
-/// Posts entries in the batch of what they record.
+/// Posts entries in the batch of what they record, with what each does to the balances of its two accounts.
 pub fn post(batch: &mut Batch, entries: &[Entry]) {
     for entry in entries {
-        batch.post(entry);
+        insert(batch, entry);
+        let (hour, amount) = (entry.at.hour(), entry.amount.minor_units().into());
+        let key = |account| BalanceKey { client_id: entry.client_id, hour, account };
+        batch.add_to_balance(BalanceDelta { key: key(entry.debited()), debited: amount, credited: 0 });
+        batch.add_to_balance(BalanceDelta { key: key(entry.credited()), debited: 0, credited: amount });
     }
 }
 
-pub(crate) fn insert(batch: &mut Batch, entry: &Entry) {
+fn insert(batch: &mut Batch, entry: &Entry) {
     let Entry { client_id, source, at, merchant_id, seller_id, .. } = *entry;
     batch.push(
         &INSERT_LEDGER_ENTRY,
@@ -158,9 +162,6 @@ fn currency(row: &Row) -> Result<Currency, StoreError> {
     let code: &str = row.get("currency")?;
     Currency::parse(code).ok_or_else(|| StoreError::Corrupt("currency of the ledger".to_owned()))
 }
-
-/// Stands for no seller in a key.
-const NOBODY: SellerId = SellerId::new(Uuid::nil());
 
 /// The purposes whose accounts can be a seller's, as an argument.
 fn purposes_of_sellers() -> Json {

@@ -7,9 +7,13 @@
 pub mod accounts;
 mod admission;
 mod batch;
+mod commit_groups;
+mod driver;
 mod error;
 pub mod expiring;
 pub mod fold;
+#[cfg(feature = "testing")]
+mod fuse;
 mod group;
 mod migrate;
 mod postgres;
@@ -21,14 +25,17 @@ mod sqlite;
 #[cfg(feature = "bench-without-storage")]
 mod stand_in;
 mod store;
+mod sums;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod value;
 
 pub use admission::{Admission, Room, WORKER_PLACES};
 pub use batch::{Batch, CounterDelta, CounterKey};
+pub use commit_groups::CommitGroups;
+pub use driver::{Emptied, StoreSize};
 pub use error::{Commit, Refusal, RefusalKind, StoreError};
-pub use postgres::{CommitGroups, PostgresOptions, PostgresStore, Transport};
+pub use postgres::{PostgresOptions, PostgresStore, Transport};
 pub use row::Row;
 pub use sql::{DatabaseKind, Sql};
 pub use sqlite::{
@@ -37,7 +44,7 @@ pub use sqlite::{
 };
 #[cfg(feature = "bench-without-storage")]
 pub use stand_in::DiscardWrites;
-pub use store::{Activity, COMMIT_SPANS, Emptied, Store, StoreOptions, StoreSize};
+pub use store::{Activity, COMMIT_SPANS, Store, StoreOptions};
 pub use value::{Args, FromValue, Json, Value};
 
 #[doc(hidden)]

@@ -4,7 +4,7 @@ use regente_domain::id::{Id, of};
 use regente_domain::time::Timestamp;
 
 use crate::row::Row;
-use crate::{Store, StoreError, args, sql};
+use crate::{StoreError, sql};
 
 sql! {
     /// The newest charge of all clients.
@@ -27,17 +27,6 @@ impl Newest {
     pub fn of_all(self) -> Option<Timestamp> {
         self.charge.max(self.audit_entry)
     }
-}
-
-/// The times of the newest records of a database.
-///
-/// # Errors
-/// [`StoreError::Unavailable`].
-pub async fn find(store: &Store) -> Result<Newest, StoreError> {
-    Ok(Newest {
-        charge: made_at(&store.rows(&NEWEST_CHARGE, args! {}).await?)?,
-        audit_entry: made_at(&store.rows(&NEWEST_AUDIT_ENTRY, args! {}).await?)?,
-    })
 }
 
 /// The creation time of the id in the only row.

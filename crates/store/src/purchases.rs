@@ -1,7 +1,8 @@
 //! Stores purchases and their history in the batch of each change, guarded by the purchase's version.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::{CaptureMode, References};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::References;
 use regente_domain::id::{ClientId, CustomerId, Id, PurchaseId, of};
 use regente_domain::money::Amount;
 use regente_domain::purchase::{Action, Advance, Milestone, NewEntry, Phase, Purchase, Reserved, Slot};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::error::StoreError;
+use crate::sql::Sql;
 use crate::value::{FromValue, Value};
 
 /// One row of an answer; columns are read by name.
@@ -34,5 +35,13 @@ impl Row {
         T::from_value(value).ok_or_else(|| {
             StoreError::Corrupt(format!("{}: column {column} holds {}", self.statement, value.kind()))
         })
+    }
+}
+
+/// The row of a query that finds at most one.
+pub(crate) fn only(sql: &Sql, mut rows: Vec<Row>) -> Result<Option<Row>, StoreError> {
+    match rows.len() {
+        0 | 1 => Ok(rows.pop()),
+        more => Err(StoreError::Programming(format!("{}: {more} rows instead of one", sql.name()))),
     }
 }

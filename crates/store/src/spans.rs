@@ -17,6 +17,15 @@ pub(crate) const UNFOLDED: i64 = 0;
 pub(crate) const END_OF_TIME: Timestamp =
     Timestamp::of_hour((Timestamp::from_millis(1 << 48).hour() / LONGEST + 1) * LONGEST);
 
+/// Oldest or newest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Oldest first.
+    Ascending,
+    /// Newest first.
+    Descending,
+}
+
 /// Spans of one length that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {

@@ -19,8 +19,8 @@ use std::sync::{Arc, OnceLock};
 use regente_domain::charge::StateName;
 
 pub(crate) use self::many::Many;
-use crate::error::StoreError;
-use crate::postgres::CommitGroups;
+use crate::commit_groups::CommitGroups;
+use crate::error::{Refusal, StoreError};
 use crate::value::{Args, Value};
 
 /// The two databases that the product runs on.
@@ -414,4 +414,11 @@ fn verbatim_length(rest: &str) -> Option<usize> {
 fn leading_word(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
     &text[..end]
+}
+
+impl Refusal {
+    /// Whether `statement` refused the batch. Names are unique among all statements.
+    pub fn is(&self, statement: &Sql) -> bool {
+        self.statement == statement.name()
+    }
 }

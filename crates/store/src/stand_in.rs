@@ -8,7 +8,6 @@ use std::sync::{PoisonError, RwLock};
 use crate::row::Row;
 use crate::sql::Sql;
 use crate::value::Args;
-use crate::{Store, StoreError};
 
 /// Most answers kept; further queries go to the database.
 const ANSWERS_MAX: usize = 100_000;
@@ -18,30 +17,9 @@ const ANSWERS_MAX: usize = 100_000;
 pub enum DiscardWrites {
     /// Writes go to the database.
     No,
-    /// [`Store::apply`] answers [`Commit::Applied`](crate::Commit::Applied) at once and writes nothing. Since nothing
-    /// changes, [`Store::rows`] answers repeated queries from memory.
+    /// [`Store::apply`](crate::Store::apply) answers [`Commit::Applied`](crate::Commit::Applied) at once and writes nothing. Since nothing
+    /// changes, [`Store::rows`](crate::Store::rows) answers repeated queries from memory.
     Yes,
-}
-
-impl Store {
-    /// Bypasses the database from now on, or uses it again.
-    pub fn discard_writes(&self, discard: DiscardWrites) {
-        self.common().stand_in.used.store(discard == DiscardWrites::Yes, Ordering::Relaxed);
-    }
-
-    pub(crate) async fn rows_of_stand_in(
-        &self,
-        sql: &'static Sql,
-        args: Args,
-    ) -> Result<Vec<Row>, StoreError> {
-        let stand_in = &self.common().stand_in;
-        if let Some(rows) = stand_in.answer(sql, &args) {
-            return Ok(rows);
-        }
-        let rows = self.rows_of_database(sql, args.clone()).await?;
-        stand_in.remember(sql, args, &rows);
-        Ok(rows)
-    }
 }
 
 /// Answers of the database by statement, and whether they are used.
@@ -72,7 +50,12 @@ impl StandIn {
         self.used.load(Ordering::Relaxed)
     }
 
-    fn answer(&self, sql: &'static Sql, args: &Args) -> Option<Vec<Row>> {
+    /// Uses it from now on, or the database again.
+    pub(crate) fn switch(&self, discard: DiscardWrites) {
+        self.used.store(discard == DiscardWrites::Yes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn answer(&self, sql: &'static Sql, args: &Args) -> Option<Vec<Row>> {
         let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
         match answers.by_statement.get(&statement(sql))? {
             Known::Nothing => Some(Vec::new()),
@@ -80,7 +63,7 @@ impl StandIn {
         }
     }
 
-    fn remember(&self, sql: &'static Sql, args: Args, rows: &[Row]) {
+    pub(crate) fn remember(&self, sql: &'static Sql, args: Args, rows: &[Row]) {
         let mut answers = self.answers.write().unwrap_or_else(PoisonError::into_inner);
         if answers.kept >= ANSWERS_MAX {
             return;

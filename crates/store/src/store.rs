@@ -1,25 +1,24 @@
 //! The store: two databases behind one enum, with the same behaviour.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use crate::admission::{Admission, Gate, Room};
+use crate::admission::Admission;
 use crate::batch::Batch;
+use crate::driver::{Common, Emptied, StoreSize};
 use crate::error::{Commit, StoreError};
-use crate::group::Answer;
-use crate::newest::NEWEST_CHARGE;
+#[cfg(feature = "testing")]
+use crate::fuse::Fuse;
+use crate::newest::{self, NEWEST_AUDIT_ENTRY, NEWEST_CHARGE, Newest};
 use crate::postgres::{PostgresOptions, PostgresStore};
-use crate::row::Row;
+use crate::row::{Row, only};
 use crate::sql;
 use crate::sql::{DatabaseKind, Sql};
 use crate::sqlite::{SqliteOptions, SqliteStore};
 #[cfg(feature = "bench-without-storage")]
-use crate::stand_in::StandIn;
+use crate::stand_in::DiscardWrites;
 use crate::value::Args;
 
 sql! {
@@ -51,26 +50,6 @@ pub enum Store {
     Postgres(PostgresStore),
 }
 
-/// What became of the write-ahead log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Emptied {
-    /// It is empty.
-    Yes,
-    /// Something still needs it.
-    StillNeeded,
-    /// The database is a server, which keeps its log by its own rules.
-    NotOurs,
-}
-
-/// The size of the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoreSize {
-    /// The database itself, in bytes.
-    pub database_bytes: u64,
-    /// The write-ahead log beside it, in bytes; PostgreSQL keeps its own.
-    pub wal_bytes: Option<u64>,
-}
-
 /// Counts of the store's work since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
@@ -84,59 +63,6 @@ pub struct Activity {
     pub commits: u64,
     /// Number of batches in them.
     pub batches: u64,
-}
-
-/// Counts of commit groups, kept by the writers.
-#[derive(Debug, Default)]
-pub(crate) struct CommitCounts {
-    commits: AtomicU64,
-    batches: AtomicU64,
-}
-
-impl CommitCounts {
-    /// Counts a group by the answers to its batches; a group without an applied batch wrote nothing.
-    pub(crate) fn add(&self, answers: &[Answer]) {
-        let applied = answers.iter().filter(|answer| matches!(answer, Ok(Commit::Applied))).count();
-        if applied > 0 {
-            self.commits.fetch_add(1, Ordering::Relaxed);
-            self.batches.fetch_add(applied as u64, Ordering::Relaxed);
-        }
-    }
-}
-
-/// What both databases share besides the database.
-#[derive(Debug)]
-pub(crate) struct Common {
-    pub(crate) gate: Gate,
-    pub(crate) commits: Arc<CommitCounts>,
-    #[cfg(feature = "bench-without-storage")]
-    pub(crate) stand_in: StandIn,
-    #[cfg(feature = "testing")]
-    fuse: std::sync::OnceLock<crate::testing::Fuse>,
-}
-
-impl Common {
-    pub(crate) fn new(room: Room) -> Self {
-        Self {
-            gate: Gate::new(room),
-            commits: Arc::default(),
-            #[cfg(feature = "bench-without-storage")]
-            stand_in: StandIn::default(),
-            #[cfg(feature = "testing")]
-            fuse: std::sync::OnceLock::new(),
-        }
-    }
-
-    /// A step at which a test may stop the process.
-    #[cfg(feature = "testing")]
-    async fn step(&self) {
-        if let Some(fuse) = self.fuse.get() {
-            fuse.step().await;
-        }
-    }
-
-    #[cfg(not(feature = "testing"))]
-    async fn step(&self) {}
 }
 
 impl Store {
@@ -182,7 +108,7 @@ impl Store {
 
     /// Installs a fuse, which is asked before and after each write.
     #[cfg(feature = "testing")]
-    pub fn put_fuse(&self, fuse: crate::testing::Fuse) {
+    pub fn put_fuse(&self, fuse: Fuse) {
         // A store keeps its first fuse.
         let _ = self.common().fuse.set(fuse);
     }
@@ -199,11 +125,7 @@ impl Store {
         self.rows_of_database(sql, args).await
     }
 
-    pub(crate) async fn rows_of_database(
-        &self,
-        sql: &'static Sql,
-        args: Args,
-    ) -> Result<Vec<Row>, StoreError> {
+    async fn rows_of_database(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
         match self {
             Self::Sqlite(store) => store.rows(sql, args).await,
             Self::Postgres(store) => store.rows(sql, args).await,
@@ -313,6 +235,17 @@ impl Store {
         row.get("now")
     }
 
+    /// The times of the newest records of the database.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn newest(&self) -> Result<Newest, StoreError> {
+        Ok(Newest {
+            charge: newest::made_at(&self.rows(&NEWEST_CHARGE, Args::new()).await?)?,
+            audit_entry: newest::made_at(&self.rows(&NEWEST_AUDIT_ENTRY, Args::new()).await?)?,
+        })
+    }
+
     /// The kind of the database.
     pub fn database_kind(&self) -> DatabaseKind {
         match self {
@@ -358,8 +291,7 @@ impl Store {
     pub fn activity(&self) -> Activity {
         let common = self.common();
         let (admissions_max, admissions_in_use, admissions_refused) = common.gate.counts();
-        let commits = common.commits.commits.load(Ordering::Relaxed);
-        let batches = common.commits.batches.load(Ordering::Relaxed);
+        let (commits, batches) = common.commits.read();
         Activity { admissions_max, admissions_in_use, admissions_refused, commits, batches }
     }
 
@@ -378,10 +310,20 @@ impl Store {
     }
 }
 
-/// The row of a query that finds at most one.
-pub(crate) fn only(sql: &Sql, mut rows: Vec<Row>) -> Result<Option<Row>, StoreError> {
-    match rows.len() {
-        0 | 1 => Ok(rows.pop()),
-        more => Err(StoreError::Programming(format!("{}: {more} rows instead of one", sql.name()))),
+#[cfg(feature = "bench-without-storage")]
+impl Store {
+    /// Bypasses the database from now on, or uses it again.
+    pub fn discard_writes(&self, discard: DiscardWrites) {
+        self.common().stand_in.switch(discard);
+    }
+
+    async fn rows_of_stand_in(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
+        let stand_in = &self.common().stand_in;
+        if let Some(rows) = stand_in.answer(sql, &args) {
+            return Ok(rows);
+        }
+        let rows = self.rows_of_database(sql, args.clone()).await?;
+        stand_in.remember(sql, args, &rows);
+        Ok(rows)
     }
 }

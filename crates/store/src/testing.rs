@@ -1,7 +1,6 @@
 //! Fresh databases of both kinds for the tests of this crate and the server.
 
 mod folder;
-mod fuse;
 mod port;
 pub mod proxy;
 mod server;
@@ -11,12 +10,13 @@ use regente_domain::time::Timestamp;
 use tempfile::TempDir;
 use tokio_postgres::types::Type;
 
-pub use fuse::Fuse;
+pub use crate::fuse::Fuse;
 pub use port::ReservedPort;
 pub use server::{FreshDatabase, TestPostgres};
 
+use crate::commit_groups::CommitGroups;
 use crate::error::StoreError;
-use crate::postgres::{CommitGroups, PostgresOptions};
+use crate::postgres::PostgresOptions;
 use crate::sql::{DatabaseKind, Sql};
 use crate::sqlite::SqliteOptions;
 use crate::store::{Store, StoreOptions};

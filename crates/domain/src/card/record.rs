@@ -5,10 +5,9 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{Brand, CardNumber, Expiry};
-use crate::charge::later_of;
-use crate::charge::words::words;
 use crate::id::{CardId, ClientId, CustomerId};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, later_of};
+use crate::words::words;
 
 words! {
     /// `status` of a card, as the interface shows it.

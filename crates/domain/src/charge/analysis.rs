@@ -5,15 +5,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
 use super::attempt::{Asks, Outcome, RequestType, TransactionRequest};
-use super::explanation::Stopped;
-use super::words::words;
-use super::{CaptureMode, Charge, ChargeState, Finish, FollowUpKind, Means, Next, NotPending};
+use super::{Charge, ChargeState, Finish, FollowUpKind, Means, Next, NotPending};
+use crate::capture_mode::CaptureMode;
 use crate::decline::{Decline, DeclinedCode};
 use crate::id::ProviderId;
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::routing;
+use crate::routing::explanation::Stopped;
 use crate::time::Timestamp;
+use crate::words::words;
 
 /// What the merchant's anti-fraud provider has to do with a charge, as chosen when the charge was created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -11,12 +11,12 @@ use crate::decline::{Decline, DeclinedCode, Reason};
 use crate::id::{ClientId, ProviderId, TransactionRequestId};
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, later_of};
+use crate::words::words;
 
 use super::analysis::{Analysed, Failure, Verdict};
 use super::authentication::{Authenticated, not_authenticated};
 use super::instructions::Pending;
-use super::words::words;
 pub use group::{AuthenticationStep, Reported, RequestGroup, RiskStep};
 
 words! {
@@ -341,7 +341,7 @@ impl TransactionRequest {
 
     /// The same request, with its outcome.
     pub fn end(&self, outcome: Outcome, duration: Option<Duration>, now: Timestamp) -> Self {
-        Self { outcome, duration, updated_at: super::later_of(now, self.updated_at), ..self.clone() }
+        Self { outcome, duration, updated_at: later_of(now, self.updated_at), ..self.clone() }
     }
 }
 

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::attempt::{
     Approval, Asks, AuthenticationStep, Outcome, RequestGroup, RequestType, TransactionRequest,
 };
-use super::explanation::Stopped;
 use super::next::expiry;
-use super::words::words;
 use super::{Charge, ChargeState, Finish, Means, Next, Recurrence};
 use crate::decline::{Decline, Reason};
 use crate::id::{AuthenticationSetupId, Id, TransactionRequestId};
 use crate::provider_type::ProviderType;
+use crate::routing::explanation::Stopped;
 use crate::time::Timestamp;
+use crate::words::words;
 
 /// What a charge demands of the authentication of its cardholder, as chosen when it was created
 /// (`docs/interface/charges.md#3-d-secure`).

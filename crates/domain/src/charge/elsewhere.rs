@@ -4,10 +4,10 @@
 use crate::currency::Currency;
 use crate::money::Amount;
 use crate::time::Timestamp;
+use crate::words::words;
 
 use super::attempt::{Approval, Asks, Outcome, RequestGroup, RequestType, TransactionRequest};
 use super::reversal::{ReversalReason, ReversalVerdict, Reversed, is_of, taken};
-use super::words::words;
 use super::{Charge, ChargeState, FollowUpKind, Held, Transition, approved_authorization};
 
 words! {

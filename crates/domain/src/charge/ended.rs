@@ -4,8 +4,8 @@
 use super::attempt::{Asks, Outcome, RequestGroup, TransactionRequest};
 use super::found::{BUYER_IS_GONE, NewId};
 use super::step::{Misstep, Step};
-use super::{Charge, PaymentSource, SecurityCode, Transition, later_of, refused_voids};
-use crate::time::Timestamp;
+use super::{Charge, PaymentSource, SecurityCode, Transition, refused_voids};
+use crate::time::{Timestamp, later_of};
 
 /// What is done with what a provider says of a request after its call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

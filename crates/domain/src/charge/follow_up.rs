@@ -4,12 +4,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::money::Amount;
+use crate::payment_type::PaymentType;
 use crate::provider_type::ProviderType;
 use crate::split::{Misfit, ReturnRefusal, SellerReturn, Split};
 use crate::time::Timestamp;
 
 use super::attempt::{Outcome, RequestType, TransactionRequest};
-use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, NotPending, PaymentType, StateName, Transition};
+use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, NotPending, StateName, Transition};
 
 /// A follow-up of an authorization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,10 +2,10 @@
 //! asked for it, the provider sent a notification, or the call's answer came after another node had moved the charge.
 
 use super::attempt::{Asks, Gone, Outcome, ToldBy, TransactionRequest, unpaid};
-use super::explanation::Stopped;
 use super::step::{Misstep, Step};
 use super::{Charge, ChargeState, Finish, Means, Next, PaymentSource};
 use crate::id::TransactionRequestId;
+use crate::routing::explanation::Stopped;
 use crate::time::Timestamp;
 
 /// The payer, and a security code if one is needed, are no longer available.

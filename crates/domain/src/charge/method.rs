@@ -7,15 +7,15 @@ use serde_json::Value;
 
 mod redirects;
 
-use super::explanation::Stopped;
-use super::{CaptureMode, PaymentType, Recurrence};
+use super::Recurrence;
 use crate::boleto::LateCharges;
+use crate::capture_mode::CaptureMode;
 use crate::id::{CardId, CustomerId};
+use crate::payment_type::PaymentType;
+use crate::routing::explanation::Stopped;
 
 pub use redirects::*;
 
-/// Most installments that the interface accepts.
-pub const INSTALLMENTS_MAX: u8 = 24;
 /// Longest time that a payer of a Pix can have.
 pub const EXPIRES_IN_SECONDS_MAX: u32 = i32::MAX.unsigned_abs();
 

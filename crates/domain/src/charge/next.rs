@@ -7,11 +7,11 @@ use crate::decline::{Decline, RefusedBy};
 use crate::id::TransactionRequestId;
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
+use crate::routing::explanation::Stopped;
 use crate::routing::{self, Hop};
 use crate::time::Timestamp;
 
 use super::attempt::{Outcome, TransactionRequest};
-use super::explanation::Stopped;
 use super::{Charge, ChargeState, FollowUpKind, OpenOperation, PaymentSource};
 
 /// How long a payer has when the provider does not say.

@@ -122,3 +122,14 @@ impl Charge {
         Some(Self { split, amount, ..self })
     }
 }
+
+impl Charge {
+    /// Who bears how much of a fee of the provider; nobody named is the merchant. It depends on what was captured or paid
+    /// alone, so it is the same whenever a fee is settled.
+    pub fn fee_borne(&self, fee: i64) -> Vec<(Option<SellerId>, i64)> {
+        match &self.split {
+            None => vec![(None, fee)],
+            Some(split) => split.fee_borne(&split.charged(self.amount, self.original_amount), fee),
+        }
+    }
+}

@@ -9,10 +9,10 @@ use crate::id::TransactionRequestId;
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
+use crate::words::words;
 
 use super::attempt::{Approval, Asks, Outcome, RequestGroup, RequestType, ToldBy, TransactionRequest};
 use super::revoked::is_taken_back;
-use super::words::words;
 use super::{Charge, ChargeEvent, ChargeState, StateName, Transition, approved_authorization};
 
 mod case;

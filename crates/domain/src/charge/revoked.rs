@@ -4,10 +4,10 @@
 use crate::decline::Decline;
 use crate::id::TransactionRequestId;
 use crate::money::Amount;
+use crate::routing::explanation::Stopped;
 use crate::time::Timestamp;
 
 use super::attempt::{Asks, Outcome, RequestGroup, RequestType, TransactionRequest};
-use super::explanation::Stopped;
 use super::{
     Charge, ChargeEvent, ChargeState, ChargeStatus, FollowUpKind, Transition, approved_authorization,
 };

@@ -2,12 +2,11 @@
 
 use crate::charge::attempt::{Outcome, Reported, RequestGroup, RequestType, TransactionRequest};
 use crate::money::Amount;
+use crate::payment_type::PaymentType;
 use crate::time::Timestamp;
+use crate::words::words;
 
-use super::words::words;
-use super::{
-    Charge, ChargeEvent, ChargeState, ChargeStatus, FollowUpKind, PaymentSource, PaymentType, Transition,
-};
+use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, FollowUpKind, PaymentSource, Transition};
 
 words! {
     /// `status` of `POST /v1/charges/{id}` (`docs/interface/sandbox.md#status`).

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::words::words;
 use super::{ChargeStatus, OpenOperation};
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
+use crate::words::words;
 
 /// The state of a charge.
 #[derive(Clone, Debug, PartialEq, Eq)]

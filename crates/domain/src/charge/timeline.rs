@@ -10,14 +10,14 @@ use crate::decline::Decline;
 use crate::id::{ProviderId, TransactionRequestId};
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
+use crate::routing::explanation::{CircuitNote, Considered, Skipped, Stopped};
 use crate::time::Timestamp;
+use crate::words::words;
 
 use super::Charge;
 use super::analysis::{Failure, Verdict};
 use super::attempt::{OpenReason, Outcome, RequestType, ToldBy, TransactionRequest};
-use super::explanation::{CircuitNote, Considered, Skipped, Stopped};
 use super::revoked::takes_back;
-use super::words::words;
 
 /// Who reads the timeline. A public key sees which providers were asked, but nothing of the merchant's configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

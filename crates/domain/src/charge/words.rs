@@ -1,58 +1,7 @@
 //! The closed lists of words for charges.
 
-use serde::{Deserialize, Serialize};
-
 use crate::webhook::EventName;
-
-macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, ::serde::Serialize, ::serde::Deserialize)]
-        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $word)] $variant),* }
-
-        impl $name {
-            /// Every word with its value, in the order of the interface.
-            pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),*];
-
-            /// The word on the wire.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word),* }
-            }
-
-            /// Parses a word, exactly as spelled in the interface.
-            pub fn parse(word: &str) -> Option<Self> {
-                Self::WORDS.iter().find(|(known, _)| *known == word).map(|(_, value)| *value)
-            }
-        }
-    };
-}
-pub(crate) use words;
-
-words! {
-    /// `paymentType` (`docs/interface/charges.md#payment-methods`).
-    PaymentType {
-        /// Credit card.
-        Credit = "credit",
-        /// Debit card.
-        Debit = "debit",
-        /// Meal or food voucher card.
-        Voucher = "voucher",
-        /// Brazilian instant payment.
-        Pix = "pix",
-        /// Brazilian bank slip.
-        Boleto = "boleto",
-        /// Wallet of a digital bank.
-        Nupay = "nupay",
-        /// Pix in installments.
-        Drip = "drip",
-        /// Wallet paid by QR code.
-        Picpay = "picpay",
-        /// Wallet of a phone.
-        ApplePay = "apple_pay",
-        /// Wallet of the card schemes.
-        ClickToPay = "click_to_pay",
-    }
-}
+use crate::words::words;
 
 words! {
     /// `status` of a charge (`docs/interface/charges.md#states`).
@@ -157,30 +106,5 @@ words! {
         Subsequent = "subsequent",
         /// Without the buyer and without a schedule.
         Unscheduled = "unscheduled",
-    }
-}
-
-/// Whether an authorization captures at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CaptureMode {
-    /// `capture: true`: authorized and captured in one step.
-    Automatic,
-    /// `capture: false`: reserved, captured later by a separate call.
-    Manual,
-}
-
-impl CaptureMode {
-    /// From the wire's boolean.
-    pub const fn from_flag(capture: bool) -> Self {
-        if capture { Self::Automatic } else { Self::Manual }
-    }
-
-    /// The wire's boolean.
-    pub const fn flag(self) -> bool {
-        match self {
-            Self::Automatic => true,
-            Self::Manual => false,
-        }
     }
 }

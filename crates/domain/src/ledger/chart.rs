@@ -1,9 +1,9 @@
 //! The chart of accounts: what an account is for, and on which side its balance grows. `docs/ledger.md` has the same table.
 
-use crate::charge::words::words;
 use crate::currency::Currency;
 use crate::id::{MerchantId, SellerId};
 use crate::provider_type::ProviderType;
+use crate::words::words;
 
 words! {
     /// What an account is for.

@@ -2,7 +2,7 @@
 //! compares both.
 
 use super::{Movement, Purpose};
-use crate::charge::words::words;
+use crate::words::words;
 
 words! {
     /// Whose part of a movement an entry is.

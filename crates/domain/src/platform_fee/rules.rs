@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{FeeMethod, PlatformFee};
-use crate::charge::PaymentType;
 use crate::id::{Id, of};
 use crate::money::Amount;
+use crate::payment_type::PaymentType;
 use crate::percentage::Percentage;
 use crate::time::Timestamp;
 

@@ -2,8 +2,8 @@
 //! provider does not offer.
 
 use crate::card::Brand;
-use crate::charge::PaymentType;
 use crate::currency::Currency;
+use crate::payment_type::PaymentType;
 
 /// Whether a provider supports something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

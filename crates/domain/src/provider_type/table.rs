@@ -1,7 +1,7 @@
 //! The capabilities of each provider type: one row a type. Only published facts appear.
 
 use crate::card::Brand;
-use crate::charge::{INSTALLMENTS_MAX, PaymentType};
+use crate::payment_type::{INSTALLMENTS_MAX, PaymentType};
 
 use super::{Ability, AntiFraud, Capabilities, ProviderType, Refund};
 use PaymentType::{ApplePay, Boleto, ClickToPay, Credit, Debit, Drip, Nupay, Picpay, Pix, Voucher};

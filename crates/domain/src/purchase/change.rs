@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::charge::{CaptureMode, ChargeStatus, later_of};
+use crate::capture_mode::CaptureMode;
+use crate::charge::ChargeStatus;
 use crate::decline::DeclinedCode;
 use crate::id::ChargeId;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, later_of};
 
 use super::{
     Action, Milestone, Noted, Phase, Purchase, PurchaseStatus, RESERVED_FOR, RESULT_WITHIN, Reserved,

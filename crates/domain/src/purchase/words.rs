@@ -1,6 +1,6 @@
 //! The closed lists of words for purchases (`docs/interface/purchases.md#history`).
 
-use crate::charge::words::words;
+use crate::words::words;
 
 words! {
     /// `status` of a purchase.

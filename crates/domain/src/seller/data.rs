@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 use uuid::Uuid;
 
-use crate::charge::words::words;
 use crate::country::Country;
 use crate::customer::Document;
 use crate::mcc::Mcc;
 use crate::percentage::Percentage;
 use crate::split::{Bears, FareFee};
 use crate::time::Timestamp;
+use crate::words::words;
 
 /// The data of a seller.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

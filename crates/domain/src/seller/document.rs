@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::charge::words::words;
 use crate::id::{ClientId, ProviderId, SellerDocumentId, SellerId};
 use crate::time::Timestamp;
+use crate::words::words;
 
 /// The most bytes of a file.
 pub const FILE_BYTES_MAX: usize = 3 * 1024 * 1024;

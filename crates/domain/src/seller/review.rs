@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use self::fields::{Field, Known};
-use crate::charge::words::words;
 use crate::id::{ClientId, MerchantId, ProviderId, RegistrationReviewId, SellerId};
 use crate::provider_type::ProviderType;
 use crate::seller::data::SellerData;
 use crate::time::Timestamp;
 use crate::webhook::EventName;
+use crate::words::words;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long before the deadline a seller is reminded.

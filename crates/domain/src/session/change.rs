@@ -3,9 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::{Capacity, Cards, EntryStatus, Session, SessionAction, SessionStatus};
-use crate::charge::later_of;
 use crate::split::{self, SplitRule};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, later_of};
 use crate::webhook::EventName;
 
 /// An entry to add to the history.

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::cards::CardRefused;
 use super::change::Draft;
 use super::{Advance, Capacity, Session, SessionAction, SessionStatus};
-use crate::charge::words::words;
 use crate::charge::{Charge, ChargeState, Held};
 use crate::time::Timestamp;
 use crate::webhook::EventName;
+use crate::words::words;
 
 words! {
     /// Where a payment of a session stands.

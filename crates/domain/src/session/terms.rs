@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::charge::{INSTALLMENTS_MAX, PaymentType};
 use crate::id::{Id, of};
 use crate::money::Amount;
+use crate::payment_type::{INSTALLMENTS_MAX, PaymentType};
 use crate::platform_fee::{Fees, PlatformFee};
 use crate::split::SplitRule;
 use crate::time::Timestamp;

@@ -2,9 +2,10 @@
 
 use super::orphaned::undone_by;
 use super::{Kind, Moved};
+use crate::capture_mode::CaptureMode;
 use crate::charge::attempt::{Outcome, Reported, RequestGroup, TransactionRequest};
 use crate::charge::reversal::{is_of, lost, reverses_charge_back};
-use crate::charge::{CaptureMode, Charge, FollowUpKind, approved_authorization, is_taken_back};
+use crate::charge::{Charge, FollowUpKind, approved_authorization, is_taken_back};
 use crate::id::TransactionRequestId;
 use crate::money::Amount;
 use crate::time::Timestamp;

@@ -1,23 +1,12 @@
 //! Who bears what a provider keeps for its services.
 
 use super::{Bears, Shares, Split};
-use crate::charge::Charge;
 use crate::id::SellerId;
 use crate::money::Amount;
 
-impl Charge {
-    /// Who bears how much of a fee of the provider; nobody named is the merchant. It depends on what was captured or paid
-    /// alone, so it is the same whenever a fee is settled.
-    pub fn fee_borne(&self, fee: i64) -> Vec<(Option<SellerId>, i64)> {
-        match &self.split {
-            None => vec![(None, fee)],
-            Some(split) => split.fee_borne(&split.charged(self.amount, self.original_amount), fee),
-        }
-    }
-}
-
 impl Split {
-    fn fee_borne(&self, charged: &Shares, fee: i64) -> Vec<(Option<SellerId>, i64)> {
+    /// Who bears how much of a fee for what was charged; nobody named is the merchant.
+    pub fn fee_borne(&self, charged: &Shares, fee: i64) -> Vec<(Option<SellerId>, i64)> {
         let shares = charged.sellers.iter().copied();
         let sellers: Vec<(Bears, Amount)> = self.rules.iter().map(|rule| rule.bears).zip(shares).collect();
         let parts = fee_parts(&sellers, charged.total(), fee);

@@ -10,21 +10,21 @@ mod revoked;
 
 use std::time::Duration;
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::attempt::{
     Approval, Asks, Gone, Outcome, RequestStatus, RequestType, TransactionRequest, never_arrived, unpaid,
 };
-use regente_domain::charge::explanation::{Considered, Explanation, Skipped, Stopped};
 use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::charge::{
-    CaptureMode, CardSource, Charge, ChargeEvent, ChargeState, ChargeStatus, Credit, EXPIRES_AFTER, Finish,
-    FollowUpKind, Means, Next, PayerSource, PaymentMethod, Pix, SecurityCode, StateFacts, StateName,
-    refused_voids,
+    CardSource, Charge, ChargeEvent, ChargeState, ChargeStatus, Credit, EXPIRES_AFTER, Finish, FollowUpKind,
+    Means, Next, PayerSource, PaymentMethod, Pix, SecurityCode, StateFacts, StateName, refused_voids,
 };
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::{Id, TransactionRequestId};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::explanation::{Considered, Explanation, Skipped, Stopped};
 use regente_domain::routing::{self, Hop};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;

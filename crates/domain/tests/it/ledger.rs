@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::attempt::{Asks, RequestType, TransactionRequest};
-use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalVerdict};
-use regente_domain::charge::{
-    CaptureMode, Charge, FollowUpKind, SecurityCode, SimulatedStatus, StateName, Transition,
-};
+use regente_domain::charge::{Charge, FollowUpKind, SecurityCode, SimulatedStatus, StateName, Transition};
 use regente_domain::currency::Currency;
 use regente_domain::id::SellerId;
 use regente_domain::ledger::{
@@ -18,6 +16,7 @@ use regente_domain::ledger::{
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
 use regente_domain::platform_fee::{FeeMethod, PlatformFee, Terms};
+use regente_domain::routing::explanation::Stopped;
 use regente_domain::settlement::{Kind, Moved, moved};
 use regente_domain::split::{Bears, SellerReturn, Share, Split, SplitRule, WholePercent};
 

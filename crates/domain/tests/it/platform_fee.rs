@@ -1,8 +1,8 @@
 //! What the platform keeps: which rule counts, and how much it is.
 
-use regente_domain::charge::PaymentType;
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::percentage::Percentage;
 use regente_domain::platform_fee::{FeeMethod, Fees, Terms};
 use regente_domain::time::Timestamp;

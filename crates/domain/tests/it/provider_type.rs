@@ -1,8 +1,8 @@
 use std::collections::HashSet;
 
 use regente_domain::card::Brand;
-use regente_domain::charge::PaymentType;
 use regente_domain::currency::Currency;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::problems::Problems;
 use regente_domain::provider_type::{Ability, AntiFraud, ProviderType};
 use serde_json::{Map, Value};

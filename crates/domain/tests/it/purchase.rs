@@ -9,8 +9,9 @@ mod whole;
 
 use std::time::Duration;
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::analysis::Standing;
-use regente_domain::charge::{CaptureMode, ChargeState, Held, OpenOperation, References, SecurityCode};
+use regente_domain::charge::{ChargeState, Held, OpenOperation, References, SecurityCode};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{ChargeId, Id};
 use regente_domain::money::Amount;

@@ -1,7 +1,7 @@
-use regente_domain::charge::explanation::{CircuitNote, Considered, Explanation, Skipped};
 use regente_domain::circuit::{Bounds, Circuit, CircuitState, Heard, OPEN_FOR};
 use regente_domain::id::{Id, ProviderId};
 use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::explanation::{CircuitNote, Considered, Explanation, Skipped};
 use regente_domain::routing::{self, Hop, around_open_circuits};
 use std::time::Duration;
 use uuid::Uuid;

@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::attempt::{
     Approval, Asks, Outcome, RequestType, TransactionRequest, never_arrived,
 };
 use regente_domain::charge::reversal::{Reversal, ReversalKind, ReversalVerdict};
-use regente_domain::charge::{CaptureMode, Charge, FollowUpKind};
+use regente_domain::charge::{Charge, FollowUpKind};
 use regente_domain::currency::Currency;
 use regente_domain::id::SellerId;
 use regente_domain::ledger::{Books, Entry, Movement, Source, Subject};

@@ -1,19 +1,18 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::attempt::{
     Approval, OpenReason, Outcome, RequestType, ToldBy, TransactionRequest, never_arrived, unanswered,
 };
-use regente_domain::charge::explanation::{CircuitNote, Considered, Explanation, Skipped, Stopped};
 use regente_domain::charge::timeline::{Attempt, Audience, Ended, Then, Timeline, tell};
-use regente_domain::charge::{
-    CaptureMode, CardSource, Charge, ChargeState, Credit, Held, OpenOperation, PaymentMethod,
-};
+use regente_domain::charge::{CardSource, Charge, ChargeState, Credit, Held, OpenOperation, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::id::{Id, ProviderId};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::explanation::{CircuitNote, Considered, Explanation, Skipped, Stopped};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 

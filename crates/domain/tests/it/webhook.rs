@@ -82,9 +82,9 @@ fn everything_does_not_mean_extensions() {
 #[test]
 fn the_end_of_a_purchase_has_an_event() {
     for status in [PurchaseStatus::Paid, PurchaseStatus::Failed, PurchaseStatus::Cancelled] {
-        let name = EventName::of_purchase(status);
+        let name = status.event();
         assert!(name.is_some());
         assert_eq!(name, EventName::parse(&format!("purchase.{}", status.word())));
     }
-    assert_eq!(EventName::of_purchase(PurchaseStatus::Pending), None);
+    assert_eq!(PurchaseStatus::Pending.event(), None);
 }

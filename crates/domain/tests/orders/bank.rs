@@ -1,9 +1,10 @@
 //! The books of two providers. What they decide is chosen by the checker; here is only what follows from it.
 
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::FollowUpKind;
 use regente_domain::charge::attempt::{Approval, Outcome, TransactionRequest};
 use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::charge::reversal::ReversalKind;
-use regente_domain::charge::{CaptureMode, FollowUpKind};
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;

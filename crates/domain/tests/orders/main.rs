@@ -18,15 +18,14 @@ mod world;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use regente_domain::charge::explanation::{Considered, Explanation};
-use regente_domain::charge::{
-    CaptureMode, CardSource, Charge, Credit, PayerSource, PaymentMethod, Pix, References,
-};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::{CardSource, Charge, Credit, PayerSource, PaymentMethod, Pix, References};
 use regente_domain::currency::Currency;
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::purchase::{Noted, Phase, Purchase, RESULT_WITHIN, Slot};
+use regente_domain::routing::explanation::{Considered, Explanation};
 use regente_domain::time::Timestamp;
 use serde_json::Map;
 use stateright::{Checker, Model};

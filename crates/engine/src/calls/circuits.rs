@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use regente_domain::charge::explanation::{Considered, Explanation};
 use regente_domain::circuit::{Bounds, Circuit, CircuitProbe, CircuitState, Heard};
 use regente_domain::id::ProviderId;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing;
+use regente_domain::routing::explanation::{Considered, Explanation};
 use regente_providers::outcome::Answer;
 use regente_providers::provider::Providers;
 use regente_providers::request::Call;

@@ -5,9 +5,10 @@ use jiff::civil::Date;
 use regente_domain::boleto::{LateCharges, latest_due_date, usual_due_date};
 use regente_domain::charge::{
     AdditionalInfo, Boleto, CardSource, Credit, Debit, Drip, DripTerms, Nupay, PayerSource, PaymentMethod,
-    PaymentType, Picpay, Pix, Recurrence, Voucher, WalletPayment,
+    Picpay, Pix, Recurrence, Voucher, WalletPayment,
 };
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use serde_json::Value;
 
 use super::source::AddressRule;

@@ -1,10 +1,12 @@
 //! What is ordered, and by whom.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::{CaptureMode, PaymentType, References};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::References;
 use regente_domain::currency::Currency;
 use regente_domain::id::{ClientId, CustomerId, MerchantId, PurchaseId, SessionId, TokenId};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::purchase::Purchase;
 use regente_domain::session::Session;
 use regente_domain::split::SplitRule;

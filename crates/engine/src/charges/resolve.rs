@@ -8,13 +8,13 @@ mod payer;
 use std::sync::Arc;
 
 use regente_domain::charge::analysis::Screening;
-use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{Charge, PaymentMethod, References};
 use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, MerchantId, of};
 use regente_domain::money::Amount;
 use regente_domain::purchase::Change;
 use regente_domain::routing::Needs;
+use regente_domain::routing::explanation::Explanation;
 use regente_domain::seller::Seller;
 use regente_domain::split::{Split, SplitRule};
 use regente_domain::time::Timestamp;

@@ -7,9 +7,8 @@
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::later_of;
 use regente_domain::id::WebhookId;
-use regente_domain::time::Timestamp;
+use regente_domain::time::{Timestamp, later_of};
 use regente_domain::webhook::schedule::KEY_OVERLAP_MAX;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::jobs::Job;

@@ -4,6 +4,7 @@
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus};
 use regente_domain::id::{ChargeId, ClientId, Id};
+use regente_domain::seller::SellerStatus;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EventName;
 use regente_store::deliveries::{Delivery, DueDelivery};
@@ -222,7 +223,9 @@ struct Envelope<'a> {
 /// The bytes to send: always the same for one delivery, but for the data of a seller, which is not stored with its event.
 pub(super) async fn body(app: &App, due: &DueDelivery) -> Result<Vec<u8>, Error> {
     let news = match EventName::parse(&due.delivery.event) {
-        Some(name) if name.is_seller_status() => Some(sellers::told(app, &due.snapshot).await?.to_string()),
+        Some(name) if SellerStatus::of_event(name).is_some() => {
+            Some(sellers::told(app, &due.snapshot).await?.to_string())
+        }
         Some(_) | None => None,
     };
     enveloped(&due.delivery, news.as_deref().unwrap_or(&due.snapshot)).map_err(Error::internal)

@@ -1,8 +1,8 @@
 //! A session as answers and events show it (`docs/interface/sessions.md#record`).
 
-use regente_domain::charge::PaymentType;
 use regente_domain::id::{ClientId, MerchantId, SessionId};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::session::{Item, OfferedMethod, Session};
 use regente_domain::time::Timestamp;
 use regente_domain::vendor::NamedVendor;

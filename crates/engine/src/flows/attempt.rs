@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::attempt::{
     Approval, OpenReason, Outcome, Reported, RequestGroup, ToldBy, TransactionRequest, unanswered,
 };
 use regente_domain::charge::authentication::Authenticated;
-use regente_domain::charge::{CaptureMode, Charge, FollowUpKind, TakenBack};
+use regente_domain::charge::{Charge, FollowUpKind, TakenBack};
 use regente_domain::decline::{Decline, Reason};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;

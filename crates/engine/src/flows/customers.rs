@@ -9,10 +9,9 @@ pub mod erasure;
 pub mod payer;
 mod record;
 
-use regente_domain::charge::later_of;
 use regente_domain::customer::{Address, Case, Document, HasDocument, decide};
 use regente_domain::id::{ClientId, CustomerId, Id, of};
-use regente_domain::time::Timestamp;
+use regente_domain::time::{Timestamp, later_of};
 use regente_store::customers::{self, CustomerKeys, StoredCustomer};
 use regente_store::{Batch, sessions};
 use serde::{Deserialize, Serialize};

@@ -4,9 +4,10 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::attempt::{Asks, RequestGroup, RequestType, TransactionRequest};
-use regente_domain::charge::{self, Charge, Ended, FollowUpKind, FollowUpRefusal, PaymentType};
+use regente_domain::charge::{self, Charge, Ended, FollowUpKind, FollowUpRefusal};
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::split::SellerReturn;
 use regente_providers::request::{FollowUp, Held, Operation};
 use regente_store::purchases::{self, PurchaseVersion};

@@ -12,7 +12,6 @@ use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, TokenId};
 use regente_domain::purchase::{Advance, Change, Next, Phase, Purchase, Seen, Slot};
 use regente_domain::time::Timestamp;
-use regente_domain::webhook::EventName;
 use regente_store::charges::{self, ChargeFilter, Direction};
 use regente_store::events::NewEvent;
 use regente_store::purchases::{PurchaseVersion, StoredPurchase};
@@ -202,7 +201,7 @@ fn announce(
     now: Timestamp,
 ) -> Result<(), Error> {
     let (purchase, status) = (&step.purchase, step.purchase.status());
-    let reached = EventName::of_purchase(status).filter(|_| status != stored.purchase.status());
+    let reached = status.event().filter(|_| status != stored.purchase.status());
     let Some(name) = reached else { return Ok(()) };
     let view = cards.show(purchase).for_others();
     let event = NewEvent {

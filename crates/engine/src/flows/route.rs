@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::analysis::{Feeding, Progress, Rules, Screening};
-use regente_domain::charge::explanation::Explanation;
-use regente_domain::charge::{CaptureMode, PaymentType};
 use regente_domain::id::{ClientId, MerchantId};
+use regente_domain::payment_type::PaymentType;
+use regente_domain::routing::explanation::Explanation;
 use regente_domain::routing::{self, Candidate, Needs, SellersThere};
 use regente_domain::seller::Seller;
 use regente_providers::provider::Providers;

@@ -9,12 +9,11 @@ pub mod reviews;
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, MerchantId, ProviderId, SellerId};
 use regente_domain::seller::data::{Marks, SellerData};
 use regente_domain::seller::document::SellerDocument;
 use regente_domain::seller::{Link, ReasonType, Seller, Switch};
-use regente_domain::time::Timestamp;
+use regente_domain::time::{Timestamp, later_of};
 use regente_store::merchants::{self, MerchantWithProviders};
 use regente_store::providers::Provider;
 use regente_store::sellers::{self as rows, StoredSeller};

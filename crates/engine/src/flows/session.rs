@@ -7,10 +7,11 @@ pub mod opened;
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
+use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::reversal::refunds_reverted;
-use regente_domain::charge::{Charge, PaymentType};
 use regente_domain::id::{ChargeId, ClientId, SessionId};
+use regente_domain::payment_type::PaymentType;
 use regente_domain::session::cards::CardRefused;
 use regente_domain::session::payment::{Payment, PaymentState};
 use regente_domain::session::{Advance, NotPayable, Place, Session, SessionStatus};

@@ -1,10 +1,9 @@
 //! Vendors: opens and seals what is known of them, and finds the vendor of a charge
 //! (`docs/interface/vendors.md#charges`).
 
-use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, VendorId};
 use regente_domain::provider_type::ProviderType;
-use regente_domain::time::Timestamp;
+use regente_domain::time::{Timestamp, later_of};
 use regente_domain::vendor::{NamedVendor, VendorData};
 use regente_providers::request::VendorDetails;
 use regente_store::sealed::Sealed;

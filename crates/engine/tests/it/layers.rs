@@ -1,10 +1,138 @@
-//! The modules of the engine and of the server stand in layers: each imports only what stands above it in its table. An
+//! The modules of each crate stand in layers: each imports only what stands above it in its table. An
 //! import in the other direction is a circle, or the beginning of one. Where a table lists what is inside a folder, that
 //! is in order too; in any other folder the files may import each other.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// The domain, from the top down.
+const DOMAIN: &[&str] = &[
+    "time",
+    "id",
+    "actor",
+    "backoff",
+    "business_days",
+    "local_day",
+    "currency",
+    "money",
+    "percentage",
+    "mcc",
+    "country",
+    "text",
+    "problems",
+    "words",
+    "capture_mode",
+    "payment_type",
+    "br_code",
+    "boleto",
+    "customer",
+    "decline",
+    "card",
+    "provider_type",
+    "circuit",
+    "routing",
+    "platform_fee",
+    "split",
+    "vendor",
+    "webhook",
+    "charge",
+    "ledger",
+    "settlement",
+    "token",
+    "credential",
+    "scope",
+    "idempotency",
+    "merchant",
+    "purchase",
+    "seller",
+    "session",
+    "settings",
+];
+
+/// The store, from the top down: values and batches, the two databases, the store of both, then one name for each resource.
+const STORE: &[&str] = &[
+    "value",
+    "error",
+    "admission",
+    "commit_groups",
+    "sql",
+    "batch",
+    "row",
+    "sums",
+    "group",
+    "fuse",
+    "stand_in",
+    "driver",
+    "migrate",
+    "newest",
+    "postgres",
+    "data_keys::stored",
+    "sqlite",
+    "store",
+    "spans",
+    "fold",
+    "readable",
+    "accounts",
+    "expiring",
+    "document",
+    "sealed",
+    "audit",
+    "counters",
+    "ledger",
+    "transaction_requests",
+    "charges",
+    "cards",
+    "clients",
+    "credentials",
+    "customers",
+    "data_keys",
+    "events",
+    "webhooks",
+    "deliveries",
+    "listeners",
+    "authentication_setups",
+    "held_security_codes",
+    "idempotency",
+    "jobs",
+    "providers",
+    "merchants",
+    "money",
+    "provider_notifications",
+    "purchases",
+    "registration_reviews",
+    "seller_documents",
+    "sellers",
+    "sessions",
+    "settings",
+    "tokens",
+    "vendors",
+    "wallet_payments",
+    "testing",
+];
+
+/// The providers, from the top down.
+const PROVIDERS: &[&str] = &[
+    "authentication::data",
+    "authentication::proof",
+    "division",
+    "request",
+    "outcome",
+    "shown_text",
+    "http_client",
+    "authentication",
+    "anti_fraud",
+    "notification",
+    "seller",
+    "staged",
+    "provider",
+    "adyen",
+    "pagarme_v5",
+    "stripe",
+    "sandbox",
+    "own_provider",
+];
 
 /// The engine, from the top down. The names on one line may import each other.
 const ENGINE: &[&str] = &[
@@ -158,6 +286,21 @@ const NOT_FOR_THE_ENGINE: [&str; 7] =
     ["axum", "utoipa", "tower", "hyper", "clap", "config", "metrics-exporter-prometheus"];
 
 #[test]
+fn the_domain_imports_only_upwards() {
+    assert_layers("domain", DOMAIN);
+}
+
+#[test]
+fn the_store_imports_only_upwards() {
+    assert_layers("store", STORE);
+}
+
+#[test]
+fn the_providers_import_only_upwards() {
+    assert_layers("providers", PROVIDERS);
+}
+
+#[test]
 fn the_engine_imports_only_upwards() {
     assert_layers("engine", ENGINE);
 }
@@ -178,27 +321,64 @@ fn the_engine_knows_no_interface() {
     }
 }
 
+/// A test of the test: in each crate, a file at the top that imports what stands at the bottom.
+#[test]
+fn an_import_downwards_is_found_in_each_crate() {
+    for (name, layers) in [
+        ("domain", DOMAIN),
+        ("store", STORE),
+        ("providers", PROVIDERS),
+        ("engine", ENGINE),
+        ("server", SERVER),
+    ] {
+        let (top, bottom) = (layers[0], layers[layers.len() - 1]);
+        let file = format!("{}/planted.rs", top.replace("::", "/"));
+        let planted = (crates().join(name).join("src").join(&file), format!("use crate::{bottom}::Any;"));
+        let wrong = wrong_imports(name, layers, &[planted]);
+        let told = format!("{name}/src/{file}:1 imports {bottom}::Any, but {bottom} stands below {top}\n");
+        assert_eq!(wrong, told);
+    }
+}
+
 fn assert_layers(name: &str, layers: &[&str]) {
     let root = crates().join(name).join("src");
     for module in layers.iter().flat_map(|layer| layer.split(' ')) {
         let file = root.join(module.replace("::", "/")).with_extension("rs");
         assert!(file.is_file(), "{module} has a layer, but no file");
     }
+    let files: Vec<_> =
+        files_in(&root).into_iter().map(|file| (file.clone(), fs::read_to_string(file).unwrap())).collect();
+    let wrong = wrong_imports(name, layers, &files);
+    assert!(wrong.is_empty(), "imports against the order of the layers:\n{wrong}");
+}
+
+/// A line for each import of the files, each with its text, that leads downwards.
+fn wrong_imports(name: &str, layers: &[&str], files: &[(PathBuf, String)]) -> String {
+    let root = crates().join(name).join("src");
+    let named_by_the_crate = re_exports_of(&root);
     let mut wrong = String::new();
-    for file in files_in(&root) {
+    for (file, text) in files {
         let module = module_of(file.strip_prefix(&root).unwrap());
         if matches!(module[0].as_str(), "lib" | "main") {
             continue;
         }
         let own = layer_of(&module, layers).unwrap_or_else(|| panic!("{} has no layer", module.join("::")));
-        for (line, imported) in imports_of(&fs::read_to_string(&file).unwrap(), &module) {
-            let Some(layer) = layer_of(&imported, layers).filter(|layer| *layer > own) else { continue };
+        for (line, imported) in imports_of(text, &module) {
+            let imported = named_by_the_crate.get(imported.as_slice()).unwrap_or(&imported);
+            let Some(layer) = layer_of(imported, layers).filter(|layer| *layer > own) else { continue };
             let (file, path) = (file.strip_prefix(crates()).unwrap().display(), imported.join("::"));
             let (below, above) = (layers[layer], layers[own]);
             writeln!(wrong, "{file}:{line} imports {path}, but {below} stands below {above}").unwrap();
         }
     }
-    assert!(wrong.is_empty(), "imports against the order of the layers:\n{wrong}");
+    wrong
+}
+
+/// What `lib.rs` shows of its modules under a name of the crate's own: `crate::Store` stands where `store::Store` does.
+fn re_exports_of(root: &Path) -> HashMap<Vec<String>, Vec<String>> {
+    let text = fs::read_to_string(root.join("lib.rs")).unwrap();
+    let shown = text.split("pub use ").skip(1).flat_map(paths_of);
+    shown.filter_map(|path| Some((vec![path.last()?.clone()], path))).collect()
 }
 
 /// The place of the longest name in the table that the path begins with.

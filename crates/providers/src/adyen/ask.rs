@@ -1,6 +1,7 @@
 //! From a call to the request that carries it out. Pure.
 
-use regente_domain::charge::{Boleto, CaptureMode, PaymentMethod};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::{Boleto, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::decline::Decline;
 use regente_domain::money::Amount;

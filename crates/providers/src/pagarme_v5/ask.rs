@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use regente_domain::boleto::{Fine, FineRate, Interest, InterestRate, LateCharges};
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::authentication::LiabilityShift;
-use regente_domain::charge::{Boleto, CaptureMode, Credit, PaymentMethod, Pix, Recurrence};
+use regente_domain::charge::{Boleto, Credit, PaymentMethod, Pix, Recurrence};
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use serde_json::Number;

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use regente_domain::boleto::{Barcode, Fine, FineRate, Interest, InterestRate, IssuedBoleto, LateCharges};
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use regente_domain::charge::ChargeStatus;
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
@@ -21,7 +22,6 @@ use crate::anti_fraud::{
     Analysis, AnalysisFailure, AnalysisInquiry, AntiFraud, AntiFraudAdapter, Feeding, Verdict,
 };
 use crate::outcome::UnknownReason;
-use crate::provider::BoxFuture;
 use crate::request::TestOverrides;
 
 /// The score of an approval and of a reproval.

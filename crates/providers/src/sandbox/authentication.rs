@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use futures_util::future::BoxFuture;
 use regente_domain::card::CardNumber;
 use regente_domain::charge::authentication::{
     Authenticated, Found, LiabilityShift, Purpose, not_authenticated,
@@ -25,7 +26,6 @@ use super::transaction_log::{AuthenticatedAt, AuthenticationEntry, Decision, Tes
 use super::{Plans, Sandbox, spoil};
 use crate::authentication::Proof;
 use crate::outcome::{Approval, Finding, Pending, UnknownReason};
-use crate::provider::BoxFuture;
 use crate::request::{Authorization, Call, Operation, TestOverrides};
 
 mod server;

@@ -4,9 +4,9 @@
 //! there.
 
 use regente_domain::card::{CardNumber, Cvv, Expiry};
-use regente_domain::charge::PaymentType;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 
 use crate::outcome::{Approval, Pending};
 use crate::request::{Authorization, Call, CardDetails, FollowUp, Instrument, Operation};

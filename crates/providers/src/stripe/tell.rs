@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use regente_domain::boleto::{Barcode, IssuedBoleto, LateCharges};
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::attempt::Approval;
 use regente_domain::decline::{Decline, DeclinedCode, Retry};
 use regente_domain::local_day::day_of;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_providers::anti_fraud::{
     Analysis, AnalysisFailure, AnalysisInquiry, Analyst, AntiFraud, AntiFraudProviders, Feeding, Verdict,
 };
-use regente_providers::provider::BoxFuture;
 use regente_providers::request::{Credentials, Instrument, Mode};
 use serde_json::{Map, Number, json};
 use tokio::time::{Instant, sleep};

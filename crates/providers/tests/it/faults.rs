@@ -1,9 +1,9 @@
 //! The fault plan: what it refuses to be, and what it does.
 
-use regente_domain::charge::PaymentType;
 use regente_domain::currency::Currency;
 use regente_domain::decline::{DeclinedCode, Reason};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_providers::outcome::Answer;
 use regente_providers::provider::Providers;
 use regente_providers::request::{Authorization, Call, Operation};

@@ -1,6 +1,6 @@
 //! The options of a registration: their form is checked by the type, their meaning by the adapter.
 
-use regente_domain::charge::PaymentType;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ProviderType;
 use regente_providers::sandbox::TransactionLog;
 use serde_json::{Value, json};

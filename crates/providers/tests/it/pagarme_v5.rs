@@ -3,7 +3,8 @@
 
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use regente_domain::charge::{CaptureMode, PayerSource, PaymentMethod, Pix};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::{PayerSource, PaymentMethod, Pix};
 use regente_domain::country::Country;
 use regente_domain::customer::{Address, Document};
 use regente_domain::id::Id;

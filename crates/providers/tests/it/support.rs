@@ -1,12 +1,14 @@
 //! What the tests share: calls with the parts that matter, and a simulator with known settings.
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::charge::authentication::LiabilityShift;
-use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod, PaymentType};
+use regente_domain::charge::{CardSource, Credit, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::decline::Decline;
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval};

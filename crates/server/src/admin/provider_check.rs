@@ -4,13 +4,15 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::authentication::LiabilityShift;
-use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod, PaymentType};
+use regente_domain::charge::{CardSource, Credit, PaymentMethod};
 use regente_domain::country::Country;
 use regente_domain::currency::Currency;
 use regente_domain::customer::Document;
 use regente_domain::id::{ClientId, Id, ProviderId};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::time::Timestamp;
 use regente_engine::flows::stored_notification::events_of;
 use regente_providers::notification::{EventSubject, ProviderEvent};

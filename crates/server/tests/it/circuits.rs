@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use regente_domain::charge::explanation::{CircuitNote, Explanation, Skipped};
 use regente_domain::circuit::OPEN_FOR;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::explanation::{CircuitNote, Explanation, Skipped};
 use regente_store::charges;
 use serde_json::{Value, json};
 

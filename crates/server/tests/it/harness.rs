@@ -14,6 +14,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode};
+use futures_util::future::BoxFuture;
 use regente::access::{self, NewClient};
 use regente::api::router::router;
 use regente::app::{App, Parts, no_credentials};
@@ -55,7 +56,7 @@ use regente_providers::notification::{
 };
 use regente_providers::outcome::{Answer, Probe};
 use regente_providers::own_provider::{self, OwnProviderOptions};
-use regente_providers::provider::{Adapter, BoxFuture, Provider, Providers};
+use regente_providers::provider::{Adapter, Provider, Providers};
 use regente_providers::request::{Call, CardDetails, Inquiry, Operation, OperationKind};
 use regente_providers::sandbox::{
     CardholderAnswer, CardholderBooks, CardholderQuestion, Notice, Outbox, SIGNATURE_HEADER, Sandbox,

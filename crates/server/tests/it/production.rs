@@ -1,7 +1,7 @@
 //! Production asks no simulator for new payments, unless a setting allows it (`docs/interface/provider-types.md#simulators`).
 
-use regente_domain::charge::explanation::Skipped;
 use regente_domain::provider_type::Simulators;
+use regente_domain::routing::explanation::Skipped;
 use regente_engine::settings::Mode;
 use serde_json::{Value, json};
 

@@ -11,13 +11,14 @@ pub(crate) mod unknown;
 use std::time::Duration;
 
 use axum::http::Method;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::authentication::LiabilityShift;
-use regente_domain::charge::explanation::Stopped;
-use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod};
+use regente_domain::charge::{CardSource, Credit, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::id::Id;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::explanation::Stopped;
 use regente_domain::time::Timestamp;
 use regente_engine::jobs::Worker;
 use regente_providers::outcome::Answer;

@@ -12,12 +12,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use regente::sandbox_provider::{Access, serve};
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::card::{CardNumber, Cvv, Expiry};
 use regente_domain::charge::authentication::LiabilityShift;
-use regente_domain::charge::{CaptureMode, CardSource, Credit, PaymentMethod, PaymentType};
+use regente_domain::charge::{CardSource, Credit, PaymentMethod};
 use regente_domain::currency::Currency;
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{Answer, Approval, Finding, Probe, UnknownReason};

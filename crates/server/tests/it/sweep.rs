@@ -7,7 +7,7 @@ mod status;
 use std::time::Duration;
 
 use axum::http::Method;
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use serde_json::{Value, json};
 
 use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};

@@ -1,10 +1,10 @@
 //! The version of a charge is its lock: a decision about an older version is not written.
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::{Charge, ChargeState};
 use regente_domain::id::ChargeId;
 use regente_domain::provider_type::ProviderType;
+use regente_domain::routing::explanation::Stopped;
 use regente_store::{Batch, Commit, charges};
 use serde_json::json;
 

@@ -1,16 +1,18 @@
 //! Reads and writes the document of a charge: its members without a column. This release writes format 2, and also
 //! reads format 1, which holds the facts of every payment method in one place and has no position in the route.
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::analysis::Screening;
 use regente_domain::charge::authentication::Authentication;
-use regente_domain::charge::explanation::Explanation;
 use regente_domain::charge::{
-    CaptureMode, CardSource, Charge, Credit, OpenOperation, PaidOtherwise, PaymentMethod, PaymentType,
-    Recurrence, References, SecurityCode, StateFacts, Voucher,
+    CardSource, Charge, Credit, OpenOperation, PaidOtherwise, PaymentMethod, Recurrence, References,
+    SecurityCode, StateFacts, Voucher,
 };
 use regente_domain::id::{Id, PurchaseId, SessionId, of};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::routing;
+use regente_domain::routing::explanation::Explanation;
 use regente_domain::split::Split;
 use regente_domain::vendor::NamedVendor;
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{StoredCharge, columns, from_row};
 use crate::counters::{self, Count, CounterFilter, is_counted};
-use crate::spans::END_OF_TIME;
+use crate::spans::{Direction, END_OF_TIME};
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
@@ -103,15 +103,6 @@ sql! {
     COUNT_CHARGES_BY_ORDER = count!(by!(of_order!()));
     /// Counts the charges of these sessions.
     COUNT_CHARGES_BY_SESSION = count!(by!(of_session!()));
-}
-
-/// Oldest or newest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Oldest first.
-    Ascending,
-    /// Newest first.
-    Descending,
 }
 
 /// The filter of a list of charges. An absent member means all.

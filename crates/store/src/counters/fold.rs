@@ -3,9 +3,9 @@
 use regente_domain::id::MerchantId;
 
 use crate::fold::{Summed, Sums};
-use crate::group::ADD_TO_COUNTER;
 use crate::row::Row;
 use crate::sql::Sql;
+use crate::sums::ADD_TO_COUNTER;
 use crate::value::Args;
 use crate::{StoreError, args, sql};
 

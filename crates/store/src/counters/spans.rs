@@ -9,8 +9,7 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 
 use super::{CounterFilter, is_counted};
-use crate::charges::Direction;
-use crate::spans::{LENGTHS, PARTS, Run, UNFOLDED, cover, first_hour, listed};
+use crate::spans::{Direction, LENGTHS, PARTS, Run, UNFOLDED, cover, first_hour, listed};
 use crate::{Store, StoreError, args, sql};
 
 // `CROSS JOIN` makes SQLite begin with the wanted spans. `IS TRUE` keeps it from using the primary key, by which it would

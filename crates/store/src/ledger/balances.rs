@@ -7,9 +7,10 @@ use regente_domain::ledger::{Account, Purpose};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 
-use super::{NOBODY, account, purposes_of_sellers};
+use super::{account, purposes_of_sellers};
 use crate::row::Row;
 use crate::spans::{END_OF_TIME, cover, listed};
+use crate::sums::{Halves, NOBODY};
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 
@@ -101,19 +102,6 @@ macro_rules! summed {
 }
 
 sql! {
-    /// Adds to the balance of an account in an hour. Each writer has its own stripe, so that writers never wait for the
-    /// same row.
-    pub(crate) ADD_TO_BALANCE = "
-        INSERT INTO ledger_balances (client_id, hour, merchant_id, provider_type, currency, purpose, seller_id, stripe,
-            n, debits_high, debits_low, credits_high, credits_low)
-        VALUES (:client_id, :hour, :merchant_id, :provider_type, :currency, :purpose, :seller_id, :stripe,
-            :n, :debits_high, :debits_low, :credits_high, :credits_low)
-        ON CONFLICT (client_id, hour, merchant_id, provider_type, currency, purpose, seller_id, stripe)
-        DO UPDATE SET n = ledger_balances.n + excluded.n,
-            debits_high = ledger_balances.debits_high + excluded.debits_high,
-            debits_low = ledger_balances.debits_low + excluded.debits_low,
-            credits_high = ledger_balances.credits_high + excluded.credits_high,
-            credits_low = ledger_balances.credits_low + excluded.credits_low";
     /// A page of the accounts with entries, each with its sums.
     LEDGER_BALANCES = concat!("SELECT ", key!(), ", CAST(SUM(n) AS BIGINT) AS n,
             CAST(SUM(debits_high) AS BIGINT) AS debits_high, CAST(SUM(debits_low) AS BIGINT) AS debits_low,
@@ -166,40 +154,6 @@ pub struct Counted {
     pub accounts: i64,
     /// Entries, each once for each of its accounts that is counted.
     pub entries: i64,
-}
-
-/// A sum of amounts as the sums of their upper and of their lower 32 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Halves {
-    high: i64,
-    low: i64,
-}
-
-impl Halves {
-    const LOW_BITS: u32 = 32;
-
-    /// What a commit adds fits easily.
-    pub(crate) fn of(total: i128) -> Self {
-        let high = total >> Self::LOW_BITS;
-        let low = total - (high << Self::LOW_BITS);
-        Self { high: i64::try_from(high).unwrap_or(i64::MAX), low: i64::try_from(low).unwrap_or(0) }
-    }
-
-    pub(crate) fn total(self) -> i128 {
-        (i128::from(self.high) << Self::LOW_BITS) + i128::from(self.low)
-    }
-
-    pub(super) const fn plus(self, other: Self) -> Self {
-        Self { high: self.high + other.high, low: self.low + other.low }
-    }
-
-    pub(super) const fn negative(self) -> Self {
-        Self { high: -self.high, low: -self.low }
-    }
-
-    pub(super) fn read(row: &Row, high: &str, low: &str) -> Result<Self, StoreError> {
-        Ok(Self { high: row.get(high)?, low: row.get(low)? })
-    }
 }
 
 impl AccountFilter {
@@ -264,22 +218,4 @@ fn from_row(row: &Row) -> Result<Balance, StoreError> {
         debits: Halves::read(row, "debits_high", "debits_low")?.total(),
         credits: Halves::read(row, "credits_high", "credits_low")?.total(),
     })
-}
-
-/// Adds the columns that name an account.
-pub(crate) fn with_account(args: Args, account: &Account) -> Args {
-    let Account { merchant_id, provider_type, currency, purpose, seller_id } = *account;
-    args.with("merchant_id", merchant_id)
-        .with("provider_type", provider_type.code())
-        .with("currency", currency.code())
-        .with("purpose", purpose.word())
-        .with("seller_id", seller_id.unwrap_or(NOBODY))
-}
-
-/// Adds the columns of what was debited and credited.
-pub(crate) fn with_sums(args: Args, debits: Halves, credits: Halves) -> Args {
-    args.with("debits_high", debits.high)
-        .with("debits_low", debits.low)
-        .with("credits_high", credits.high)
-        .with("credits_low", credits.low)
 }

@@ -6,8 +6,9 @@ use regente_domain::id::ClientId;
 use regente_domain::ledger::Account;
 
 use super::balances::{key, side, sums};
-use super::{NOBODY, account, currency, purposes_of_sellers};
+use super::{account, currency, purposes_of_sellers};
 use crate::spans::{LENGTHS, Run, listed};
+use crate::sums::NOBODY;
 use crate::{Store, StoreError, args, sql};
 
 macro_rules! differ {

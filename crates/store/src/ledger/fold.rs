@@ -3,10 +3,11 @@
 use regente_domain::ledger::Account;
 
 use super::account;
-use super::balances::{ADD_TO_BALANCE, Halves, key, sums, with_account, with_sums};
+use super::balances::{key, sums};
 use crate::fold::{Summed, Sums};
 use crate::row::Row;
 use crate::sql::Sql;
+use crate::sums::{ADD_TO_BALANCE, Halves, with_account, with_sums};
 use crate::value::Args;
 use crate::{StoreError, sql};
 

@@ -9,7 +9,7 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use super::{AccountFilter, columns, count_accounts, from_row};
-use crate::charges::Direction;
+use crate::spans::Direction;
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, sql};
 

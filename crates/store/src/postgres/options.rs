@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::connector;
 use crate::admission::Room;
+use crate::commit_groups::CommitGroups;
 use crate::error::StoreError;
 
 /// Options of a PostgreSQL database. [`PostgresOptions::new`] gives the defaults.
@@ -34,15 +35,6 @@ pub struct PostgresOptions {
     pub connect_timeout: Duration,
     /// The places for concurrent changes.
     pub room: Room,
-}
-
-/// Which batches share a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommitGroups {
-    /// Any: the fewest commits on one server.
-    Mixed,
-    /// Those of one client: for a database distributed by client, where a transaction may touch only one.
-    ByClient,
 }
 
 /// What protects a connection on its way to the server.

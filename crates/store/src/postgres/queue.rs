@@ -7,7 +7,7 @@ use regente_domain::id::ClientId;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use super::options::CommitGroups;
+use crate::commit_groups::CommitGroups;
 use crate::error::StoreError;
 use crate::group::Work;
 

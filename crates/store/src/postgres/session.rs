@@ -16,9 +16,10 @@ use tokio_postgres::{Client, Error, Statement};
 
 use super::connector::Connector;
 use super::failure;
-use super::options::{CommitGroups, PostgresOptions};
+use super::options::PostgresOptions;
 use super::stages::{Stage, stages};
 use super::values;
+use crate::commit_groups::CommitGroups;
 use crate::error::{Commit, StoreError};
 use crate::group::{Answer, BoundStep, Failure, Work, tally};
 use crate::sql::{DatabaseKind, Many, Sql};

@@ -8,8 +8,8 @@ use std::error::Error;
 use bytes::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
-use super::options::CommitGroups;
 use crate::batch::Rows;
+use crate::commit_groups::CommitGroups;
 use crate::group::{BoundStep, Failure, Work};
 use crate::sql::{Many, Sql};
 use crate::value::Value;

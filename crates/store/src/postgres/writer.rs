@@ -12,9 +12,9 @@ use super::connector::Connector;
 use super::options::PostgresOptions;
 use super::queue::Queue;
 use super::session::{Ended, Session};
+use crate::driver::CommitCounts;
 use crate::error::{Commit, StoreError};
 use crate::group::{Answer, Failure, Work};
-use crate::store::CommitCounts;
 
 /// Most tries of a batch that loses races (deadlocks).
 const RACES_MAX: usize = 5;

@@ -11,8 +11,8 @@ use rusqlite::Connection;
 
 use super::failure;
 use super::options::SqliteOptions;
+use crate::driver::Emptied;
 use crate::error::StoreError;
-use crate::store::Emptied;
 
 /// Bytes of the log for each page besides the page itself.
 const FRAME_HEADER_BYTES: u64 = 24;

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 use super::backup::{BackupError, Unfinished, sync_folder_of};
 use super::statements::Statements;
 use super::{connection, failure, migrate};
-use crate::data_keys::{self, ALL_DATA_KEYS, KEEP_DATA_KEY, KeyState, StoredDataKey};
+use crate::data_keys::stored::{self, ALL_DATA_KEYS, KEEP_DATA_KEY, KeyState, StoredDataKey};
 use crate::error::StoreError;
 use crate::migrate::MIGRATIONS;
 use crate::newest::{self, NEWEST_AUDIT_ENTRY, NEWEST_CHARGE, Newest};
@@ -198,7 +198,7 @@ fn examine(backup: &Path, path: &Path, bytes: u64, now: Timestamp) -> Result<Sta
 }
 
 fn data_keys_in(connection: &Connection) -> Result<Vec<StoredDataKey>, StoreError> {
-    rows(connection, &ALL_DATA_KEYS)?.iter().map(data_keys::from_row).collect()
+    rows(connection, &ALL_DATA_KEYS)?.iter().map(stored::from_row).collect()
 }
 
 fn rows(connection: &Connection, sql: &'static Sql) -> Result<Vec<Row>, StoreError> {

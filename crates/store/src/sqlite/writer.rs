@@ -12,10 +12,10 @@ use super::connection::FileLock;
 use super::failure;
 use super::options::SqliteOptions;
 use super::statements::Statements;
+use crate::driver::CommitCounts;
 use crate::error::{Commit, Refusal, RefusalKind, StoreError};
 use crate::group::{Answer, BoundStep, Failure, Work, tally};
 use crate::sql::DatabaseKind;
-use crate::store::CommitCounts;
 
 /// The one writer has one stripe of sums.
 const STRIPE: i64 = 0;

@@ -1,7 +1,8 @@
 //! The groups of request types. What is done with a request depends on its group, and rarely on more: decisions match
 //! [`RequestGroup`], so that a new type is added to the words and here alone.
 
-use crate::charge::{CaptureMode, FollowUpKind};
+use crate::capture_mode::CaptureMode;
+use crate::charge::FollowUpKind;
 
 use super::RequestType;
 

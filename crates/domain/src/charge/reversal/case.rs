@@ -1,11 +1,10 @@
 //! The cases of a charge: each may end several times, and its last end counts, in whatever order the ends are heard.
 
 use crate::money::Amount;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, later_of};
 
 use super::{Reversal, ReversalKind};
 use crate::charge::attempt::{Reported, RequestGroup, RequestType, TransactionRequest};
-use crate::charge::later_of;
 
 impl ReversalKind {
     /// Whether its case is decided with it, for the time being.

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use crate::capture_mode::CaptureMode;
 use crate::charge::attempt::{
     AuthenticationStep, OpenReason, Reported, RequestGroup, RequestType, RiskStep, ToldBy,
 };
-use crate::charge::explanation::{CircuitNote, Skipped, Stopped};
-use crate::charge::{CaptureMode, Charge, ChargeState, FollowUpKind, Held, PaidOtherwise};
+use crate::charge::{Charge, ChargeState, FollowUpKind, Held, PaidOtherwise};
 use crate::decline::Decline;
 use crate::money::Amount;
+use crate::routing::explanation::{CircuitNote, Skipped, Stopped};
 
 use super::{Candidate, Ended, Named, Then, Timeline, TimelineStep};
 

@@ -5,12 +5,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use crate::charge::words::words;
 use crate::country::Country;
 use crate::problems::Problems;
 use crate::seller::data::{AccountType, HolderType, SellerData, TransferInterval};
 use crate::seller::document::DocumentKind;
 use crate::text::chars_max;
+use crate::words::words;
 
 words! {
     /// `type` of a field.

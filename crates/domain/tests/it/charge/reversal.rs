@@ -1,16 +1,17 @@
 //! What is reported of a payment after it was taken: a table of every state and every kind, and what repeated, late and
 //! reordered reports lead to.
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::attempt::{Asks, Outcome, RequestType, TransactionRequest};
-use regente_domain::charge::explanation::Stopped;
 use regente_domain::charge::reversal::{
     Doubt, Reversal, ReversalKind, ReversalReason, ReversalVerdict, counting,
 };
 use regente_domain::charge::{
-    CaptureMode, Charge, ChargeEvent, ChargeState, Held, OpenOperation, SecurityCode, StateName,
+    Charge, ChargeEvent, ChargeState, Held, OpenOperation, SecurityCode, StateName,
 };
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
+use regente_domain::routing::explanation::Stopped;
 use regente_domain::time::Timestamp;
 
 use super::{NOW, SANDBOX, approved, authorization, charge, id, of_payer, request};

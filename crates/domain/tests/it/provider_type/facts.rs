@@ -1,6 +1,6 @@
 //! Every fact of every type, word by word: what a change of the tables changes is seen here.
 
-use regente_domain::charge::PaymentType;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::{Ability, Capabilities, CredentialFields, ProviderType, Refund};
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::purchase::{
     Action, Advance, Change, Milestone, Noted, Phase, Purchase, PurchaseStatus, RESERVED_FOR, RESULT_WITHIN,

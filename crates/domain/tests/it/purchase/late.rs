@@ -1,7 +1,8 @@
 //! What a purchase does about cards that are not given back yet: how long it goes on, and what begins it anew.
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::analysis::Standing;
-use regente_domain::charge::{CaptureMode, ChargeState, Held, OpenOperation, References};
+use regente_domain::charge::{ChargeState, Held, OpenOperation, References};
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use regente_domain::charge::{CaptureMode, ChargeState};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::ChargeState;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::purchase::{
     Change, Next, Noted, Phase, Purchase, RESERVED_FOR, RESULT_WITHIN, Seen, UndoCause,

@@ -1,6 +1,7 @@
 //! Capture and void in every phase, also where they are refused (`docs/interface/purchases.md#capture-and-void`).
 
-use regente_domain::charge::{CaptureMode, ChargeState};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::ChargeState;
 use regente_domain::purchase::{
     Action, Advance, Milestone, Noted, OperationRefusal, Phase, PurchaseStatus, RESERVED_FOR, RESULT_WITHIN,
     UndoCause,

@@ -2,8 +2,9 @@
 //! and in the end every card is charged or none is.
 
 use proptest::prelude::*;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::analysis::Standing;
-use regente_domain::charge::{CaptureMode, ChargeState, Held};
+use regente_domain::charge::{ChargeState, Held};
 use regente_domain::purchase::{Advance, Change, Next, Noted, Phase, Purchase, Seen};
 use regente_domain::time::Timestamp;
 

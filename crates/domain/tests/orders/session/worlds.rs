@@ -1,6 +1,7 @@
 //! The worlds of a session that are explored, and how large they are.
 
-use regente_domain::charge::{CaptureMode, PaymentMethod};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::PaymentMethod;
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::session::{

@@ -1,8 +1,9 @@
 //! What a charge demands of the authentication of its cardholder (`docs/interface/charges.md#3-d-secure`).
 
+use regente_domain::charge::PaymentMethod;
 use regente_domain::charge::authentication::{Authentication, Authenticator, LiabilityShift, Purpose};
-use regente_domain::charge::{PaymentMethod, PaymentType};
 use regente_domain::id::ClientId;
+use regente_domain::payment_type::PaymentType;
 use regente_providers::authentication::ThreeDSecure;
 use regente_store::authentication_setups::{self, AuthenticationSetup};
 use uuid::Uuid;

@@ -14,8 +14,8 @@ mod sessions;
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::later_of;
 use regente_domain::id::{ChargeId, ClientId, CustomerId, PurchaseId, SessionId};
+use regente_domain::time::later_of;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::customers::{self, Remains};
 use regente_store::jobs::Job;

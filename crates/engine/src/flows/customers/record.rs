@@ -1,9 +1,8 @@
 //! Opens and seals the stored data of customers.
 
-use regente_domain::charge::later_of;
 use regente_domain::customer::{Address, Document, normal_email, normal_number};
 use regente_domain::id::{ClientId, CustomerId, Id, of};
-use regente_domain::time::Timestamp;
+use regente_domain::time::{Timestamp, later_of};
 use regente_store::customers::{CustomerKeys, StoredCustomer};
 use regente_store::sealed::Sealed;
 use serde::{Deserialize, Serialize};

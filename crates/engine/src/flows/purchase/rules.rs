@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use regente_domain::charge::{CaptureMode, References};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::References;
 use regente_domain::id::{CardId, CustomerId, MerchantId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::purchase::{CURRENCY, SLOTS};

@@ -1,9 +1,10 @@
 //! Orders the charge of one card of a purchase. It reads everything that the order needs from the database, so any node can
 //! do it.
 
-use regente_domain::charge::{CaptureMode, PaymentType};
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::Id;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::purchase::{CURRENCY, Change, Purchase};
 use regente_domain::routing::Needs;
 use regente_store::purchases::StoredPurchase;

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use regente_domain::actor::Actor;
-use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, Id, MerchantId, ProviderId};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::seller::document::{SellerDocument, Takes};
 use regente_domain::seller::{Link, LinkStatus, Seller, Standing};
-use regente_domain::time::Timestamp;
+use regente_domain::time::{Timestamp, later_of};
 use regente_providers::request::NotificationAddress;
 use regente_providers::seller::{SellerAnswer, SellerAsks, SellerCall};
 use regente_store::providers::{self, Provider};

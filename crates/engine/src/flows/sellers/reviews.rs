@@ -4,14 +4,13 @@
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
-use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, ProviderId, RegistrationReviewId, SellerId};
 use regente_domain::seller::Seller;
 use regente_domain::seller::data::SellerData;
 use regente_domain::seller::document::{Place, SellerDocument};
 use regente_domain::seller::review::fields::{Known, applied};
 use regente_domain::seller::review::{Change, Demand, Review, ReviewStatus, Verdict};
-use regente_domain::time::Timestamp;
+use regente_domain::time::{Timestamp, later_of};
 use regente_domain::webhook::EventName;
 use regente_providers::seller::{ReviewAnswer, SellerAnswer, SellerAsks};
 use regente_store::providers::{self, Provider};

@@ -7,6 +7,7 @@ use std::time::Duration;
 use aws_lc_rs::hmac;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use futures_util::future::BoxFuture;
 use regente_domain::charge::authentication::{Authenticated, Found};
 use regente_domain::charge::instructions::Instructions;
 use regente_domain::provider_type::ProviderType;
@@ -21,7 +22,6 @@ use super::{
 use crate::authentication::{
     AuthenticationAdapter, AuthenticationServer, DeviceCollection, Enrolled, Enrollment, Setup, Validation,
 };
-use crate::provider::BoxFuture;
 use crate::sandbox::transaction_log::{AuthenticatedAt, AuthenticationEntry, Decision, TestCard};
 
 /// The path of the page that collects the data of the device.

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use regente_domain::charge::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::problems::Problems;
 use regente_domain::routing::Narrowed;
 use serde_json::{Map, Number, Value};

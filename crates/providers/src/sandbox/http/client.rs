@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use regente_domain::problems::Problems;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::Narrowed;
@@ -26,7 +27,7 @@ use crate::anti_fraud::{
 };
 use crate::notification::{Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent};
 use crate::outcome::{Answer, Probe, UnknownReason};
-use crate::provider::{Adapter, BoxFuture, Provider};
+use crate::provider::{Adapter, Provider};
 use crate::request::{Call, CardDetails, Inquiry, OperationKind};
 use crate::sandbox::{
     Assessed, CardholderAnswer, CardholderBooks, CardholderQuestion, Entry, Holding, Options, RiskQuestion,

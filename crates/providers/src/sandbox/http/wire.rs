@@ -5,11 +5,13 @@
 mod details;
 mod questions;
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::card::{CardNumber, Cvv, Expiry};
+use regente_domain::charge::PaymentMethod;
 use regente_domain::charge::authentication::{Authenticated, Found, LiabilityShift, Purpose};
-use regente_domain::charge::{CaptureMode, PaymentMethod, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_domain::vendor::VendorData;

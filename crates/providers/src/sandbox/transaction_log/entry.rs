@@ -1,6 +1,6 @@
 //! Entries of the transaction log, one for each key. They contain no card numbers and no security codes.
 
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::currency::Currency;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::money::Amount;

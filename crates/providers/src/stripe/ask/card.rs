@@ -1,7 +1,8 @@
 //! What is sent of a card: its data, how it is charged, and who authenticates its holder.
 
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::Recurrence;
 use regente_domain::charge::authentication::{Authenticated, LiabilityShift, Purpose};
-use regente_domain::charge::{CaptureMode, Recurrence};
 use regente_domain::decline::Decline;
 
 use super::{Members, billed};

@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use regente_domain::boleto::LateCharges;
-use regente_domain::charge::{Boleto, CaptureMode, PayerSource, PaymentMethod, PaymentType, Pix};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::{Boleto, PayerSource, PaymentMethod, Pix};
 use regente_domain::country::Country;
 use regente_domain::currency::Currency;
 use regente_domain::customer::{Address, Document};
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::parse_date;
 use regente_domain::vendor::{IdentityType, VendorAddress, VendorData};

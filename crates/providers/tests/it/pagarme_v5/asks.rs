@@ -1,15 +1,17 @@
 //! What the provider is sent.
 
 use regente_domain::boleto::{Fine, FineRate, Interest, InterestRate, LateCharges};
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::authentication::{Authenticated, Found, LiabilityShift, Purpose};
 use regente_domain::charge::{
-    AdditionalInfo, Boleto, CaptureMode, Credit, Debit, PaymentMethod, PaymentType, Pix, Recurrence, Voucher,
+    AdditionalInfo, Boleto, Credit, Debit, PaymentMethod, Pix, Recurrence, Voucher,
 };
 use regente_domain::country::Country;
 use regente_domain::currency::Currency;
 use regente_domain::customer::Document;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::mcc::Mcc;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::percentage::Percentage;
 use regente_domain::split::Bears;
 use regente_domain::time::parse_date;

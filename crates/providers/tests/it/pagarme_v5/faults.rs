@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use regente_domain::charge::PaymentType;
 use regente_domain::decline::DeclinedCode;
+use regente_domain::payment_type::PaymentType;
 use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
 use regente_providers::provider::Providers;
 

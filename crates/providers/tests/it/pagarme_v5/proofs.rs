@@ -279,8 +279,9 @@ fn a_void_has_nothing_to_give_back_only_where_that_is_certain() {
 async fn what_follows_is_not_sent_with_a_key_of_the_other_environment() {
     let nobody = super::judge::providers(9);
     let live = || credentials("sk_live_1");
-    let follow_up =
-        |amount| super::stories::follow_up(Some("ch_1"), amount, regente_domain::charge::PaymentType::Credit);
+    let follow_up = |amount| {
+        super::stories::follow_up(Some("ch_1"), amount, regente_domain::payment_type::PaymentType::Credit)
+    };
     for operation in [Operation::Capture(follow_up(700)), Operation::Void(follow_up(700))] {
         let answer = nobody.call(Call { credentials: live(), ..call(KEY, operation) }).await;
         assert_eq!(answer, Answer::NotSent, "an earlier one may have been sent with another key");

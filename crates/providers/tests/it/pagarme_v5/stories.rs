@@ -4,10 +4,12 @@
 use std::time::Duration;
 
 use regente_domain::boleto::{Fine, FineRate, Interest, InterestRate, LateCharges};
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::authentication::{Authenticated, Found};
-use regente_domain::charge::{AdditionalInfo, Boleto, CaptureMode, Credit, PaymentType, Recurrence, Voucher};
+use regente_domain::charge::{AdditionalInfo, Boleto, Credit, Recurrence, Voucher};
 use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::percentage::Percentage;
 use regente_domain::time::parse_date;
 use regente_providers::authentication::Proof;

@@ -1,10 +1,9 @@
 //! What is sent.
 
 use regente_domain::boleto::LateCharges;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::authentication::{Authenticated, Found, LiabilityShift, Purpose};
-use regente_domain::charge::{
-    Boleto, CaptureMode, CardSource, Credit, PayerSource, PaymentMethod, Recurrence,
-};
+use regente_domain::charge::{Boleto, CardSource, Credit, PayerSource, PaymentMethod, Recurrence};
 use regente_domain::country::Country;
 use regente_domain::customer::{Address, Document};
 use regente_domain::decline::{Decline, DeclinedCode};

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::authentication::{LiabilityShift, Purpose};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::time::Timestamp;

@@ -3,7 +3,7 @@
 
 use http::HeaderValue;
 use http::header::CONTENT_TYPE;
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use regente_providers::http_client::Incoming;
 use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
 use regente_providers::request::OperationKind;

@@ -1,6 +1,6 @@
 //! What answers mean.
 
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use regente_domain::time::Timestamp;
-use regente_store::{Integrity, Store, newest};
+use regente_store::{Integrity, Store};
 
 use super::{Check, Verdict, check, failure, room};
 use crate::config::Config;
@@ -95,7 +95,7 @@ pub(super) async fn integrity(store: &Store) -> Option<Check> {
 /// Checks for rows that this machine's clock puts in the future.
 pub(super) async fn clock(store: &Store, now: Timestamp) -> Check {
     const NAME: &str = "clock";
-    match newest::find(store).await {
+    match store.newest().await {
         Err(error) => failure(NAME, &error),
         Ok(newest) => match newest.of_all() {
             Some(newest) if newest.since(now) > AHEAD_MAX => {

@@ -3,7 +3,7 @@
 
 mod redirects;
 
-use regente_domain::charge::PaymentType;
+use regente_domain::payment_type::PaymentType;
 use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, Schema, Type};

@@ -4,8 +4,10 @@
 mod browser;
 
 use axum::http::HeaderMap;
-use regente_domain::charge::{CaptureMode, INSTALLMENTS_MAX, PaymentType, References};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::References;
 use regente_domain::money::Amount;
+use regente_domain::payment_type::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::session::{Item, OfferedMethod, Session};
 use regente_engine::caller::Caller;
 use regente_engine::charges::{Buyer, ChargeOrder, Origin, return_page};

@@ -6,7 +6,8 @@ mod method;
 mod source;
 mod wallet;
 
-use regente_domain::charge::{CaptureMode, References};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::References;
 use regente_domain::currency::Currency;
 use regente_domain::text::chars_max;
 use regente_engine::charges::{AuthenticationRule, Buyer, ChargeOrder, CodeRule, Origin, PaidBy};

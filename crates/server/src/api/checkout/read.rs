@@ -1,9 +1,9 @@
 //! Finds a session by its address, and turns it into what its page shows.
 
 use jiff::civil::Date;
-use regente_domain::charge::PaymentType;
 use regente_domain::id::SessionId;
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::session::{Capacity, OfferedMethod, Session, SessionStatus};
 use regente_domain::time::Timestamp;
 use regente_engine::error::Error;

@@ -4,14 +4,13 @@
 use std::ops::RangeInclusive;
 
 use futures_util::future::join_all;
-use regente_domain::charge::later_of;
 use regente_domain::id::{ClientId, MerchantId, ProviderId};
 use regente_domain::problems::Problems;
 use regente_domain::provider_type::{
     ProviderType, merge_credentials, stored_spelling, validate_changed_credentials, validate_credentials,
 };
 use regente_domain::text::chars_max;
-use regente_domain::time::Timestamp;
+use regente_domain::time::{Timestamp, later_of};
 use regente_engine::error::Error;
 use regente_engine::flows::attempt;
 use regente_providers::provider::{CredentialsCheck, CredentialsRefusal, NotRefused, Providers};

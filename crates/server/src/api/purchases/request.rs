@@ -1,7 +1,9 @@
 //! `POST /v1/purchases`: parses the body, with checks in the order of `docs/interface/purchases.md#checks`. Unknown
 //! members of `payments` are refused, so that no card data gets in.
 
-use regente_domain::charge::{CaptureMode, INSTALLMENTS_MAX, References};
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::References;
+use regente_domain::payment_type::INSTALLMENTS_MAX;
 use regente_domain::text::chars_max;
 use regente_engine::card_data::CvvSource;
 use regente_engine::flows::purchase::{NewPurchase, SentPayment, SentPurchase};

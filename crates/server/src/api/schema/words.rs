@@ -6,14 +6,16 @@
 use std::borrow::Cow;
 
 use regente_domain::card::{self, record};
-use regente_domain::charge::{self, analysis, attempt, explanation, timeline};
+use regente_domain::charge::{self, analysis, attempt, timeline};
 use regente_domain::country;
 use regente_domain::currency;
 use regente_domain::ledger;
 use regente_domain::merchant;
+use regente_domain::payment_type;
 use regente_domain::platform_fee;
 use regente_domain::provider_type;
 use regente_domain::purchase;
+use regente_domain::routing::explanation;
 use regente_domain::scope;
 use regente_domain::seller;
 use regente_domain::session;
@@ -34,7 +36,7 @@ closed_lists! {
     /// What a tester may set as the status of a charge.
     SettableStatus = listed(charge::SimulatedStatus::WORDS);
     /// How is paid.
-    PaymentType = listed(charge::PaymentType::WORDS);
+    PaymentType = listed(payment_type::PaymentType::WORDS);
     /// Whether a stored card is used for the first time, again, or without the buyer and without a schedule.
     Recurrence = listed(charge::Recurrence::WORDS);
     /// What a provider was asked for.
@@ -118,7 +120,7 @@ closed_lists! {
     /// Whether a payment of a session can start.
     SessionAvailability = listed(session::Availability::WORDS);
     /// How a session can be paid.
-    SessionPaymentType = session::OfferedMethod::TYPES.map(charge::PaymentType::word);
+    SessionPaymentType = session::OfferedMethod::TYPES.map(payment_type::PaymentType::word);
     /// What a public key may call: a group of routes, or `*` for all of them.
     ScopeWord = [scope::Scopes::ALL_WORD].into_iter().chain(scope::Scope::ALL.map(scope::Scope::word));
     /// The name of an event.

@@ -1,7 +1,7 @@
 //! The OpenAPI description of the payment methods of sessions: what a session offers, and what a buyer chooses of it
 //! (`docs/interface/sessions.md#payment-methods`).
 
-use regente_domain::charge::PaymentType;
+use regente_domain::payment_type::PaymentType;
 use utoipa::ToSchema;
 
 use crate::api::charges::methods::{AdditionalInfo, DripBrowser, Item, LateCharge, NupayRecipient};

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use jiff::civil::Date;
-use regente_domain::charge::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::currency::Currency;
 use regente_domain::id::{Id, MerchantId};
 use regente_domain::local_day::{day_of, end_of};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::session::{Capacity, Item, OfferedMethod, Patch, Terms};
 use regente_domain::text::chars_max;
 use regente_domain::time::{Timestamp, parse_date};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use regente_domain::charge::explanation::{Explanation, Skipped, Stopped};
+use regente_domain::routing::explanation::{Explanation, Skipped, Stopped};
 use regente_store::charges;
 use serde_json::{Value, json};
 

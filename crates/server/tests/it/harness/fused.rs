@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use regente_domain::problems::Problems;
 use regente_domain::routing::Narrowed;
 use regente_providers::notification::{
     Authentic, Notification, NotificationRefusal, NotificationRequest, ProviderEvent,
 };
 use regente_providers::outcome::{Answer, Probe};
-use regente_providers::provider::{
-    Adapter, BoxFuture, CredentialsCheck, CredentialsRefusal, NotRefused, Provider,
-};
+use regente_providers::provider::{Adapter, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
 use regente_providers::request::{Call, CardDetails, Inquiry, OperationKind};
 use regente_providers::seller::{SellerAnswer, SellerCall};
 use regente_store::testing::Fuse;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use regente_providers::outcome::{Answer, Finding, Probe, UnknownReason};
 use regente_providers::request::{Call, Inquiry, Mode, Operation};
 use regente_providers::sandbox::http::CallMessage;

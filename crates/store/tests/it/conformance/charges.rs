@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::attempt::{
     Approval, Asks, Gone, OpenReason, Outcome, RequestType, TransactionRequest, never_arrived, unpaid,
 };
-use regente_domain::charge::explanation::{Considered, Explanation, Skipped};
 use regente_domain::charge::instructions::{Instructions, Pending};
 use regente_domain::charge::{
-    CaptureMode, CardSource, Charge, ChargeState, ChargeStatus, Credit, PaymentMethod, SecurityCode, Voucher,
+    CardSource, Charge, ChargeState, ChargeStatus, Credit, PaymentMethod, SecurityCode, Voucher,
 };
 use regente_domain::currency::Currency;
 use regente_domain::decline::Decline;
@@ -17,6 +17,7 @@ use regente_domain::id::{ChargeId, Id};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::Hop;
+use regente_domain::routing::explanation::{Considered, Explanation, Skipped};
 use regente_domain::time::Timestamp;
 use regente_store::accounts::Accounts;
 use regente_store::charges::{self, ChargeFilter, Direction};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use regente_domain::charge::CaptureMode;
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::currency::Currency;
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;

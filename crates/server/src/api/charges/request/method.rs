@@ -3,9 +3,8 @@
 
 mod redirects;
 
-use regente_domain::charge::{
-    AdditionalInfo, EXPIRES_IN_SECONDS_MAX, INSTALLMENTS_MAX, PaymentType, Recurrence, WalletPayment,
-};
+use regente_domain::charge::{AdditionalInfo, EXPIRES_IN_SECONDS_MAX, Recurrence, WalletPayment};
+use regente_domain::payment_type::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::text::chars_max;
 use regente_engine::charges::{CardMethod, PayerMethod, WalletMethod};
 use regente_providers::request::Mode;

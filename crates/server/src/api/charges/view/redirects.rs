@@ -2,8 +2,9 @@
 
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::instructions::Instructions;
-use regente_domain::charge::{Charge, Drip, Nupay, PaymentType};
+use regente_domain::charge::{Charge, Drip, Nupay};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::percentage::Percentage;
 use regente_engine::document_links::Addresses;
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! Reads the methods whose payer is sent to a page or to an application.
 
 use regente_domain::charge::{
-    DELAY_TO_AUTO_CANCEL_MINUTES, DELAY_TO_AUTO_CANCEL_MINUTES_MAX, DripTerms, INSTALLMENTS_MAX,
-    MINUTES_TO_EXPIRE_MAX,
+    DELAY_TO_AUTO_CANCEL_MINUTES, DELAY_TO_AUTO_CANCEL_MINUTES_MAX, DripTerms, MINUTES_TO_EXPIRE_MAX,
 };
+use regente_domain::payment_type::INSTALLMENTS_MAX;
 use regente_domain::percentage::Percentage;
 use regente_domain::text::chars_max;
 use regente_engine::charges::{DripBody, NupayTerms, PayerMethod};

@@ -5,8 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::id::ProviderId;
 use crate::provider_type::ProviderType;
-
-use super::words::words;
+use crate::words::words;
 
 /// The route of a charge, as chosen when the charge was created.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -32,12 +32,12 @@ use self::checkpoint::Checkpoints;
 use self::reader::{Query, ReadCommand};
 use self::writer::Command;
 use crate::batch::Batch;
+use crate::driver::{Common, Emptied, StoreSize};
 use crate::error::{Commit, StoreError};
 use crate::group::Work;
 use crate::migrate::{Applied, MIGRATIONS, Migration};
 use crate::row::Row;
 use crate::sql::{DatabaseKind, Sql};
-use crate::store::{Common, Emptied, StoreSize};
 use crate::value::Args;
 
 /// A store on an SQLite file. Cheap to clone.

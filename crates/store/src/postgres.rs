@@ -21,19 +21,19 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Statement};
 
-pub use options::{CommitGroups, PostgresOptions, Transport};
+pub use options::{PostgresOptions, Transport};
 
 use self::connector::Connector;
 use self::options::STRIPES_PER_NODE;
 use self::queue::Queue;
 use self::writer::Writer;
 use crate::batch::Batch;
+use crate::driver::{Common, StoreSize};
 use crate::error::{Commit, StoreError};
 use crate::group::Work;
 use crate::migrate::{Applied, MIGRATIONS, Migration};
 use crate::row::Row;
 use crate::sql::{DatabaseKind, Sql};
-use crate::store::{Common, StoreSize};
 use crate::value::{Args, Value};
 
 /// Largest node number: stripes still fit a 64-bit integer.
