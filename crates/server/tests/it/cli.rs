@@ -230,6 +230,7 @@ async fn a_file_of_something_else_is_no_database() {
     let empty = ["empty", "line", "unfilled"];
     let on = |name: &str, arguments: &[&str]| {
         let mut command = regente(arguments);
+        command.env("REGENTE_DATA_DIR", folder.path());
         command.env("REGENTE_VAULT__KEK_FILE", &kek);
         command.env("REGENTE_DATABASE__URL", format!("sqlite:{}", file(name).display()));
         command
