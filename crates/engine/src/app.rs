@@ -1,4 +1,4 @@
-//! The application context that flows and jobs get: store, vault, providers, clocks, randomness and settings. Cheap to
+//! The application context that tasks and jobs get: store, vault, providers, clocks, randomness and settings. Cheap to
 //! clone.
 
 use std::ops::Deref;

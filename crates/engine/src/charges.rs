@@ -2,13 +2,25 @@
 //! it wants in a [`ChargeOrder`] and calls [`place`], which resolves what the order names, writes the intent, calls the
 //! providers and answers. Nobody else looks up what an order names, chooses its route or makes its charge.
 
+pub(crate) mod approval_revoked;
+pub(crate) mod call_providers;
 mod coming_back;
+pub mod create;
 mod guard;
+pub mod late_answer;
 mod method;
 mod order;
 mod place;
+pub(crate) mod plan_step;
+pub(crate) mod provider_report;
 mod resolve;
+pub mod routing;
+pub(crate) mod security_code;
 mod source;
+pub mod split;
+pub(crate) mod stored;
+pub(crate) mod underpaid;
+pub mod write_outcome;
 
 pub use coming_back::{UNREGISTERED, return_page};
 pub use guard::{Guard, Heard, Unguarded};

@@ -192,7 +192,7 @@ impl Claim {
         claims::claim_running(batch, &self.claim, object_kind, object_id, keep_until(app, self.client_id));
     }
 
-    /// The digest in hexadecimal. A record that waits for its outcome stores it, so that the flow that ends the record
+    /// The digest in hexadecimal. A record that waits for its outcome stores it, so that the task that ends the record
     /// also ends the claim.
     pub fn to_hex(&self) -> String {
         hex::encode(self.claim.digest)

@@ -1,4 +1,4 @@
-//! The HTTP interface: parses requests and formats answers. The engine's flows call the store and the providers.
+//! The HTTP interface: parses requests and formats answers. The engine calls the store and the providers.
 
 pub mod auth;
 mod buyer_page;

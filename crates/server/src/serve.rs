@@ -158,14 +158,14 @@ async fn run_jobs(app: App, readiness: Readiness) {
     }
 }
 
-/// Waits for jobs and for flows, which continue after their caller has disconnected.
+/// Waits for jobs and for tasks, which continue after their caller has disconnected.
 async fn drain(app: &App, worker: Option<tokio::task::JoinHandle<()>>) {
     if let Some(worker) = worker
         && let Err(error) = worker.await
     {
         tracing::error!(%error, "the job worker failed");
     }
-    while app.in_flight.flows() > 0 || !app.in_flight.is_empty() {
+    while app.in_flight.tasks() > 0 || !app.in_flight.is_empty() {
         tokio::time::sleep(DRAIN_LOOK_EVERY).await;
     }
 }

@@ -42,7 +42,7 @@ pub enum Misstep {
     NoReservation,
     /// A void came back without its end.
     NotEnded,
-    /// A charge is authenticated first of all, by the flow that creates it.
+    /// A charge is authenticated first of all, by whoever creates it.
     UnderWay,
 }
 

@@ -1,5 +1,5 @@
-//! The flows and provider calls of this process that have not ended. The reconcile job skips these calls, because their
-//! flows write the outcomes. Shutdown waits for the flows.
+//! The tasks and provider calls of this process that have not ended. The reconcile job skips these calls, because their
+//! tasks write the outcomes. Shutdown waits for the tasks.
 
 use std::collections::HashSet;
 use std::pin::Pin;
@@ -13,11 +13,11 @@ use tracing::Instrument;
 
 use crate::error::Error;
 
-/// Counts running flows and calls. Clones share it.
+/// Counts running tasks and calls. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct InFlight {
     calls: Arc<Mutex<HashSet<TransactionRequestId>>>,
-    flows: Arc<AtomicUsize>,
+    tasks: Arc<AtomicUsize>,
 }
 
 /// A running call. Dropping it removes the call, however its task ends.
@@ -39,29 +39,29 @@ impl InFlight {
         self.lock().contains(&id)
     }
 
-    /// Runs a flow in its own task, so that it completes when the caller hangs up; shutdown waits for it. The flow is
+    /// Runs a future in a task of its own, so that it completes when the caller hangs up; shutdown waits for it. The future is
     /// boxed once, because an `async` block would store it twice and the caller a third time.
     pub fn run<T: Send + 'static, F: Future<Output = Result<T, Error>> + Send + 'static>(
         &self,
-        flow: F,
-    ) -> Flow<T> {
-        let flows = Arc::clone(&self.flows);
-        flows.fetch_add(1, Ordering::SeqCst);
-        // Decremented however the flow ends, even when it panics.
-        let counted = CountedFlow(flows);
-        let flow = Box::pin(flow);
-        Flow(tokio::spawn(
+        task: F,
+    ) -> Task<T> {
+        let tasks = Arc::clone(&self.tasks);
+        tasks.fetch_add(1, Ordering::SeqCst);
+        // Decremented however the task ends, even when it panics.
+        let counted = CountedTask(tasks);
+        let task = Box::pin(task);
+        Task(tokio::spawn(
             async move {
                 let _counted = counted;
-                flow.await
+                task.await
             }
             .in_current_span(),
         ))
     }
 
-    /// The number of running flows, from before the intent until after the outcome.
-    pub fn flows(&self) -> usize {
-        self.flows.load(Ordering::SeqCst)
+    /// The number of running tasks, from before the intent until after the outcome.
+    pub fn tasks(&self) -> usize {
+        self.tasks.load(Ordering::SeqCst)
     }
 
     /// The number of running calls.
@@ -79,11 +79,11 @@ impl InFlight {
     }
 }
 
-/// A running flow. Dropping this does not stop it.
+/// A running task. Dropping this does not stop it.
 #[derive(Debug)]
-pub struct Flow<T>(JoinHandle<Result<T, Error>>);
+pub struct Task<T>(JoinHandle<Result<T, Error>>);
 
-impl<T> Future for Flow<T> {
+impl<T> Future for Task<T> {
     type Output = Result<T, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -97,10 +97,10 @@ impl Drop for Running {
     }
 }
 
-/// Counts a running flow; dropping it decrements the count.
-struct CountedFlow(Arc<AtomicUsize>);
+/// Counts a running task; dropping it decrements the count.
+struct CountedTask(Arc<AtomicUsize>);
 
-impl Drop for CountedFlow {
+impl Drop for CountedTask {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::SeqCst);
     }

@@ -19,10 +19,10 @@ use super::method::{CardMethod, PayerMethod, WalletMethod};
 use super::source::{OrderedCard, OrderedPayer};
 use crate::app::App;
 use crate::audit::Openings;
+use crate::authentication::THREE_D_SECURE;
 use crate::caller::{Caller, RequestId};
 use crate::card_data::wallets::Wallet;
-use crate::flows::authentication::THREE_D_SECURE;
-use crate::flows::customers::ResolvedCustomer;
+use crate::customers::ResolvedCustomer;
 use crate::idempotency::Key;
 
 /// A charge that is wanted: its members are right, and what they name may not be there.

@@ -9,13 +9,13 @@ use super::guard::{Guard, Heard};
 use super::order::{ChargeOrder, PlacedBy};
 use super::resolve::resolve;
 use crate::app::App;
-use crate::calls::in_flight::Flow;
+use crate::calls::in_flight::Task;
 use crate::card_data::FundingSource;
+use crate::charges::create::{Created, create};
 use crate::error::Error;
-use crate::flows::charge::{self, Created};
-use crate::flows::session;
 use crate::idempotency::{Claim, Claimed, Finished, Plan, unless_overtaken};
 use crate::queue::Kind;
+use crate::sessions;
 
 /// Places an order: resolves what it names, writes the intent, calls the providers, and answers with the charge, or with the
 /// earlier answer to its key. From the intent on it runs in a task of its own, to its end, even when nobody waits any more.
@@ -36,7 +36,7 @@ pub fn place<G: Guard>(
     async {
         match beginning.await? {
             Begun::Answered(finished) => Ok(Created::Answered(finished)),
-            Begun::Running(flow) => Ok(flow.await?),
+            Begun::Running(task) => Ok(task.await?),
         }
     }
 }
@@ -46,7 +46,7 @@ enum Begun {
     /// Its key was answered before.
     Answered(Finished),
     /// Its charge is being made.
-    Running(Flow<Created>),
+    Running(Task<Created>),
 }
 
 async fn begin<G: Guard>(
@@ -64,7 +64,7 @@ async fn begin<G: Guard>(
     let pays_session = order.origin.session().is_some();
     let resolved = async {
         if let Some(session) = order.origin.session() {
-            session::must_take(session, order.paid_by.payment_type(), app.clock.of(by.client_id()))?;
+            sessions::must_take(session, order.paid_by.payment_type(), app.clock.of(by.client_id()))?;
         }
         coming_back::must_be_registered(&app, &by, &order).await?;
         if let Some(session) = order.origin.session() {
@@ -80,14 +80,14 @@ async fn begin<G: Guard>(
         Some(card) => guard.lets_try(card)?,
         None => None,
     };
-    let making = charge::create(app.clone(), new, admission);
+    let making = create(app.clone(), new, admission);
     // A charge of which nobody hears holds no memory for that.
-    let flow = match (pays_session, heard) {
+    let task = match (pays_session, heard) {
         (true, heard) => app.in_flight.run(counted(app.clone(), heard, making)),
         (false, Some(heard)) => app.in_flight.run(heard_of(heard, making)),
         (false, None) => app.in_flight.run(making),
     };
-    Ok(Begun::Running(flow))
+    Ok(Begun::Running(task))
 }
 
 async fn claim_of(app: &App, by: &PlacedBy) -> Result<Option<Claimed>, Error> {
@@ -109,7 +109,7 @@ const fn card_of(source: &FundingSource) -> Option<&Card> {
     }
 }
 
-/// Tells what became of the charge. It does so within the flow: also of a charge whose caller has hung up.
+/// Tells what became of the charge. It does so within the task: also of a charge whose caller has hung up.
 async fn heard_of(
     heard: Heard,
     making: impl Future<Output = Result<Created, Error>>,
@@ -134,7 +134,7 @@ async fn counted(
     if let Ok(Created::Ran(ran)) = &created {
         let (client_id, charge_id) = (ran.charge.client_id, ran.charge.id);
         let actor = Actor::Job(Kind::CountPayment.word());
-        if let Err(error) = session::count(&app, client_id, charge_id, &actor).await {
+        if let Err(error) = sessions::count(&app, client_id, charge_id, &actor).await {
             tracing::warn!(charge = %charge_id, error = ?error, "a charge is left for the job that counts it");
         }
     }

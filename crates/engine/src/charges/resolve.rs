@@ -24,19 +24,19 @@ use regente_store::sealed::Sealed;
 use serde_json::{Map, Value};
 
 use super::order::{Buyer, ChargeOrder, Origin, PaidBy, PlacedBy, PurchaseSlot};
+use crate::anti_fraud::FRAUD_ANALYSIS;
 use crate::app::App;
 use crate::audit::Openings;
 use crate::card_data::{FundingSource, must_not_name_source, wallets};
+use crate::charges::create::{NewCharge, PurchaseStep};
+use crate::charges::routing::{self as routes, RiskData};
+use crate::charges::split::{self, SPLIT_RULES};
+use crate::customers::payer::{PRINTED_PAYER, PrintedPayer};
+use crate::customers::{ResolvedCustomer, resolve_customer};
 use crate::error::Error;
-use crate::flows::anti_fraud::FRAUD_ANALYSIS;
-use crate::flows::charge::{NewCharge, PurchaseStep};
-use crate::flows::customers::payer::{PRINTED_PAYER, PrintedPayer};
-use crate::flows::customers::{ResolvedCustomer, resolve_customer};
-use crate::flows::route::{self as routes, RiskData};
-use crate::flows::split::{self, SPLIT_RULES};
-use crate::flows::vendors;
 use crate::idempotency::Claim;
 use crate::vault::{Binding, Purpose};
+use crate::vendors;
 
 /// Resolves what an order names and chooses its route.
 pub(super) async fn resolve(

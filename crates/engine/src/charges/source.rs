@@ -4,7 +4,7 @@ use regente_domain::customer::Document;
 use regente_domain::id::{CardId, CustomerId, TokenId};
 
 use crate::card_data::{CvvSource, InlineCard};
-use crate::flows::customers::NewCustomer;
+use crate::customers::NewCustomer;
 
 /// The card that an order names.
 pub enum OrderedCard {

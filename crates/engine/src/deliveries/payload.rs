@@ -20,7 +20,7 @@ use crate::document_links::Addresses;
 use crate::error::Error;
 use crate::events::masked;
 use crate::events::transaction_request::TransactionRequestView;
-use crate::flows::sellers;
+use crate::sellers;
 
 /// Largest body in bytes; older transaction requests are left out to stay below it
 /// (`docs/interface/webhooks.md#payloads`).

@@ -4,9 +4,9 @@ use regente_domain::actor::Actor;
 use regente_domain::id::{ChargeId, Id};
 use regente_store::jobs::Job;
 
+use crate::anti_fraud::feeding::{self, Fed};
 use crate::app::App;
 use crate::error::Error;
-use crate::flows::anti_fraud::feeding::{self, Fed};
 use crate::queue::{Ended, Kind};
 
 /// Tells the provider of the charge of the job.

@@ -4,11 +4,11 @@ use regente_store::jobs::Job;
 
 use super::{counters, feeding, ledger, purge, reservation, rotation, sellers, sessions};
 use crate::app::App;
+use crate::customers::erasure;
 use crate::deliveries::{deleted, keys};
 use crate::error::Error;
-use crate::flows::customers::erasure;
-use crate::flows::notification;
-use crate::flows::purchase::{self, Rest};
+use crate::notifications;
+use crate::purchases::{self, Rest};
 use crate::queue::{Ended, Kind};
 
 /// Runs a job of this kind.
@@ -26,7 +26,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::DropDeliveries => deleted::drop_deliveries(app, job).await,
         Kind::FoldCounters => counters::fold_sums(app).await,
         Kind::EraseCustomer => erasure::run(app, job).await,
-        Kind::ProviderNotification => notification::settle(app, job).await,
+        Kind::ProviderNotification => notifications::settle(app, job).await,
         Kind::PurgeNotifications => purge::notifications(app).await,
         Kind::FeedAntiFraud => feeding::feed(app, job).await,
         Kind::CountPayment => sessions::count(app, job).await,
@@ -45,7 +45,7 @@ async fn purchase(app: &App, job: &Job) -> Result<Ended, Error> {
     let Ok(id) = job.payload.parse() else {
         return Ok(Ended::GiveUp { why: "the payload names no purchase".to_owned() });
     };
-    Ok(match purchase::run(app, job.client_id, id).await {
+    Ok(match purchases::run(app, job.client_id, id).await {
         Rest::Idle => Ended::Finished,
         Rest::Until(at) => Ended::Again { at },
     })

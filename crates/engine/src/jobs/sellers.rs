@@ -6,10 +6,10 @@ use regente_store::jobs::Job;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::flows::sellers::registration::{self, Rest};
-use crate::flows::sellers::{documents, reviews};
 use crate::queue::Ended;
 use crate::queue::sellers::About;
+use crate::sellers::registration::{self, Rest};
+use crate::sellers::{documents, reviews};
 
 /// Asks the provider of the job about the seller of the job.
 pub(super) async fn register(app: &App, job: &Job) -> Result<Ended, Error> {

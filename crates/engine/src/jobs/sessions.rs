@@ -7,21 +7,22 @@ use regente_domain::charge::ChargeState;
 use regente_domain::charge::reversal::refunds_reverted;
 use regente_domain::id::{ChargeId, SessionId};
 use regente_store::jobs::Job;
-use regente_store::sessions::payments;
-use regente_store::{Batch, Commit, charges, sessions};
+use regente_store::sessions::{self as rows, payments};
+use regente_store::{Batch, Commit, charges};
 
 use super::void::{Voided, void};
 use crate::app::App;
+use crate::charges::late_answer;
 use crate::error::Error;
-use crate::flows::{finding, session};
 use crate::queue::sessions::Return;
 use crate::queue::{Ended, Kind};
+use crate::sessions;
 
 /// Counts the charge of the job.
 pub(super) async fn count(app: &App, job: &Job) -> Result<Ended, Error> {
     let Ok(charge_id) = job.payload.parse::<ChargeId>() else { return Ok(nothing(job)) };
     let _admission = app.store.admit_waiting().await?;
-    session::count(app, job.client_id, charge_id, &actor(Kind::CountPayment)).await?;
+    sessions::count(app, job.client_id, charge_id, &actor(Kind::CountPayment)).await?;
     Ok(Ended::Finished)
 }
 
@@ -54,12 +55,12 @@ pub(super) async fn give_back(app: &App, job: &Job) -> Result<Ended, Error> {
 pub(super) async fn expire(app: &App, job: &Job) -> Result<Ended, Error> {
     let Ok(id) = job.payload.parse::<SessionId>() else { return Ok(nothing(job)) };
     let _admission = app.store.admit_waiting().await?;
-    let Some(before) = sessions::find(&app.store, job.client_id, id).await? else {
+    let Some(before) = rows::find(&app.store, job.client_id, id).await? else {
         return Ok(Ended::Finished);
     };
     let Some(advance) = before.expire(app.clock.of(job.client_id)) else { return Ok(Ended::Finished) };
     let mut batch = Batch::new(job.client_id);
-    session::write(app, &mut batch, &before, &advance, &actor(Kind::ExpireSession))?;
+    sessions::write(app, &mut batch, &before, &advance, &actor(Kind::ExpireSession))?;
     match app.store.apply(batch).await? {
         Commit::Applied => Ok(Ended::Finished),
         Commit::Refused(_) | Commit::Unknown => Err(Error::unavailable()),
@@ -72,8 +73,8 @@ pub(super) async fn close(app: &App, job: &Job) -> Result<Ended, Error> {
     let Ok(id) = job.payload.parse::<SessionId>() else { return Ok(nothing(job)) };
     let _admission = app.store.admit_waiting().await?;
     for charge_id in payments::open(&app.store, job.client_id, id).await? {
-        finding::withdraw(app, job.client_id, charge_id, &actor(Kind::CloseSession)).await?;
-        session::count(app, job.client_id, charge_id, &actor(Kind::CloseSession)).await?;
+        late_answer::withdraw(app, job.client_id, charge_id, &actor(Kind::CloseSession)).await?;
+        sessions::count(app, job.client_id, charge_id, &actor(Kind::CloseSession)).await?;
     }
     Ok(Ended::Finished)
 }

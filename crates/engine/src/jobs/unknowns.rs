@@ -8,7 +8,7 @@ use super::runner::{Did, Source};
 use crate::accounts;
 use crate::app::App;
 use crate::error::Error;
-use crate::flows::reconcile::{self, Resolved};
+use crate::transaction_requests::reconcile::{self, Resolved};
 
 /// Requests that are looked up concurrently.
 const CONCURRENT_MAX: usize = 32;

@@ -8,9 +8,9 @@ use regente_store::charges;
 use regente_store::jobs::Job;
 
 use crate::app::App;
+use crate::captures_and_voids::{self, NewFollowUp};
+use crate::charges::create::Created;
 use crate::error::Error;
-use crate::flows::charge::Created;
-use crate::flows::follow_up::{self, NewFollowUp};
 use crate::queue::{Ended, Kind};
 
 /// How a void went.
@@ -48,7 +48,7 @@ pub(super) async fn void(
         actor: Actor::Job(kind.word()),
         seed: None,
     };
-    match app.in_flight.run(follow_up::create(app.clone(), void)).await {
+    match app.in_flight.run(captures_and_voids::create(app.clone(), void)).await {
         Ok(Created::Ran(ran)) if ran.charge.state.open_operation().is_some() => Ok(look_again(app, job)),
         Ok(Created::Ran(ran)) if is_to_be_voided(&ran.charge.state) => Ok(Voided::Refused),
         Ok(Created::Ran(_) | Created::Answered(_)) => Ok(finished),

@@ -1,7 +1,7 @@
 //! Erases a person on request.
 
 use regente_domain::id::{ChargeId, ClientId, CustomerId, PurchaseId, SessionId};
-use regente_engine::flows::customers::erasure;
+use regente_engine::customers::erasure;
 use regente_store::{Emptied, clients};
 use serde::{Deserialize, Serialize};
 

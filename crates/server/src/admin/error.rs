@@ -1,9 +1,9 @@
 //! Why a command of an operator failed.
 
+use regente_engine::customers::erasure::ErasureError;
 use regente_engine::deliveries::keys::RotationError;
 use regente_engine::deliveries::listeners::ListenError;
 use regente_engine::error::Error;
-use regente_engine::flows::customers::erasure::ErasureError;
 use regente_engine::vault::VaultError;
 use regente_store::{BackupError, StoreError};
 

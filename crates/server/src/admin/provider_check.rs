@@ -14,7 +14,7 @@ use regente_domain::id::{ClientId, Id, ProviderId};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::time::Timestamp;
-use regente_engine::flows::stored_notification::events_of;
+use regente_engine::notifications::stored::events_of;
 use regente_providers::notification::{EventSubject, ProviderEvent};
 use regente_providers::outcome::{Answer, Approval};
 use regente_providers::provider::{CredentialsCheck, NotRefused};

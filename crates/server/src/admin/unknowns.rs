@@ -1,5 +1,5 @@
 //! Lists requests whose outcome is unknown, and restarts the probes of one that was given up. The reconcile job finds
-//! the outcome (`flows/reconcile.rs`).
+//! the outcome (`transaction_requests/reconcile.rs`).
 
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, Id, ProviderId, TransactionRequestId};

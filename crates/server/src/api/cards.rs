@@ -11,13 +11,14 @@ use regente_domain::id::{CardId, MerchantId, TokenId};
 use regente_domain::session::Session;
 use regente_engine::audit::{self, Openings};
 use regente_engine::caller::{Authority, Caller, RequestId};
+use regente_engine::card_checks::{self, Checked, NewCheck};
 use regente_engine::card_data::{TokenContents, new_card, open_holder, open_token, seal_card};
+use regente_engine::charges::routing;
 use regente_engine::error::Error;
 use regente_engine::events::card::CardView;
-use regente_engine::flows::card_check::{self, Checked, NewCheck};
-use regente_engine::flows::{customers, route, session};
 use regente_engine::idempotency::{Claim, Plan, Planned, created, unless_overtaken};
 use regente_engine::vault::token_digest;
+use regente_engine::{customers, sessions};
 use regente_providers::request::CardDetails;
 use regente_store::cards::{self, StoredCard};
 use regente_store::tokens::{self, TokenKind};
@@ -162,7 +163,7 @@ pub(super) async fn store(
             };
             // What a provider says of a card is told to people alone. A card that is stored without a check tells nothing.
             if let Some(session) = session {
-                session::must_try_card(session, app.clock.of(caller.client_id))?;
+                sessions::must_try_card(session, app.clock.of(caller.client_id))?;
                 must_pass(&*app.human_check, &app, (&caller, &headers), session, Operation::Card).await?;
             }
             let openings = Openings::of(&app, &caller, &request_id);
@@ -244,7 +245,7 @@ async fn checked(
     attempt: Attempt,
     Check { token_id, merchant_id, claim, openings, seed }: Check,
 ) -> Result<Response, ApiError> {
-    let merchant = route::merchant(&app, caller.client_id, merchant_id)
+    let merchant = routing::merchant(&app, caller.client_id, merchant_id)
         .await?
         .ok_or(Error::ReferenceNotFound("merchantId"))?;
     let found = from_token(&app, &caller, token_id, CardState::Verifying, &openings).await;
@@ -274,7 +275,7 @@ async fn checked(
     let engine = app.engine.clone();
     // Counted within the flow: a caller who hangs up is counted, too.
     let checking = async move {
-        let checked = card_check::create(engine, new).await;
+        let checked = card_checks::create(engine, new).await;
         if let Ok(Checked::Card(_, request)) = &checked {
             attempt.ended(tried, std::slice::from_ref(&**request));
         }

@@ -1,4 +1,4 @@
-//! `/v1/customers`: buyers (`docs/interface/customers.md`). [`regente_engine::flows::customers`] decides who is
+//! `/v1/customers`: buyers (`docs/interface/customers.md`). [`regente_engine::customers`] decides who is
 //! created, found or updated; `customer_cards.rs` serves their cards.
 
 mod request;
@@ -17,8 +17,8 @@ use regente_domain::time::later_of;
 use regente_engine::audit;
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
+use regente_engine::customers::{self as flow, Customer, OnMatch};
 use regente_engine::error::Error;
-use regente_engine::flows::customers::{self as flow, Customer, OnMatch};
 use regente_engine::idempotency::Planned;
 use regente_engine::races;
 use regente_engine::vault::Lookup;

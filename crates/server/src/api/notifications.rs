@@ -6,7 +6,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use regente_domain::id::ProviderId;
 use regente_engine::error::Error;
-use regente_engine::flows::notification::{self, Refused};
+use regente_engine::notifications::{self, Refused};
 use regente_providers::notification::NOTIFICATION_BYTES_MAX;
 
 use super::path::Path;
@@ -49,7 +49,7 @@ pub async fn receive(
     app.limiters.strangers.check(&unsigned)?;
     let headers = request.headers().clone();
     let body = read_bytes_within(request, NOTIFICATION_BYTES_MAX).await?;
-    match notification::receive(&app, provider_id, &headers, &body).await {
+    match notifications::receive(&app, provider_id, &headers, &body).await {
         Ok(()) => Ok(StatusCode::OK),
         Err(Refused::NotAuthentic) => {
             app.limiters.strangers.fail(&unsigned);

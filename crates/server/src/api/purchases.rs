@@ -21,8 +21,8 @@ use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::events::purchase::PurchaseView;
-use regente_engine::flows::purchase::{self, Cards, NewPurchase, Private, Source, operations};
 use regente_engine::idempotency::Planned;
+use regente_engine::purchases::{Cards, NewPurchase, Private, Source, accept, operations};
 use regente_store::Batch;
 use regente_store::purchases;
 use serde_json::{Value, json};
@@ -161,7 +161,7 @@ pub async fn create(
     let body = body?;
     let request = request::read(&body, &app.settings)?;
     let openings = Openings::of(&app, &caller, &request_id);
-    let plan = || async { accepted(purchase::accept(&app, &caller, &request, &openings).await?) };
+    let plan = || async { accepted(accept(&app, &caller, &request, &openings).await?) };
     let complete = |answer| with_tokens(answer, &request);
     let route = "POST /v1/purchases";
     let answer = commit_once_and_complete(&app, &caller, &headers, route, &body, plan, complete).await?;

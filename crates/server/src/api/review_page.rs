@@ -15,10 +15,9 @@ use regente_domain::seller::Seller;
 use regente_domain::seller::review::Review;
 use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
-use regente_engine::flows::sellers;
-use regente_engine::flows::sellers::reviews::{self as flow, Given};
-use regente_engine::races;
 use regente_engine::review_links::{self, PAGES};
+use regente_engine::sellers::reviews::{self as flow, Given};
+use regente_engine::{races, sellers};
 use regente_store::{Batch, Commit};
 use serde_json::{Map, Value};
 

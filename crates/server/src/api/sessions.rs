@@ -19,17 +19,16 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::scope::{Scope, Scopes};
 use regente_domain::session::{Cards, NotCancelable, PatchRefusal, Session, SessionStatus, Tally};
 use regente_domain::split::SplitRule;
-use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
-use regente_engine::charges::UNREGISTERED;
+use regente_engine::charges::{UNREGISTERED, routing, split};
 use regente_engine::error::Error;
 use regente_engine::events::session::SessionView;
-use regente_engine::flows::session::opened::Opened;
-use regente_engine::flows::{route, session as flow, split, vendors};
 use regente_engine::idempotency::Planned;
 use regente_engine::link_settings;
 use regente_engine::queue;
 use regente_engine::races;
+use regente_engine::sessions::opened::Opened;
+use regente_engine::{audit, sessions as flow, vendors};
 use regente_store::credentials::{self, CredentialKind, NewCredential};
 use regente_store::{Batch, Commit, sessions};
 use serde_json::{Map, json};
@@ -109,7 +108,7 @@ async fn plan_creation(
     if new.terms.offer_pix_or_boleto() && new.capacity.max_payments().is_some_and(|number| number > 1) {
         return Err(pix_or_boleto_with_limit());
     }
-    let merchant = route::merchant(app, client_id, new.merchant_id).await?;
+    let merchant = routing::merchant(app, client_id, new.merchant_id).await?;
     let merchant = merchant.ok_or(Error::ReferenceNotFound("merchantId"))?;
     must_be_registered(app, caller, new).await?;
     let can_charge = |provider: &ProviderType| {
@@ -309,7 +308,7 @@ pub async fn update(
     let mut changes = body.read(request::read_changes)?;
     if let Some(rules) = &mut changes.split_rules {
         let (client_id, merchant_id) = (caller.client_id, before.merchant_id);
-        let merchant = route::merchant(&app, client_id, merchant_id).await?;
+        let merchant = routing::merchant(&app, client_id, merchant_id).await?;
         let now = app.clock.of(client_id);
         let fees = merchant
             .map(|merchant| before.terms.platform_fees(&merchant.merchant.details.platform_fee, now))

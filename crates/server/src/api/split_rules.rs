@@ -8,7 +8,7 @@ use regente_domain::split::{
     Bears, FareFee, Misfit, RulesRefusal, SELLERS_MAX, SellerReturn, Share, Split, SplitRule, WholePercent,
     check,
 };
-pub use regente_engine::flows::split::SPLIT_RULES;
+pub use regente_engine::charges::split::SPLIT_RULES;
 use utoipa::ToSchema;
 use uuid::Uuid;
 

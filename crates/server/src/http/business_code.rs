@@ -1,7 +1,8 @@
 //! Every `businessCode`: the stable names of rules that were broken (`docs/interface/purchases.md#errors`).
 
-use regente_engine::flows::purchase::operations::{INTENT_MISMATCH, INVALID_STATE};
-use regente_engine::flows::{session, split};
+use regente_engine::charges::split;
+use regente_engine::purchases::operations::{INTENT_MISMATCH, INVALID_STATE};
+use regente_engine::sessions;
 
 /// The rules of the body with their own codes (`docs/interface/purchases.md#errors`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,15 +78,15 @@ pub const CODES: [&str; 23] = [
     IN_PROGRESS,
     NOT_FOUND,
     KEY_MISMATCH,
-    session::DISABLED,
-    session::LIMIT_REACHED,
-    session::CARDS_BLOCKED,
-    session::CARDS_BEING_TRIED,
-    session::TOO_MANY_OPEN,
-    session::TOO_MANY_CUSTOMERS,
+    sessions::DISABLED,
+    sessions::LIMIT_REACHED,
+    sessions::CARDS_BLOCKED,
+    sessions::CARDS_BEING_TRIED,
+    sessions::TOO_MANY_OPEN,
+    sessions::TOO_MANY_CUSTOMERS,
     CAPTCHA_REQUIRED,
-    session::PIX_OR_BOLETO_WITH_LIMIT,
-    session::CONSUMED,
+    sessions::PIX_OR_BOLETO_WITH_LIMIT,
+    sessions::CONSUMED,
     split::FEE_EXCEEDS,
     NO_EFFECTIVE_FIELD,
 ];

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::time::Timestamp;
-use regente_engine::flows::finding;
+use regente_engine::charges::late_answer;
 use regente_store::transaction_requests;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
@@ -83,7 +83,7 @@ async fn due(app: &TestApp, charge: &Value) -> Option<Timestamp> {
 async fn notify(app: &TestApp, charge: &Value) {
     let request = stored(app, charge).await.remove(0);
     let finding = app.wire.payers().finding(request.provider_key()).unwrap();
-    finding::notified(&app.app, &request, outcome(finding)).await.unwrap();
+    late_answer::notified(&app.app, &request, outcome(finding)).await.unwrap();
 }
 
 async fn agrees(app: &TestApp, charge: &Value) {
@@ -273,7 +273,7 @@ async fn what_two_providers_have_taken_is_given_back_to_one(app: TestApp) {
     // The provider reports the payer's refusal, and captures the money nevertheless.
     let refused = regente_domain::decline::Decline::of(regente_domain::decline::DeclinedCode::TryAgain);
     let refused = regente_domain::charge::attempt::Outcome::Declined(refused);
-    finding::notified(&app.app, &first, refused).await.unwrap();
+    late_answer::notified(&app.app, &first, refused).await.unwrap();
     assert_eq!(read(&app, id).await["status"], "authorized", "the second provider has taken it");
     app.wire.payers().act(Act::Pays, &app.books).await;
     notify(&app, &charge).await;

@@ -200,7 +200,7 @@ async fn refusals_count_also_when_the_buyer_hangs_up(app: TestApp) {
         running.abort();
     }
     app.wire.let_go();
-    while app.app.in_flight.flows() > 0 {
+    while app.app.in_flight.tasks() > 0 {
         tokio::task::yield_now().await;
     }
     post(&app, &key, "192.0.2.1", "/v1/charges", &bad).await.expect(429);

@@ -19,7 +19,7 @@ use regente_domain::id::{ProviderId, TransactionRequestId};
 use regente_domain::ledger::{Entry, Movement, Purpose};
 use regente_domain::settlement::{Moved, Verdict};
 use regente_domain::time::Timestamp;
-use regente_engine::flows::finding;
+use regente_engine::charges::late_answer;
 use regente_providers::outcome::Finding;
 use regente_providers::staged::Staged;
 use regente_store::charges::Direction;
@@ -790,7 +790,7 @@ async fn fees_of_what_was_taken_unknown_to_a_charge_are_the_merchants(app: TestA
     let request = &requests[0].request;
     let entry = app.books.find(request.provider_key()).await.unwrap().unwrap();
     let Finding::Approved(approval) = entry.answered().unwrap().finding.clone() else { panic!("{entry:?}") };
-    finding::notified(&app.app, request, Outcome::Approved(approval)).await.unwrap();
+    late_answer::notified(&app.app, request, Outcome::Approved(approval)).await.unwrap();
     app.later(DAY / 12).await;
     assert_eq!(app.books.holding(request.provider_key()).await.unwrap().unwrap().kept().minor_units(), 0);
 

@@ -9,10 +9,10 @@ use regente_store::authentication_setups::{self, AuthenticationSetup};
 use uuid::Uuid;
 
 use crate::app::App;
+use crate::authentication::THREE_D_SECURE;
 use crate::card_data::FundingSource;
+use crate::charges::create::setup_not_found;
 use crate::error::Error;
-use crate::flows::authentication::THREE_D_SECURE;
-use crate::flows::charge::setup_not_found;
 
 /// Who authenticates the cardholder, and for what.
 pub(super) async fn of(

@@ -13,12 +13,12 @@ use super::{Funded, same_customer};
 use crate::app::App;
 use crate::audit::Openings;
 use crate::card_data::{CvvSource, FundingSource, NewCard, TokenContents, new_card, open_token, seal_card};
+use crate::charges::create::{CVV_TOKEN_PATH, TOKEN_PATH};
 use crate::charges::method::CardMethod;
 use crate::charges::order::PlacedBy;
 use crate::charges::source::{CardOwner, OrderedCard};
+use crate::customers::{ResolvedCustomer, find_matching, resolve_customer};
 use crate::error::Error;
-use crate::flows::charge::{CVV_TOKEN_PATH, TOKEN_PATH};
-use crate::flows::customers::{ResolvedCustomer, find_matching, resolve_customer};
 use crate::vault::token_digest;
 
 /// `buyer` is the one that the order names beside the card.

@@ -10,9 +10,9 @@ use crate::card_data::FundingSource;
 use crate::charges::method::PayerMethod;
 use crate::charges::order::PlacedBy;
 use crate::charges::source::{AddressRule, OrderedPayer};
+use crate::customers::ResolvedCustomer;
+use crate::customers::payer::{self, PayingCustomer};
 use crate::error::Error;
-use crate::flows::customers::ResolvedCustomer;
-use crate::flows::customers::payer::{self, PayingCustomer};
 
 /// `buyer` is the one that the order names beside the payer.
 pub(super) async fn fund(

@@ -8,10 +8,10 @@ use regente_domain::card::record::Card;
 use regente_domain::id::TokenId;
 use regente_domain::session::Session;
 use regente_engine::caller::{Caller, RequestId};
+use regente_engine::charges::create::{Created, Ran};
 use regente_engine::charges::{self, Guard, Heard, PlacedBy, Requester};
 use regente_engine::document_links::Addresses;
-use regente_engine::flows::charge::{Created, Ran};
-use regente_engine::flows::session::opened::Opened;
+use regente_engine::sessions::opened::Opened;
 
 use super::of_session::{self, Sender};
 use super::view::{ChargeView, Private};

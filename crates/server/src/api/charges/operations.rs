@@ -9,11 +9,11 @@ use regente_domain::charge::FollowUpKind;
 use regente_domain::money::Amount;
 use regente_domain::split::SellerReturn;
 use regente_engine::caller::Caller;
+use regente_engine::captures_and_voids::{self, NewFollowUp};
+use regente_engine::charges::create::{Created, Ran};
 use regente_engine::document_links::Addresses;
-use regente_engine::flows::charge::{Created, Ran};
-use regente_engine::flows::follow_up::{self, NewFollowUp};
-use regente_engine::flows::purchase::operations::card_is_free;
 use regente_engine::idempotency::{Plan, unless_overtaken};
+use regente_engine::purchases::operations::card_is_free;
 use utoipa::ToSchema;
 
 use super::view::ChargeView;
@@ -190,7 +190,7 @@ async fn run(
         actor: caller.actor(),
         seed,
     };
-    let ran = app.in_flight.run(follow_up::create(app.engine.clone(), new)).await;
+    let ran = app.in_flight.run(captures_and_voids::create(app.engine.clone(), new)).await;
     match unless_overtaken(&app, claim.as_ref(), ran).await? {
         Plan::Overtaken(finished) | Plan::Own(Created::Answered(finished)) => {
             replay(&app, &caller, finished, None).await

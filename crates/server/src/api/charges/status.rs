@@ -11,14 +11,14 @@ use regente_domain::id::ChargeId;
 use regente_engine::audit;
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
+use regente_engine::charges::create::Ran;
 use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
-use regente_engine::flows::charge::Ran;
-use regente_engine::flows::purchase::operations::card_is_free;
-use regente_engine::flows::staged::{self, Reached};
 use regente_engine::idempotency::Planned;
+use regente_engine::purchases::operations::card_is_free;
 use regente_engine::queue::sessions;
 use regente_engine::races;
+use regente_engine::simulator::set_status::{self, Reached};
 use regente_providers::request::Mode;
 use regente_store::transaction_requests::{self, ObjectKind};
 use regente_store::{Batch, charges, events, purchases};
@@ -91,7 +91,7 @@ pub async fn set_status(
         async move {
             // Whoever lost every race is told what is under way, not that the service is busy.
             if plans == races::TRIES_MAX {
-                return Err(staged::under_way(&find(app, caller, charge_id).await?.charge));
+                return Err(set_status::under_way(&find(app, caller, charge_id).await?.charge));
             }
             plan(app, caller, request_id, charge_id, status, begun).await
         }
@@ -133,7 +133,7 @@ async fn plan(
     let stored = find(app, caller, charge_id).await?;
     card_is_free(app, &stored.charge, None).await?;
     let (place, actor) = ((caller.client_id, charge_id), caller.actor());
-    if let Reached::AtProvider(ran) = staged::reach(app, place, status, begun, &actor, refused).await? {
+    if let Reached::AtProvider(ran) = set_status::reach(app, place, status, begun, &actor, refused).await? {
         let Ran { charge, requests } = *ran;
         let mut batch = Batch::new(caller.client_id);
         audit::record(app, &mut batch, caller, request_id, STATUS_SET, charge_id.uuid());

@@ -5,7 +5,7 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::authentication::{Authenticated, Authenticator, Found, newest_answer};
 use regente_domain::charge::instructions::Instructions;
 use regente_domain::charge::{Charge, StateName};
-use regente_engine::flows::authentication::THREE_D_SECURE;
+use regente_engine::authentication::THREE_D_SECURE;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Schema, Type};

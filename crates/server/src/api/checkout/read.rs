@@ -6,9 +6,9 @@ use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::session::{Capacity, OfferedMethod, Session, SessionStatus};
 use regente_domain::time::Timestamp;
+use regente_engine::charges::routing;
 use regente_engine::error::Error;
 use regente_engine::events::masked;
-use regente_engine::flows::route;
 use regente_providers::request::Mode;
 use regente_store::sessions;
 use serde_json::Value;
@@ -94,7 +94,7 @@ fn ended(session: &Session, now: Timestamp) -> Option<Ended> {
 }
 
 async fn shop(app: &App, session: &Session, settings: &Value) -> Result<Shop, Error> {
-    let merchant = route::merchant(app, session.client_id, session.merchant_id).await?;
+    let merchant = routing::merchant(app, session.client_id, session.merchant_id).await?;
     let name = merchant.and_then(|found| {
         let details = &found.merchant.details;
         details.merchant_name.clone().or_else(|| details.name.clone())

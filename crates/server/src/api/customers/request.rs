@@ -4,7 +4,7 @@ use regente_domain::customer::{Address, Demand, Document, NO_DOCUMENT};
 use regente_domain::problems::Problems;
 use regente_domain::text::chars_max;
 use regente_domain::time::Timestamp;
-use regente_engine::flows::customers::{CustomerData, NewCustomer, StoredAddress};
+use regente_engine::customers::{CustomerData, NewCustomer, StoredAddress};
 use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, Schema, Type};

@@ -3,7 +3,7 @@
 use regente_domain::customer::{Address, Document};
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
-use regente_engine::flows::customers::{Customer, NewCustomer, StoredAddress};
+use regente_engine::customers::{Customer, NewCustomer, StoredAddress};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;

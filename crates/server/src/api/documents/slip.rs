@@ -8,10 +8,10 @@ use regente_domain::boleto::IssuedBoleto;
 use regente_domain::customer::{Address, Document, normal_number};
 use regente_domain::local_day::day_of;
 use regente_domain::money::Amount;
+use regente_engine::charges::routing;
+use regente_engine::customers::payer::{PRINTED_PAYER, PrintedPayer};
 use regente_engine::error::Error;
 use regente_engine::events::masked;
-use regente_engine::flows::customers::payer::{PRINTED_PAYER, PrintedPayer};
-use regente_engine::flows::route;
 use regente_store::charges::StoredCharge;
 use regente_store::merchants::MerchantDetails;
 
@@ -40,7 +40,7 @@ struct Payer {
 impl PrintedSlip {
     pub(super) async fn of(app: &App, stored: StoredCharge, issued: IssuedBoleto) -> Result<Self, Error> {
         let charge = &stored.charge;
-        let merchant = route::merchant(app, charge.client_id, charge.merchant_id).await?;
+        let merchant = routing::merchant(app, charge.client_id, charge.merchant_id).await?;
         let beneficiary = merchant.and_then(|found| {
             let MerchantDetails { merchant_name, name, .. } = &found.merchant.details;
             merchant_name.clone().or_else(|| name.clone())

@@ -1,6 +1,6 @@
 //! What the payment pages say.
 
-use regente_engine::flows::payment_page::Decision;
+use regente_engine::simulator::payment_page::Decision;
 
 use crate::api::buyer_page::{Content, FramedBy, Language, LeadingTo, Page};
 use crate::http::html::escape;

@@ -12,7 +12,7 @@ use regente_domain::provider_type::{
 use regente_domain::text::chars_max;
 use regente_domain::time::{Timestamp, later_of};
 use regente_engine::error::Error;
-use regente_engine::flows::attempt;
+use regente_engine::transaction_requests::call;
 use regente_providers::provider::{CredentialsCheck, CredentialsRefusal, NotRefused, Providers};
 use regente_providers::request::Credentials;
 use regente_store::providers::Provider;
@@ -242,7 +242,7 @@ async fn stay_at_the_account(
 ) -> Result<(), Error> {
     let may_be_another = provider.provider_type.may_name_another_account(stored, after);
     if may_be_another
-        && !attempt::may_replace_credentials(app, provider, Credentials::new(after.clone())).await?
+        && !call::may_replace_credentials(app, provider, Credentials::new(after.clone())).await?
     {
         return Err(Error::conflict(vec![
             "credentials are of another account, or cannot be shown to be of the same: charges are open at the provider. \

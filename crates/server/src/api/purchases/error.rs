@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::problems::Problems;
 use regente_engine::error::Cause;
 use regente_engine::error::Error;
-use regente_engine::flows::purchase::{Broken, Rule};
+use regente_engine::purchases::{Broken, Rule};
 use serde::Serialize;
 use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::response::{Response as Described, ResponseBuilder};

@@ -6,7 +6,7 @@ use regente_domain::charge::References;
 use regente_domain::payment_type::INSTALLMENTS_MAX;
 use regente_domain::text::chars_max;
 use regente_engine::card_data::CvvSource;
-use regente_engine::flows::purchase::{NewPurchase, SentPayment, SentPurchase};
+use regente_engine::purchases::{NewPurchase, SentPayment, SentPurchase};
 use regente_engine::settings::Settings;
 use serde_json::{Value, json};
 

@@ -13,7 +13,7 @@ use regente_domain::seller::Seller;
 use regente_domain::seller::document::{DocumentKind, FILE_BYTES_MAX, FileFormat, SellerDocument};
 use regente_domain::seller::review::Review;
 use regente_domain::seller::review::fields::{FieldType, Known};
-use regente_engine::flows::sellers::documents::{Upload, keep};
+use regente_engine::sellers::documents::{Upload, keep};
 use regente_store::Batch;
 use serde_json::{Map, Number, Value};
 use uuid::Uuid;

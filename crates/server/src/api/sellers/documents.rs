@@ -12,8 +12,8 @@ use regente_domain::seller::document::{DocumentKind, DocumentStatus, SellerDocum
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
-use regente_engine::flows::sellers::documents::{self as flow, Upload};
 use regente_engine::idempotency::Planned;
+use regente_engine::sellers::documents::{self as flow, Upload};
 use regente_store::Batch;
 use regente_store::customers::{Order, Slice};
 use regente_store::seller_documents::{self as rows, DocumentFilter};

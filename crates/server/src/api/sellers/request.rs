@@ -8,8 +8,8 @@ use regente_domain::seller::data::{
 };
 use regente_domain::seller::{ReasonType, SellerStatus, Switch};
 use regente_domain::text::chars_max;
-use regente_engine::flows::sellers::Registers;
-use regente_engine::flows::sellers::documents::OF_SELLER_MAX;
+use regente_engine::sellers::Registers;
+use regente_engine::sellers::documents::OF_SELLER_MAX;
 use serde_json::{Map, Number, Value};
 
 use super::super::customers::read_document;

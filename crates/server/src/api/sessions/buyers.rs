@@ -9,7 +9,7 @@ use regente_domain::id::MerchantId;
 use regente_domain::session::{Session, SessionStatus};
 use regente_engine::caller::{Authority, Caller, RequestId};
 use regente_engine::error::Error;
-use regente_engine::flows::session as flow;
+use regente_engine::sessions as flow;
 
 use serde_json::Value;
 

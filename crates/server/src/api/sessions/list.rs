@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::session::{Availability, SessionStatus};
 use regente_domain::text::chars_max;
 use regente_engine::caller::Caller;
-use regente_engine::flows::session::opened::Opened;
+use regente_engine::sessions::opened::Opened;
 use regente_store::sessions::{self, SessionFilter};
 
 use super::view::SessionSchema;

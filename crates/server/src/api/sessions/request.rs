@@ -12,7 +12,7 @@ use regente_domain::session::{Capacity, Item, OfferedMethod, Patch, Terms};
 use regente_domain::text::chars_max;
 use regente_domain::time::{Timestamp, parse_date};
 use regente_engine::error::Error;
-use regente_engine::flows::session::opened::Private;
+use regente_engine::sessions::opened::Private;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;

@@ -173,7 +173,7 @@ fn texts(bytes: &[u8]) -> impl Iterator<Item = Uuid> {
 
 async fn the_opening_of_a_token_is_recorded_also_when_the_request_is_refused(app: TestApp) {
     let records = async |token: &str| {
-        while app.app.in_flight.flows() > 0 {
+        while app.app.in_flight.tasks() > 0 {
             tokio::task::yield_now().await;
         }
         let digest = token_digest(token.parse().unwrap());

@@ -47,7 +47,7 @@ async fn payments(app: &TestApp) -> i64 {
 }
 
 async fn openings(app: &TestApp) -> i64 {
-    while app.app.in_flight.flows() > 0 {
+    while app.app.in_flight.tasks() > 0 {
         tokio::task::yield_now().await;
     }
     let args = args! { client_id: app.client_id(), action: "wallet_payment.opened" };

@@ -5,7 +5,7 @@ use regente_domain::actor::Actor;
 use std::time::Duration;
 
 use axum::http::Method;
-use regente_engine::flows::follow_up;
+use regente_engine::captures_and_voids;
 use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
@@ -113,7 +113,7 @@ async fn an_outcome_that_another_node_has_written_is_left_alone(app: TestApp) {
     let before = announced(&app, &id).await;
     let requests = transaction_requests::of_object(&app.app.store, app.client_id(), id.parse().unwrap());
     let late = requests.await.unwrap().pop().unwrap().request;
-    follow_up::recover(&app.app, late, &Actor::Operator).await.unwrap();
+    captures_and_voids::recover(&app.app, late, &Actor::Operator).await.unwrap();
     assert_eq!(told(&read(&app, &id).await), told(&charge));
     assert_eq!(announced(&app, &id).await, before);
 }

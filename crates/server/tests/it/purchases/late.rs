@@ -8,8 +8,8 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::FollowUpKind;
 use regente_domain::id::TransactionRequestId;
 use regente_domain::time::Timestamp;
+use regente_engine::captures_and_voids::{self, NewFollowUp};
 use regente_engine::error::Error;
-use regente_engine::flows::follow_up::{self, NewFollowUp};
 use regente_store::purchases::{self, PurchaseVersion};
 use regente_store::{Batch, Commit, args, sql};
 use serde_json::{Value, json};
@@ -134,12 +134,14 @@ async fn a_node_that_slept_opens_nothing(app: TestApp) {
         actor: Actor::Job("purchase"),
         seed: None,
     };
-    let late = follow_up::create(app.app.engine.clone(), void(PurchaseVersion::of(&slept))).await;
+    let late = captures_and_voids::create(app.app.engine.clone(), void(PurchaseVersion::of(&slept))).await;
     assert!(matches!(late, Err(Error::Unavailable { .. })), "the purchase has moved on");
     assert_eq!(app.books.effects().await.unwrap(), effects);
     assert_eq!(statuses(&read(&app, text(&purchase["id"])).await), ["authorized", "authorized"]);
     let now = purchases::find(&app.app.store, client_id, id).await.unwrap().unwrap().purchase;
-    assert!(follow_up::create(app.app.engine.clone(), void(PurchaseVersion::of(&now))).await.is_ok());
+    assert!(
+        captures_and_voids::create(app.app.engine.clone(), void(PurchaseVersion::of(&now))).await.is_ok()
+    );
 }
 
 async fn a_refund_counts_only_what_it_gave_back_itself(app: TestApp) {

@@ -11,7 +11,7 @@ use regente::metrics::Endpoint;
 use regente_domain::charge::ChargeState;
 use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::id::ChargeId;
-use regente_engine::flows::finding;
+use regente_engine::charges::late_answer;
 use regente_engine::jobs::Worker;
 use regente_providers::outcome::Finding;
 use regente_providers::sandbox::{Deed, Filter, Order};
@@ -341,7 +341,7 @@ async fn two_nodes_and_a_notification_void_once(app: TestApp) {
     if app.app.store.database_kind() == DatabaseKind::Postgres {
         nodes.push(app.another_worker().await);
     }
-    let notified = finding::notified(&app.app, &lost, approved);
+    let notified = late_answer::notified(&app.app, &lost, approved);
     let (rounds, _busy_or_taken) = tokio::join!(join_all(nodes.iter().map(Worker::round)), notified);
     assert!(rounds.into_iter().all(|round| round.is_ok()));
     assert_eq!(stored(&app, &charge).await.len(), 3, "one void");

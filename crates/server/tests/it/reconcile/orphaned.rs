@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::http::Method;
 use regente_domain::charge::attempt::Outcome;
-use regente_engine::flows::finding;
+use regente_engine::charges::late_answer;
 use regente_providers::outcome::Finding;
 use regente_store::{Batch, Commit, args, sql, transaction_requests};
 use serde_json::json;
@@ -43,9 +43,9 @@ async fn a_flow_goes_on_when_its_caller_hangs_up_and_the_process_knows_of_it() {
     let (pending, _) = super::begin(&app, &charge_body(&app.merchant().await, APPROVED), 0).await;
     pending.abort();
     assert!(pending.await.unwrap_err().is_cancelled());
-    assert_eq!(app.app.in_flight.flows(), 1);
+    assert_eq!(app.app.in_flight.tasks(), 1);
     app.wire.let_go();
-    while app.app.in_flight.flows() > 0 {
+    while app.app.in_flight.tasks() > 0 {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
     let charges = app.get("/v1/charges").await.expect(200)["items"].clone();
@@ -104,7 +104,7 @@ async fn what_a_provider_took_although_it_had_refused_it_is_given_back(app: Test
     let Finding::Approved(approval) = entry.answered().unwrap().finding.clone() else { panic!("{entry:?}") };
     for _ in 0..2 {
         let approved = Outcome::Approved(approval.clone());
-        finding::notified(&app.app, &request, approved).await.unwrap();
+        late_answer::notified(&app.app, &request, approved).await.unwrap();
     }
     app.later(ASKED_FOR).await;
     let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use axum::http::Method;
 use regente_domain::time::Timestamp;
-use regente_engine::flows::sellers::{documents as files, registration, reviews};
 use regente_engine::queue::sellers::About;
+use regente_engine::sellers::{documents as files, registration, reviews};
 use regente_providers::staged::Staged;
 use regente_store::events;
 use serde_json::{Value, json};

@@ -299,15 +299,15 @@ async fn what_is_paid_after_it_was_failed_by_hand_is_given_back(app: TestApp) {
 
 /// The provider notifies the service of what has become of a request.
 pub(crate) async fn notify(app: &TestApp, request: &TransactionRequest) {
-    use regente_engine::flows::{attempt, finding};
+    use regente_engine::charges::late_answer;
+    use regente_engine::transaction_requests::call;
     let providers = regente_store::providers::find(&app.app.store, request.client_id, request.provider_id);
     let provider = providers.await.unwrap().unwrap();
     let absent = regente_domain::charge::attempt::never_arrived();
-    let overrides = attempt::SimulatorOverrides::default();
-    let found = attempt::find_out(&app.app, &provider, request, &overrides, attempt::LookUp::PROBE, absent)
-        .await
-        .unwrap();
-    finding::notified(&app.app, request, found).await.unwrap();
+    let overrides = call::SimulatorOverrides::default();
+    let found =
+        call::find_out(&app.app, &provider, request, &overrides, call::LookUp::PROBE, absent).await.unwrap();
+    late_answer::notified(&app.app, request, found).await.unwrap();
 }
 
 async fn a_lost_answer_is_found_with_its_code(app: TestApp) {
