@@ -42,7 +42,7 @@ use crate::time::{Timestamp, later_of};
 use crate::vendor::NamedVendor;
 
 use analysis::{Progress, Screening};
-use attempt::{Asks, Place, RequestType, TransactionRequest};
+use attempt::{Asks, RequestPosition, RequestType, TransactionRequest};
 use authentication::Authentication;
 pub use ended::{Ended, OrphanVoid, Says};
 pub use follow_up::{FollowUpKind, FollowUpRefusal, Held, OpenOperation, approved_authorization};
@@ -240,8 +240,11 @@ impl Charge {
         asks: Asks,
         now: Timestamp,
     ) -> TransactionRequest {
-        let place =
-            Place { client_id: self.client_id, object_id: self.id.uuid(), ordinal: self.requests - 1 };
+        let place = RequestPosition {
+            client_id: self.client_id,
+            object_id: self.id.uuid(),
+            ordinal: self.requests - 1,
+        };
         TransactionRequest::begin(id, place, asks, now)
     }
 

@@ -35,7 +35,7 @@ impl Default for Bounds {
 
 /// What one call says about a provider's health.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum CallHealth {
     /// It answered. A refusal counts as an answer.
     Answer,
     /// It did not answer, or failed, even when a probe later confirmed that nothing happened.
@@ -138,7 +138,7 @@ impl Circuit {
 
     /// The circuit after a call that began at `begun` and ended at `now`.
     #[must_use]
-    pub fn hear(self, heard: Heard, begun: Duration, now: Duration, bounds: &Bounds) -> Self {
+    pub fn hear(self, heard: CallHealth, begun: Duration, now: Duration, bounds: &Bounds) -> Self {
         if begun < self.since() {
             return self;
         }
@@ -151,9 +151,9 @@ impl Circuit {
                 }
                 Self::Closed { since, seen, heard_at: now }
             }
-            (Self::Open { .. } | Self::HalfOpen { .. }, Heard::Answer) => Self::closed(now),
-            (Self::Open { .. }, Heard::Nothing) => self,
-            (Self::HalfOpen { wait, .. }, Heard::Nothing) => {
+            (Self::Open { .. } | Self::HalfOpen { .. }, CallHealth::Answer) => Self::closed(now),
+            (Self::Open { .. }, CallHealth::Nothing) => self,
+            (Self::HalfOpen { wait, .. }, CallHealth::Nothing) => {
                 let longer = wait.saturating_mul(2).min(OPEN_FOR_MAX.max(bounds.open_for));
                 Self::Open { since: now, wait: longer }
             }
@@ -185,10 +185,10 @@ impl Circuit {
     }
 }
 
-const fn remember(seen: u16, heard: Heard) -> u16 {
+const fn remember(seen: u16, heard: CallHealth) -> u16 {
     let latest = match heard {
-        Heard::Answer => 0,
-        Heard::Nothing => 1,
+        CallHealth::Answer => 0,
+        CallHealth::Nothing => 1,
     };
     ((seen << 1) | latest) & SEEN_MASK
 }

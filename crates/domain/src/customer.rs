@@ -90,8 +90,8 @@ impl Document {
     }
 
     /// How this document takes part in finding a customer.
-    pub fn sent(&self) -> Sent {
-        if self.is_absent() { Sent::NoDocument } else { Sent::Document }
+    pub fn sent(&self) -> IdentifiedBy {
+        if self.is_absent() { IdentifiedBy::NoDocument } else { IdentifiedBy::Document }
     }
 }
 
@@ -160,7 +160,7 @@ pub enum HasDocument {
 
 /// What the request identifies the buyer by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sent {
+pub enum IdentifiedBy {
     /// An e-mail address and a document.
     Document,
     /// Only an e-mail address.
@@ -186,13 +186,13 @@ pub enum Case {
 pub fn decide(
     found_by_document: Option<CustomerId>,
     found_by_email: Option<(CustomerId, HasDocument)>,
-    sent_document: Sent,
+    sent_document: IdentifiedBy,
 ) -> Case {
     match (sent_document, found_by_document, found_by_email) {
-        (Sent::Document, Some(owner), _) => Case::DocumentBelongsTo(owner),
-        (Sent::NoDocument, _, Some((owner, HasDocument::Yes | HasDocument::No)))
-        | (Sent::Document, None, Some((owner, HasDocument::No))) => Case::EmailBelongsTo(owner),
-        (Sent::Document, None, Some((_, HasDocument::Yes))) => Case::EmailTaken,
-        (Sent::Document | Sent::NoDocument, _, None) => Case::Free,
+        (IdentifiedBy::Document, Some(owner), _) => Case::DocumentBelongsTo(owner),
+        (IdentifiedBy::NoDocument, _, Some((owner, HasDocument::Yes | HasDocument::No)))
+        | (IdentifiedBy::Document, None, Some((owner, HasDocument::No))) => Case::EmailBelongsTo(owner),
+        (IdentifiedBy::Document, None, Some((_, HasDocument::Yes))) => Case::EmailTaken,
+        (IdentifiedBy::Document | IdentifiedBy::NoDocument, _, None) => Case::Free,
     }
 }

@@ -143,7 +143,7 @@ pub enum NotPayable {
 
 /// What a payment that is under way takes a place among.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum OpenPaymentKind {
     /// Cards that are being tried.
     Cards,
     /// Instructions that a buyer may follow hours or days later.
@@ -152,7 +152,7 @@ pub enum Place {
     Unbounded,
 }
 
-impl Place {
+impl OpenPaymentKind {
     /// Of payments by this method.
     pub const fn of(payment_type: PaymentType) -> Self {
         match payment_type {
@@ -198,8 +198,8 @@ impl Session {
                 false => NotPayable::Disabled,
             });
         }
-        let place = Place::of(payment_type);
-        if place == Place::Cards && !self.takes_cards() {
+        let place = OpenPaymentKind::of(payment_type);
+        if place == OpenPaymentKind::Cards && !self.takes_cards() {
             return Err(NotPayable::NoMoreCards);
         }
         let taken = self.tally.paid + self.tally.authorizing;
@@ -210,10 +210,12 @@ impl Session {
             Capacity::Many(limit) if limit > 1 && taken + self.tally.pending >= i64::from(limit) => {
                 Err(NotPayable::LimitReached)
             }
-            _ if place == Place::Instructions && open >= self.capacity.open_max() => {
+            _ if place == OpenPaymentKind::Instructions && open >= self.capacity.open_max() => {
                 Err(NotPayable::TooManyOpen)
             }
-            _ if place == Place::Cards && !self.has_place_for_card() => Err(NotPayable::CardsBeingTried),
+            _ if place == OpenPaymentKind::Cards && !self.has_place_for_card() => {
+                Err(NotPayable::CardsBeingTried)
+            }
             Capacity::One | Capacity::Many(_) | Capacity::Unlimited => Ok(()),
         }
     }

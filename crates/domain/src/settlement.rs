@@ -16,7 +16,7 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 use crate::words::words;
 
-pub use matching::{Covered, Judged, Payment, judge};
+pub use matching::{Covered, Judged, SettledPayment, judge};
 pub use moved::moved;
 pub use orphaned::orphaned;
 pub use posting::{Borne, Settled, entries, source_of};

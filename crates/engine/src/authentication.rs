@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 use crate::app::App;
 use crate::charges::security_code::held_until;
 use crate::error::Error;
-use crate::transaction_requests::call::{CallResult, Found, SimulatorOverrides};
+use crate::transaction_requests::call::{CallResult, ProviderReport, SimulatorOverrides};
 use crate::transaction_requests::telemetry;
 use crate::vault::{Binding, Purpose};
 
@@ -144,9 +144,9 @@ fn shown_name(merchant: &MerchantWithProviders) -> String {
 
 /// What became of a step of an authentication. One that was not
 /// answered before the service stopped is not asked for again, because the cardholder is gone.
-pub(crate) async fn look(app: &App, charge: &Charge, request: &TransactionRequest) -> Found {
+pub(crate) async fn look(app: &App, charge: &Charge, request: &TransactionRequest) -> ProviderReport {
     let Outcome::Pending(_) = request.outcome else {
-        return Found { told_by: Some(ToldBy::Nobody), ..Outcome::Declined(never_arrived()).into() };
+        return ProviderReport { told_by: Some(ToldBy::Nobody), ..Outcome::Declined(never_arrived()).into() };
     };
     let validation = Validation {
         key: request.provider_key(),
@@ -157,7 +157,7 @@ pub(crate) async fn look(app: &App, charge: &Charge, request: &TransactionReques
         Some(authenticated) => {
             let outcome = charge.judge(&authenticated);
             let authenticated = Some(Box::new(authenticated));
-            Found { authenticated, told_by: Some(ToldBy::Probe), ..outcome.into() }
+            ProviderReport { authenticated, told_by: Some(ToldBy::Probe), ..outcome.into() }
         }
         None => request.outcome.clone().into(),
     }

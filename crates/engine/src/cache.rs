@@ -10,7 +10,7 @@ use crate::clock::{Clock, MachineTime};
 /// Answers by question. A change on this node invalidates all of them at once; a change on another node is seen when
 /// the cached answer expires (`limits.cache_ms`).
 pub struct Cache<K, V> {
-    known: moka::sync::Cache<K, Known<V>>,
+    known: moka::sync::Cache<K, CacheEntry<V>>,
     clock: Clock,
     /// How long an answer is valid.
     life: Duration,
@@ -26,7 +26,7 @@ pub struct ReadStarted {
 }
 
 #[derive(Clone)]
-struct Known<V> {
+struct CacheEntry<V> {
     answer: V,
     started: ReadStarted,
 }
@@ -49,7 +49,7 @@ where
 
     /// The cached answer, if it is still valid.
     pub fn get(&self, question: &K) -> Option<V> {
-        let Known { answer, started } = self.known.get(question)?;
+        let CacheEntry { answer, started } = self.known.get(question)?;
         let age = self.clock.machine().since(started.at);
         let is_fresh = age < self.life && started.generation == self.generation.load(Ordering::SeqCst);
         is_fresh.then_some(answer)
@@ -72,7 +72,7 @@ where
 
     /// Caches an answer.
     pub fn keep(&self, question: K, answer: V, started: ReadStarted) {
-        self.known.insert(question, Known { answer, started });
+        self.known.insert(question, CacheEntry { answer, started });
     }
 }
 

@@ -28,7 +28,7 @@ use crate::idempotency::{self, Claim, Claiming};
 use crate::metrics;
 use crate::queue::sessions;
 use crate::races;
-use crate::transaction_requests::call::{self, Found, SimulatorOverrides};
+use crate::transaction_requests::call::{self, ProviderReport, SimulatorOverrides};
 
 /// A requested capture or void.
 pub struct NewFollowUp {
@@ -212,10 +212,10 @@ fn report_contradiction(known: &TransactionRequest) {
 pub async fn report(
     app: &App,
     accepted: &TransactionRequest,
-    found: Found,
+    found: ProviderReport,
     actor: &Actor,
 ) -> Result<(), Error> {
-    let Found { outcome, occurred_at, told_by, .. } = found;
+    let ProviderReport { outcome, occurred_at, told_by, .. } = found;
     for _ in races::tries() {
         let Ran { charge: before, requests } = stored::whole_of(app, accepted).await?;
         let now = app.clock.of(accepted.client_id);

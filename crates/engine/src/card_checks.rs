@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use regente_domain::actor::Actor;
 use regente_domain::card::record::{Card, CardState, SecurityCodeSent};
-use regente_domain::charge::attempt::{Asks, OpenReason, Outcome, Place, RequestType, TransactionRequest};
+use regente_domain::charge::attempt::{
+    Asks, OpenReason, Outcome, RequestPosition, RequestType, TransactionRequest,
+};
 use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{Id, SessionId};
@@ -143,7 +145,7 @@ fn not_available(detail: &'static str) -> Error {
 
 fn request_to(app: &App, card: &Card, provider: &Provider) -> TransactionRequest {
     let now = app.clock.of(card.client_id);
-    let place = Place { client_id: card.client_id, object_id: card.id.uuid(), ordinal: 0 };
+    let place = RequestPosition { client_id: card.client_id, object_id: card.id.uuid(), ordinal: 0 };
     let asks = Asks {
         provider_id: provider.id,
         provider_type: provider.provider_type,

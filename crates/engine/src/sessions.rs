@@ -13,8 +13,8 @@ use regente_domain::charge::reversal::refunds_reverted;
 use regente_domain::id::{ChargeId, ClientId, SessionId};
 use regente_domain::payment_type::PaymentType;
 use regente_domain::session::cards::CardRefused;
-use regente_domain::session::payment::{Payment, PaymentState};
-use regente_domain::session::{Advance, NotPayable, Place, Session, SessionStatus};
+use regente_domain::session::payment::{PaymentState, SessionPayment};
+use regente_domain::session::{Advance, NotPayable, OpenPaymentKind, Session, SessionStatus};
 use regente_domain::time::Timestamp;
 use regente_store::sessions::payments;
 use regente_store::{Batch, Commit, charges, events, sessions};
@@ -51,7 +51,7 @@ pub const CONSUMED: &str = "pix_boleto_one_to_one_reactivation_blocked";
 pub async fn count(app: &App, client_id: ClientId, charge_id: ChargeId, actor: &Actor) -> Result<(), Error> {
     for _ in races::tries() {
         let Some(found) = payments::find(&app.store, client_id, charge_id).await? else { return Ok(()) };
-        let Payment { state, counted, .. } = found.payment;
+        let SessionPayment { state, counted, .. } = found.payment;
         // What waits for its merchant is looked at again: its session may have been canceled.
         if counted == state && state != PaymentState::Underpaid {
             return Ok(());
@@ -110,7 +110,12 @@ fn give_back(app: &App, batch: &mut Batch, session: &Session, charge: &Charge, r
 }
 
 /// Has a payment given back once more whose refund came back: its session still does not take it.
-async fn give_back_again(app: &App, payment: Payment, charge: &Charge, reverted: i64) -> Result<(), Error> {
+async fn give_back_again(
+    app: &App,
+    payment: SessionPayment,
+    charge: &Charge,
+    reverted: i64,
+) -> Result<(), Error> {
     let is_held = matches!(payment.state, PaymentState::Paid | PaymentState::Underpaid);
     if !is_held || reverted == 0 || !charge.can_be_given_back() {
         return Ok(());
@@ -193,9 +198,9 @@ pub(crate) async fn full_of_cards(app: &App, client_id: ClientId, id: SessionId)
 /// The error for a payment that finds room when it looks again: what took it has ended meanwhile. Where many pay, that was
 /// a card; where one does, another buyer.
 fn again(session: &Session, payment_type: PaymentType) -> Error {
-    match Place::of(payment_type) {
-        Place::Cards if !session.capacity.is_single() => refusal(NotPayable::CardsBeingTried),
-        Place::Cards | Place::Instructions | Place::Unbounded => Error::busy(),
+    match OpenPaymentKind::of(payment_type) {
+        OpenPaymentKind::Cards if !session.capacity.is_single() => refusal(NotPayable::CardsBeingTried),
+        OpenPaymentKind::Cards | OpenPaymentKind::Instructions | OpenPaymentKind::Unbounded => Error::busy(),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::notification::{Authentic, Notification, NotificationRefusal, Notifica
 use crate::outcome::{Answer, Probe, UnknownReason};
 use crate::provider::{Adapter, CredentialsCheck, CredentialsRefusal, NotRefused, Provider};
 use crate::request::{Call, CardDetails, Credentials, Inquiry, Mode, OperationKind};
-use ask::Asked;
+use ask::AdyenRequest;
 
 pub mod ask;
 pub mod currency;
@@ -112,7 +112,7 @@ impl Adyen {
     }
 
     /// The request; `None` when the prefix of the live address is none.
-    fn outgoing(&self, credentials: &Credentials, mode: Mode, asked: &Asked<'_>) -> Option<Outgoing> {
+    fn outgoing(&self, credentials: &Credentials, mode: Mode, asked: &AdyenRequest<'_>) -> Option<Outgoing> {
         let mut url = self.address(credentials, mode)?;
         url.path_segments_mut().ok()?.pop_if_empty().extend(&asked.path);
         let outgoing = Outgoing::post(ProviderType::Adyen, asked.step, url)

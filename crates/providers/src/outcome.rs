@@ -80,7 +80,7 @@ pub enum Finding {
     /// The provider waits for the payer, who has these instructions.
     Pending(Box<Pending>),
     /// The payer has paid: the payments in the order of their arrival, at least one.
-    Paid(Vec<Payment>),
+    Paid(Vec<PayerPayment>),
     /// The provider has accepted a capture or void and has no result yet.
     Accepted(Approval),
     /// The payment was taken, and something has happened to it since.
@@ -95,7 +95,7 @@ pub enum Finding {
 /// A payment of a payer who followed instructions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Payment {
+pub struct PayerPayment {
     /// The provider's identifiers of this payment; its transaction id is of no other payment.
     pub reference: Approval,
     /// What was paid, in minor units.

@@ -36,7 +36,7 @@ use regente_store::{Contents, DatabaseKind, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
 use crate::app::{App, Parts, no_credentials};
-use crate::config::{Config, ConfigError, OwnProvider, Place, Simulator, TooWeak};
+use crate::config::{Config, ConfigError, OwnProvider, Simulator, TooWeak, TransactionLogLocation};
 use crate::http::MonotonicClock;
 use crate::http::error::kept_answer;
 use crate::http::limits::Limiters;
@@ -287,10 +287,11 @@ fn own_provider(config: &Config, simulator: Adapter) -> Result<Option<Adapter>, 
 /// [`StartError::SimulatorLog`].
 pub async fn existing_simulator_log(config: &Config) -> Result<Option<TransactionLog>, StartError> {
     match config.simulator()? {
-        Simulator::InProcess(Place::File(path)) if path.exists() => {
-            open_simulator_log(Place::File(path)).await.map(Some)
+        Simulator::InProcess(TransactionLogLocation::File(path)) if path.exists() => {
+            open_simulator_log(TransactionLogLocation::File(path)).await.map(Some)
         }
-        Simulator::InProcess(Place::File(_) | Place::Memory) | Simulator::Remote(_) => Ok(None),
+        Simulator::InProcess(TransactionLogLocation::File(_) | TransactionLogLocation::Memory)
+        | Simulator::Remote(_) => Ok(None),
     }
 }
 
@@ -338,7 +339,7 @@ async fn simulator(config: &Config, kek: &Kek, clock: &Clock) -> Result<Simulate
 /// [`StartError::SimulatorLog`], [`StartError::Config`], or the file cannot be created.
 pub async fn open_sandbox(
     config: &Config,
-    place: Place,
+    place: TransactionLogLocation,
     card_hash_key: Zeroizing<Vec<u8>>,
     clock: &Clock,
 ) -> Result<Sandbox, StartError> {
@@ -356,10 +357,10 @@ pub async fn open_sandbox(
     Ok(sandbox)
 }
 
-async fn open_simulator_log(place: Place) -> Result<TransactionLog, StartError> {
+async fn open_simulator_log(place: TransactionLogLocation) -> Result<TransactionLog, StartError> {
     let path = match place {
-        Place::Memory => return Ok(TransactionLog::memory()),
-        Place::File(path) => path,
+        TransactionLogLocation::Memory => return Ok(TransactionLog::memory()),
+        TransactionLogLocation::File(path) => path,
     };
     make_private_folder(parent_of(&path))?;
     make_private_file(&path)?;

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 pub use apple_pay::{ApplePayConfig, TEST_ROOT_MARK, TestKeyFiles};
 pub use card_testing::CardTestingConfig;
-pub use check::{DatabaseAddress, Place, SANDBOX_BOOKS_IN_MEMORY};
+pub use check::{DatabaseAddress, SANDBOX_BOOKS_IN_MEMORY, TransactionLogLocation};
 pub use database::{CommitGroupsWord, DatabaseConfig};
 pub use fields::FieldsConfig;
 pub use layers::{ConfigError, Flag, Loaded, Sources};

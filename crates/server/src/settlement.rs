@@ -14,7 +14,7 @@ pub use compare::{File, POSTED_AT_ONCE, Progress, Step, reconcile};
 pub use file::{LineError, Lines, WrongRow};
 pub use mapping::{Mapping, MappingError, OF_THE_SIMULATOR};
 pub use page::page;
-pub use report::{Found, Report, Sum, Tally};
+pub use report::{Report, ReportedFinding, Sum, Tally};
 pub use sandbox_file::write_sandbox_file;
 
 /// Why a file could not be reconciled. What was posted before stays, and the same command goes on.

@@ -33,11 +33,11 @@ pub const WORKER_PLACES: usize = 256;
 /// an outcome never finds the queue full. Dropping it frees the permit.
 #[derive(Debug)]
 pub struct Admission {
-    _place: Place,
+    _place: AdmissionSlot,
 }
 
 #[derive(Debug)]
-enum Place {
+enum AdmissionSlot {
     OfAccount { _place: AccountPlace },
     OfWorker { _permit: OwnedSemaphorePermit },
 }
@@ -64,7 +64,7 @@ impl Gate {
             return Err(StoreError::closed());
         }
         match self.accounts.take(client_id) {
-            Some(place) => Ok(Admission { _place: Place::OfAccount { _place: place } }),
+            Some(place) => Ok(Admission { _place: AdmissionSlot::OfAccount { _place: place } }),
             None => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
                 Err(StoreError::Overloaded)
@@ -74,7 +74,7 @@ impl Gate {
 
     pub(crate) async fn admit_waiting(&self) -> Result<Admission, StoreError> {
         match Arc::clone(&self.workers).acquire_owned().await {
-            Ok(permit) => Ok(Admission { _place: Place::OfWorker { _permit: permit } }),
+            Ok(permit) => Ok(Admission { _place: AdmissionSlot::OfWorker { _permit: permit } }),
             Err(_closed) => Err(StoreError::closed()),
         }
     }

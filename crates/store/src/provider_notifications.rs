@@ -266,7 +266,7 @@ pub fn settle(batch: &mut Batch, id: Uuid, state: State, why: Option<&str>, sett
 
 /// Notifications that have not changed anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Left {
+pub struct UnappliedNotifications {
     /// What became of them.
     pub state: State,
     /// Their number.
@@ -279,11 +279,11 @@ pub struct Left {
 ///
 /// # Errors
 /// As [`find`].
-pub async fn left(store: &Store, before: Timestamp) -> Result<Vec<Left>, StoreError> {
+pub async fn left(store: &Store, before: Timestamp) -> Result<Vec<UnappliedNotifications>, StoreError> {
     let rows = store.rows(&LEFT_PROVIDER_NOTIFICATIONS, args! { before }).await?;
     rows.iter()
         .map(|row| {
-            Ok(Left {
+            Ok(UnappliedNotifications {
                 state: State::parse(row.get("state")?)?,
                 count: row.get::<i64>("n")?.try_into().unwrap_or(0),
                 oldest: row.get("oldest")?,

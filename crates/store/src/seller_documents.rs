@@ -1,7 +1,9 @@
 //! Stores the files that show who sellers are. The bytes are sealed, and read by whoever sends them to a provider alone.
 
 use regente_domain::id::{ClientId, SellerDocumentId, SellerId};
-use regente_domain::seller::document::{DocumentKind, DocumentStatus, FileFormat, Place, SellerDocument};
+use regente_domain::seller::document::{
+    DocumentKind, DocumentStage, DocumentStatus, FileFormat, SellerDocument,
+};
 use regente_domain::time::Timestamp;
 
 use crate::batch::Batch;
@@ -96,9 +98,9 @@ pub fn advance(batch: &mut Batch, document: &SellerDocument) {
 /// The seller that has a file, and since when a provider has it.
 const fn holder(document: &SellerDocument) -> (Option<SellerId>, Option<Timestamp>) {
     match document.place {
-        Place::Uploaded => (None, None),
-        Place::Attached(seller_id) => (Some(seller_id), None),
-        Place::Sent(seller_id, at) => (Some(seller_id), Some(at)),
+        DocumentStage::Uploaded => (None, None),
+        DocumentStage::Attached(seller_id) => (Some(seller_id), None),
+        DocumentStage::Sent(seller_id, at) => (Some(seller_id), Some(at)),
     }
 }
 
@@ -232,9 +234,9 @@ fn from_row(row: &Row) -> Result<SellerDocument, StoreError> {
         (row.get("seller_id")?, row.get("sent_at")?);
     let status = DocumentStatus::parse(row.get("status")?).ok_or_else(|| corrupt("status"))?;
     let place = match (status, seller_id, sent_at) {
-        (DocumentStatus::Uploaded, None, None) => Place::Uploaded,
-        (DocumentStatus::Attached, Some(seller_id), None) => Place::Attached(seller_id),
-        (DocumentStatus::Sent, Some(seller_id), Some(at)) => Place::Sent(seller_id, at),
+        (DocumentStatus::Uploaded, None, None) => DocumentStage::Uploaded,
+        (DocumentStatus::Attached, Some(seller_id), None) => DocumentStage::Attached(seller_id),
+        (DocumentStatus::Sent, Some(seller_id), Some(at)) => DocumentStage::Sent(seller_id, at),
         (DocumentStatus::Uploaded | DocumentStatus::Attached | DocumentStatus::Sent, _, _) => {
             return Err(corrupt("status"));
         }

@@ -31,13 +31,13 @@ pub(crate) struct StandIn {
 
 #[derive(Debug, Default)]
 struct Answers {
-    by_statement: HashMap<(&'static str, &'static str), Known>,
+    by_statement: HashMap<(&'static str, &'static str), KnownAnswers>,
     kept: usize,
 }
 
 /// The known answers of a statement.
 #[derive(Debug)]
-enum Known {
+enum KnownAnswers {
     /// It found no row, and is assumed never to find one: each request looks up another idempotency key.
     Nothing,
     /// The rows found, by arguments.
@@ -58,8 +58,8 @@ impl StandIn {
     pub(crate) fn answer(&self, sql: &'static Sql, args: &Args) -> Option<Vec<Row>> {
         let answers = self.answers.read().unwrap_or_else(PoisonError::into_inner);
         match answers.by_statement.get(&statement(sql))? {
-            Known::Nothing => Some(Vec::new()),
-            Known::Rows(by_args) => by_args.get(args).cloned(),
+            KnownAnswers::Nothing => Some(Vec::new()),
+            KnownAnswers::Rows(by_args) => by_args.get(args).cloned(),
         }
     }
 
@@ -69,10 +69,11 @@ impl StandIn {
             return;
         }
         answers.kept += 1;
-        let nothing = if rows.is_empty() { Known::Nothing } else { Known::Rows(HashMap::new()) };
+        let nothing =
+            if rows.is_empty() { KnownAnswers::Nothing } else { KnownAnswers::Rows(HashMap::new()) };
         match answers.by_statement.entry(statement(sql)).or_insert(nothing) {
-            Known::Nothing => {}
-            Known::Rows(by_args) => drop(by_args.insert(args, rows.to_vec())),
+            KnownAnswers::Nothing => {}
+            KnownAnswers::Rows(by_args) => drop(by_args.insert(args, rows.to_vec())),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! A device encrypts a payment for the merchant's key and signs the encrypted payment with a certificate of Apple's.
 //! [`MerchantKeys::open`] checks the version, the signature with its certificates and its time, and decrypts.
 //! Whether amount and currency are those of a charge, and whether the payment was made before, is the caller's to check:
-//! [`Payment`] has what he needs.
+//! [`DevicePayment`] has what he needs.
 
 mod ber;
 mod device_signature;
@@ -21,7 +21,7 @@ use std::time::Duration;
 
 pub use error::{KeyError, TokenError};
 pub use merchant::MerchantKey;
-pub use payment::{Digest, Payment};
+pub use payment::{DevicePayment, Digest};
 
 pub use token::{Header, Token};
 pub use trust::TrustedRoots;
@@ -41,7 +41,7 @@ impl MerchantKeys<'_> {
     ///
     /// # Errors
     /// The first rule that the token breaks; [`TokenError::member`] says which of its members.
-    pub fn open(&self, token: &Token, now: Duration) -> Result<Payment, TokenError> {
+    pub fn open(&self, token: &Token, now: Duration) -> Result<DevicePayment, TokenError> {
         let content = token.signed_content()?;
         self.roots.verify(&token.signature, &content, now, self.longest_age)?;
         let named = token.header.public_key_hash()?;
@@ -53,6 +53,6 @@ impl MerchantKeys<'_> {
             result = encryption::decrypt(key, &content.ephemeral_public_key, &content.data);
             result.is_ok()
         });
-        Payment::parse(&result?, content.digest())
+        DevicePayment::parse(&result?, content.digest())
     }
 }

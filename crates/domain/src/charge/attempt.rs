@@ -173,7 +173,7 @@ pub struct TransactionRequest {
 
 /// The position of a request among those of its object.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct RequestPosition {
     /// The account.
     pub client_id: ClientId,
     /// The charge, or the card for a check.
@@ -215,8 +215,8 @@ const PROVIDER_KEYS: Uuid = Uuid::from_u128(0x6d1a_7f0e_5c1b_4b52_9a2e_3f4c_8d70
 
 impl TransactionRequest {
     /// A request before it is sent.
-    pub const fn begin(id: TransactionRequestId, place: Place, asks: Asks, now: Timestamp) -> Self {
-        let Place { client_id, object_id, ordinal } = place;
+    pub const fn begin(id: TransactionRequestId, place: RequestPosition, asks: Asks, now: Timestamp) -> Self {
+        let RequestPosition { client_id, object_id, ordinal } = place;
         let Asks { provider_id, provider_type, request_type, amount, follows } = asks;
         Self {
             id,

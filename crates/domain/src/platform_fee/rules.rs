@@ -45,12 +45,12 @@ const BANDS: [u8; 4] = [1, 2, 7, 13];
 
 /// What there is one rule for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct RuleKey {
     method: FeeMethod,
     band: usize,
 }
 
-impl Place {
+impl RuleKey {
     fn of(method: FeeMethod, installments: u8) -> Self {
         let band = match method {
             FeeMethod::Credit => BANDS.iter().filter(|first| **first <= installments).count(),
@@ -61,8 +61,8 @@ impl Place {
 }
 
 impl Terms {
-    fn place(&self) -> Place {
-        Place::of(self.payment_method, self.installment.unwrap_or(1))
+    fn place(&self) -> RuleKey {
+        RuleKey::of(self.payment_method, self.installment.unwrap_or(1))
     }
 }
 
@@ -105,8 +105,8 @@ impl Fees {
             | PaymentType::ApplePay
             | PaymentType::ClickToPay => None,
         };
-        let own = method.and_then(|method| self.at(Place::of(method, installments)));
-        let rule = own.or_else(|| self.at(Place::of(FeeMethod::Default, 1))).filter(|_| self.enabled)?;
+        let own = method.and_then(|method| self.at(RuleKey::of(method, installments)));
+        let rule = own.or_else(|| self.at(RuleKey::of(FeeMethod::Default, 1))).filter(|_| self.enabled)?;
         Some(PlatformFee { rule_id: rule.id, terms: rule.terms, applied_at: now })
     }
 
@@ -159,7 +159,7 @@ impl Fees {
         (rules.len() < self.rules.len()).then_some(Self { rules, enabled: self.enabled })
     }
 
-    fn at(&self, place: Place) -> Option<&Rule> {
+    fn at(&self, place: RuleKey) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.terms.place() == place)
     }
 }

@@ -89,7 +89,7 @@ impl DocumentKind {
 
 /// Where a file stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DocumentStage {
     /// It waits for its seller.
     Uploaded,
     /// It belongs to a seller.
@@ -110,7 +110,7 @@ pub struct SellerDocument {
     /// Its format.
     pub format: FileFormat,
     /// Where it stands.
-    pub place: Place,
+    pub place: DocumentStage,
     /// The providers that were offered it and have answered, whether or not they take files.
     pub offered: Vec<ProviderId>,
     /// Grows by one with each change; every write checks it.
@@ -121,9 +121,9 @@ impl SellerDocument {
     /// Its status.
     pub const fn status(&self) -> DocumentStatus {
         match self.place {
-            Place::Uploaded => DocumentStatus::Uploaded,
-            Place::Attached(_) => DocumentStatus::Attached,
-            Place::Sent(..) => DocumentStatus::Sent,
+            DocumentStage::Uploaded => DocumentStatus::Uploaded,
+            DocumentStage::Attached(_) => DocumentStatus::Attached,
+            DocumentStage::Sent(..) => DocumentStatus::Sent,
         }
     }
 
@@ -135,9 +135,9 @@ impl SellerDocument {
     /// When it is deleted; `None` while its seller needs it.
     pub fn ends_at(&self) -> Option<Timestamp> {
         match self.place {
-            Place::Uploaded => Some(self.expires_at()),
-            Place::Attached(_) => None,
-            Place::Sent(_, at) => Some(at + SENT_KEPT_FOR),
+            DocumentStage::Uploaded => Some(self.expires_at()),
+            DocumentStage::Attached(_) => None,
+            DocumentStage::Sent(_, at) => Some(at + SENT_KEPT_FOR),
         }
     }
 
@@ -150,10 +150,12 @@ impl SellerDocument {
     #[must_use]
     pub fn attached_to(&self, seller_id: SellerId, now: Timestamp) -> Option<Self> {
         match self.place {
-            Place::Uploaded if !self.is_over(now) => {
-                Some(Self { place: Place::Attached(seller_id), version: self.version + 1, ..self.clone() })
-            }
-            Place::Uploaded | Place::Attached(_) | Place::Sent(..) => None,
+            DocumentStage::Uploaded if !self.is_over(now) => Some(Self {
+                place: DocumentStage::Attached(seller_id),
+                version: self.version + 1,
+                ..self.clone()
+            }),
+            DocumentStage::Uploaded | DocumentStage::Attached(_) | DocumentStage::Sent(..) => None,
         }
     }
 
@@ -163,9 +165,9 @@ impl SellerDocument {
         let mut after = Self { version: self.version + 1, ..self.clone() };
         after.offered.push(provider_id);
         after.place = match (self.place, takes) {
-            (Place::Attached(seller_id), Takes::File) => Place::Sent(seller_id, now),
+            (DocumentStage::Attached(seller_id), Takes::File) => DocumentStage::Sent(seller_id, now),
             (
-                place @ (Place::Uploaded | Place::Attached(_) | Place::Sent(..)),
+                place @ (DocumentStage::Uploaded | DocumentStage::Attached(_) | DocumentStage::Sent(..)),
                 Takes::File | Takes::Nothing,
             ) => place,
         };

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-use self::fields::{Field, Known};
+use self::fields::{Field, KnownField};
 use crate::id::{ClientId, MerchantId, ProviderId, RegistrationReviewId, SellerId};
 use crate::provider_type::ProviderType;
 use crate::seller::data::SellerData;
@@ -59,7 +59,8 @@ impl Demand {
     /// # Errors
     /// The names of the required fields that it cannot answer; none when nothing would be left to answer.
     pub fn for_seller(mut self, seller: &SellerData) -> Result<Self, Vec<String>> {
-        let can_answer = |field: &Field| Known::parse(&field.name).is_some_and(|known| known.is_of(seller));
+        let can_answer =
+            |field: &Field| KnownField::parse(&field.name).is_some_and(|known| known.is_of(seller));
         let required = self.fields.iter().filter(|field| field.required && !can_answer(field));
         let missing: Vec<String> = required.map(|field| field.name.clone()).collect();
         self.fields.retain(can_answer);

@@ -2,7 +2,7 @@
 //! place each, so that cards which are tried at once are as many as may still be refused.
 
 use super::payment::PaymentState;
-use super::{NotPayable, Place, Session};
+use super::{NotPayable, OpenPaymentKind, Session};
 use crate::charge::Charge;
 use crate::charge::attempt::TransactionRequest;
 use crate::time::Timestamp;
@@ -55,9 +55,9 @@ impl Try {
     /// By a change of a charge with the outcome of this request.
     pub fn by(before: &Charge, after: &Charge, ended: Option<&TransactionRequest>) -> Option<Self> {
         use PaymentState as State;
-        match Place::of(after.method.payment_type()) {
-            Place::Cards => {}
-            Place::Instructions | Place::Unbounded => return None,
+        match OpenPaymentKind::of(after.method.payment_type()) {
+            OpenPaymentKind::Cards => {}
+            OpenPaymentKind::Instructions | OpenPaymentKind::Unbounded => return None,
         }
         match (State::of(before), State::of(after)) {
             (State::Authorizing, State::Authorizing) => match CardRefused::by(ended) {

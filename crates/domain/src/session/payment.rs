@@ -75,7 +75,7 @@ pub enum Made {
 
 /// A payment of a session as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Payment {
+pub struct SessionPayment {
     /// Where its charge stands.
     pub state: PaymentState,
     /// Whether the buyer has ever paid.
@@ -98,7 +98,7 @@ impl Session {
     /// [`PaymentState::Surplus`] must be given back, if its provider can.
     pub fn count(
         &self,
-        payment: Payment,
+        payment: SessionPayment,
         charge: &Charge,
         refused: CardRefused,
         now: Timestamp,

@@ -21,7 +21,7 @@ pub struct Judged {
 
 /// One payment.
 #[derive(Clone, Debug, Default)]
-pub struct Payment {
+pub struct SettledPayment {
     /// The lines of the file, in its order. No two have the same name and kind.
     pub lines: Vec<Line>,
     /// Lines with the name and kind of an earlier one of the file.
@@ -73,7 +73,10 @@ impl Covered {
 /// equal, then those whose amounts are, then those of the same kind and currency, then those of the same kind. Of several
 /// that fit, a line settles one of the days of the file rather than one of other days, which another file has settled or
 /// will; of these the nearest in time. `covered` is `None` where nothing says which days the file is about.
-pub fn judge(Payment { lines, doubled, ours }: Payment, covered: Option<&Covered>) -> Vec<Judged> {
+pub fn judge(
+    SettledPayment { lines, doubled, ours }: SettledPayment,
+    covered: Option<&Covered>,
+) -> Vec<Judged> {
     let books = ours.first().cloned();
     let recipients: Recipients = ours
         .iter()

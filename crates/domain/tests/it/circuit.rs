@@ -3,10 +3,11 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use regente_domain::circuit::{
-    Bounds, CALLS_SEEN, Circuit, CircuitProbe, CircuitState, FORGOTTEN_AFTER, Heard, OPEN_FOR, OPEN_FOR_MAX,
+    Bounds, CALLS_SEEN, CallHealth, Circuit, CircuitProbe, CircuitState, FORGOTTEN_AFTER, OPEN_FOR,
+    OPEN_FOR_MAX,
 };
 
-use Heard::{Answer, Nothing};
+use CallHealth::{Answer, Nothing};
 
 const fn seconds(n: u64) -> Duration {
     Duration::from_secs(n)
@@ -24,7 +25,7 @@ impl Provider {
     }
 
     /// Calls that begin and end at once, a second apart.
-    fn hears(mut self, calls: impl IntoIterator<Item = Heard>) -> Self {
+    fn hears(mut self, calls: impl IntoIterator<Item = CallHealth>) -> Self {
         for heard in calls {
             self.now += seconds(1);
             self.circuit = self.circuit.hear(heard, self.now, self.now, &Bounds::default());
@@ -177,7 +178,7 @@ fn the_operator_bounds_it() {
 enum Event {
     Stand,
     GiveBack,
-    Hear(Heard),
+    Hear(CallHealth),
     Wait(u64),
 }
 

@@ -3,7 +3,8 @@ mod check_digits;
 use proptest::prelude::*;
 use regente_domain::country::Country;
 use regente_domain::customer::{
-    Address, Case, Demand, Document, HasDocument, Sent, decide, normal_document, normal_email, normal_number,
+    Address, Case, Demand, Document, HasDocument, IdentifiedBy, decide, normal_document, normal_email,
+    normal_number,
 };
 use regente_domain::id::CustomerId;
 use regente_domain::problems::Problems;
@@ -49,7 +50,7 @@ fn a_document_is_kept_as_sent() {
     let json = json!({ "type": "cpf", "number": "970.555.030-19", "country": "BR" });
     assert_eq!(serde_json::to_value(&document).unwrap(), json);
     assert_eq!(serde_json::from_value::<Document>(json).unwrap(), document);
-    assert_eq!(document.sent(), Sent::Document);
+    assert_eq!(document.sent(), IdentifiedBy::Document);
 }
 
 #[test]
@@ -101,7 +102,7 @@ fn wrong_documents_say_why() {
 #[test]
 fn no_document_has_no_key() {
     let absent = document("NODOCUMENT", "123", Some("BR")).unwrap();
-    assert_eq!((absent.is_absent(), absent.key(), absent.sent()), (true, None, Sent::NoDocument));
+    assert_eq!((absent.is_absent(), absent.key(), absent.sent()), (true, None, IdentifiedBy::NoDocument));
 }
 
 #[test]
@@ -110,20 +111,20 @@ fn every_case_is_decided() {
     let y = CustomerId::new(Uuid::from_u128(2));
     let (with, without) = (Some((y, HasDocument::Yes)), Some((y, HasDocument::No)));
     for (by_document, by_email, sent, case) in [
-        (Some(x), None, Sent::Document, Case::DocumentBelongsTo(x)),
-        (Some(x), with, Sent::Document, Case::DocumentBelongsTo(x)),
-        (Some(x), without, Sent::Document, Case::DocumentBelongsTo(x)),
-        (Some(y), with, Sent::Document, Case::DocumentBelongsTo(y)),
-        (None, without, Sent::Document, Case::EmailBelongsTo(y)),
-        (None, with, Sent::Document, Case::EmailTaken),
-        (None, None, Sent::Document, Case::Free),
-        (None, with, Sent::NoDocument, Case::EmailBelongsTo(y)),
-        (None, without, Sent::NoDocument, Case::EmailBelongsTo(y)),
-        (None, None, Sent::NoDocument, Case::Free),
+        (Some(x), None, IdentifiedBy::Document, Case::DocumentBelongsTo(x)),
+        (Some(x), with, IdentifiedBy::Document, Case::DocumentBelongsTo(x)),
+        (Some(x), without, IdentifiedBy::Document, Case::DocumentBelongsTo(x)),
+        (Some(y), with, IdentifiedBy::Document, Case::DocumentBelongsTo(y)),
+        (None, without, IdentifiedBy::Document, Case::EmailBelongsTo(y)),
+        (None, with, IdentifiedBy::Document, Case::EmailTaken),
+        (None, None, IdentifiedBy::Document, Case::Free),
+        (None, with, IdentifiedBy::NoDocument, Case::EmailBelongsTo(y)),
+        (None, without, IdentifiedBy::NoDocument, Case::EmailBelongsTo(y)),
+        (None, None, IdentifiedBy::NoDocument, Case::Free),
         // A document that was not sent finds nobody.
-        (Some(x), with, Sent::NoDocument, Case::EmailBelongsTo(y)),
-        (Some(x), without, Sent::NoDocument, Case::EmailBelongsTo(y)),
-        (Some(x), None, Sent::NoDocument, Case::Free),
+        (Some(x), with, IdentifiedBy::NoDocument, Case::EmailBelongsTo(y)),
+        (Some(x), without, IdentifiedBy::NoDocument, Case::EmailBelongsTo(y)),
+        (Some(x), None, IdentifiedBy::NoDocument, Case::Free),
     ] {
         assert_eq!(decide(by_document, by_email, sent), case, "{by_document:?} {by_email:?} {sent:?}");
     }

@@ -1,4 +1,4 @@
-use regente_domain::circuit::{Bounds, Circuit, CircuitState, Heard, OPEN_FOR};
+use regente_domain::circuit::{Bounds, CallHealth, Circuit, CircuitState, OPEN_FOR};
 use regente_domain::id::{Id, ProviderId};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing::explanation::{CircuitNote, Considered, Explanation, Skipped};
@@ -14,7 +14,7 @@ fn provider(n: u128) -> ProviderId {
 
 fn circuit_probe() -> CircuitState {
     let circuit = (0..5).fold(Circuit::default(), |circuit, _| {
-        circuit.hear(Heard::Nothing, Duration::ZERO, Duration::ZERO, &Bounds::default())
+        circuit.hear(CallHealth::Nothing, Duration::ZERO, Duration::ZERO, &Bounds::default())
     });
     circuit.state_at(OPEN_FOR).1
 }

@@ -15,8 +15,8 @@ use regente_domain::ledger::{Books, Entry, Movement, Source, Subject};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::settlement::{
-    Covered, Judged, Kind, Line, LinePart, Moved, MovedPart, Payment, Settled, Verdict, entries, moved,
-    orphaned, shares,
+    Covered, Judged, Kind, Line, LinePart, Moved, MovedPart, Settled, SettledPayment, Verdict, entries,
+    moved, orphaned, shares,
 };
 use regente_domain::split::{Bears, Share, Split, SplitRule, WholePercent};
 use uuid::Uuid;
@@ -66,7 +66,7 @@ fn covered() -> Covered {
 
 /// Judges lines of which each has a name of its own.
 fn judge(lines: Vec<Line>, ours: Vec<Moved>, covered: Option<&Covered>) -> Vec<Judged> {
-    regente_domain::settlement::judge(Payment { lines, doubled: Vec::new(), ours }, covered)
+    regente_domain::settlement::judge(SettledPayment { lines, doubled: Vec::new(), ours }, covered)
 }
 
 /// What is found: the row, the request, and the verdict, in any order.

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use regente_domain::charge::{ChargeState, FollowUpKind};
 use regente_domain::session::cards::{CardRefused, Try};
-use regente_domain::session::payment::{Made, Payment, PaymentState};
-use regente_domain::session::{Patch, Place, Session};
+use regente_domain::session::payment::{Made, PaymentState, SessionPayment};
+use regente_domain::session::{OpenPaymentKind, Patch, Session};
 use regente_domain::time::Timestamp;
 use stateright::{Model, Property};
 
@@ -94,12 +94,13 @@ impl Buyers {
         let mut after = sale.clone();
         let session = Arc::make_mut(&mut after.session);
         session.tally.authorizing += 1;
-        session.cards.trying += i64::from(Place::of(orders.charge.method.payment_type()) == Place::Cards);
+        session.cards.trying +=
+            i64::from(OpenPaymentKind::of(orders.charge.method.payment_type()) == OpenPaymentKind::Cards);
         session.version += 1;
         let begun = PaymentState::Authorizing;
         after.payments[place] = Some(Paying {
             world: several::begun(orders, 0),
-            payment: Payment { state: begun, made: Made::Never, counted: begun },
+            payment: SessionPayment { state: begun, made: Made::Never, counted: begun },
             to_count: None,
             to_return: false,
             succeeded: 0,

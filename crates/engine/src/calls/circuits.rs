@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use regente_domain::circuit::{Bounds, Circuit, CircuitProbe, CircuitState, Heard};
+use regente_domain::circuit::{Bounds, CallHealth, Circuit, CircuitProbe, CircuitState};
 use regente_domain::id::ProviderId;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::routing;
@@ -30,11 +30,11 @@ pub struct Circuits(Arc<Parts>);
 struct Parts {
     bounds: Option<Bounds>,
     clock: Clock,
-    known: Mutex<HashMap<ProviderId, Known>>,
+    known: Mutex<HashMap<ProviderId, ProviderCircuit>>,
 }
 
 #[derive(Clone, Copy)]
-struct Known {
+struct ProviderCircuit {
     provider_type: ProviderType,
     circuit: Circuit,
 }
@@ -114,14 +114,14 @@ impl Circuits {
         open_of(&self.lock(), provider_type)
     }
 
-    fn hear(&self, bounds: &Bounds, watch: &Watch<'_>, heard: Heard) {
+    fn hear(&self, bounds: &Bounds, watch: &Watch<'_>, heard: CallHealth) {
         let now = self.now();
         let mut known = self.lock();
         let before = match (known.get(&watch.provider_id), heard) {
             (Some(provider), _) => provider.circuit,
             // A provider that has always answered has no stored circuit.
-            (None, Heard::Answer) => return,
-            (None, Heard::Nothing) => {
+            (None, CallHealth::Answer) => return,
+            (None, CallHealth::Nothing) => {
                 make_room(&mut known, now);
                 if known.len() >= PROVIDERS_MAX {
                     return;
@@ -130,7 +130,10 @@ impl Circuits {
             }
         };
         let after = before.hear(heard, watch.begun, now, bounds);
-        known.insert(watch.provider_id, Known { provider_type: watch.provider_type, circuit: after });
+        known.insert(
+            watch.provider_id,
+            ProviderCircuit { provider_type: watch.provider_type, circuit: after },
+        );
         if before != after {
             log_change(watch, before, after);
             metrics::circuits_open(watch.provider_type, open_of(&known, watch.provider_type));
@@ -147,7 +150,7 @@ impl Circuits {
         self.0.clock.machine().elapsed()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<ProviderId, Known>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ProviderId, ProviderCircuit>> {
         self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -158,9 +161,9 @@ impl Watch<'_> {
         let Some(bounds) = &self.circuits.0.bounds else { return };
         let heard = match (answer, self.silence_counts) {
             (Answer::Approved(_) | Answer::Declined(_) | Answer::Pending(_) | Answer::Accepted(_), _) => {
-                Heard::Answer
+                CallHealth::Answer
             }
-            (Answer::NotSent | Answer::Unknown(_), SilenceCounts::Yes) => Heard::Nothing,
+            (Answer::NotSent | Answer::Unknown(_), SilenceCounts::Yes) => CallHealth::Nothing,
             (Answer::NotSent | Answer::Unknown(_), SilenceCounts::No) => return,
         };
         self.circuits.hear(bounds, &self, heard);
@@ -175,15 +178,16 @@ impl Drop for CircuitProbes {
     }
 }
 
-fn make_room(known: &mut HashMap<ProviderId, Known>, now: Duration) {
+fn make_room(known: &mut HashMap<ProviderId, ProviderCircuit>, now: Duration) {
     if known.len() >= PROVIDERS_MAX {
         known.retain(|_, provider| !provider.circuit.is_forgettable(now));
     }
 }
 
-fn open_of(known: &HashMap<ProviderId, Known>, provider_type: ProviderType) -> usize {
-    let is_open =
-        |provider: &&Known| provider.provider_type == provider_type && !provider.circuit.is_closed();
+fn open_of(known: &HashMap<ProviderId, ProviderCircuit>, provider_type: ProviderType) -> usize {
+    let is_open = |provider: &&ProviderCircuit| {
+        provider.provider_type == provider_type && !provider.circuit.is_closed()
+    };
     known.values().filter(is_open).count()
 }
 

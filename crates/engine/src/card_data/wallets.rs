@@ -8,7 +8,7 @@ use regente_domain::currency::Currency;
 use regente_domain::id::ClientId;
 use regente_domain::money::Amount;
 use regente_providers::request::{ClickToPayCheckout, NetworkToken, WalletDetails};
-use regente_wallets::apple_pay::{Payment, Token};
+use regente_wallets::apple_pay::{DevicePayment, Token};
 
 use super::WalletFunding;
 use crate::app::App;
@@ -99,7 +99,7 @@ fn digest_of(checkout: &ClickToPayCheckout) -> [u8; 32] {
     sha256(&parts)
 }
 
-fn network_token(payment: Payment) -> Result<NetworkToken, Error> {
+fn network_token(payment: DevicePayment) -> Result<NetworkToken, Error> {
     let wrong =
         |name| Error::invalid(format!("{PAYMENT_DATA_PATH}.data"), format!("must contain a valid `{name}`"));
     let number = CardNumber::parse(&payment.device_account_number)

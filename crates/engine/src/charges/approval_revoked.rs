@@ -16,7 +16,7 @@ use crate::charges::write_outcome;
 use crate::error::Error;
 use crate::metrics;
 use crate::races;
-use crate::transaction_requests::call::{self, Found, LookUp, SimulatorOverrides};
+use crate::transaction_requests::call::{self, LookUp, ProviderReport, SimulatorOverrides};
 
 /// What became of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +122,7 @@ pub(crate) enum Confirmed {
     /// It contradicts nothing, or it is the newest word and takes this approval back: it counts as it was told.
     AsTold { takes_back: Option<TransactionRequestId> },
     /// This is what the provider says, and what is taken back by it.
-    Says { found: Box<Found>, takes_back: TransactionRequestId },
+    Says { found: Box<ProviderReport>, takes_back: TransactionRequestId },
     /// It does not count, for this reason.
     No(&'static str),
     /// The provider says that it has approved it. What it is asked may not show yet what it notifies: it is asked again.

@@ -7,7 +7,7 @@ use regente_domain::session::Session;
 use crate::error::Error;
 
 /// Hears of a charge that has tried a card, with its requests so far.
-pub type Heard = Box<dyn FnOnce(&[TransactionRequest]) + Send>;
+pub type CardTriedObserver = Box<dyn FnOnce(&[TransactionRequest]) + Send>;
 
 /// Lets a charge through, or not.
 pub trait Guard: Send + Sync {
@@ -19,7 +19,7 @@ pub trait Guard: Send + Sync {
 
     /// Whether the charge may try this card. Asked once nothing else can be refused, before anything is written. Answers who
     /// wants to hear what became of it.
-    fn lets_try(&self, card: &Card) -> Result<Option<Heard>, Self::Error>;
+    fn lets_try(&self, card: &Card) -> Result<Option<CardTriedObserver>, Self::Error>;
 }
 
 /// Lets everything through: whoever places the order is not outside.
@@ -33,7 +33,7 @@ impl Guard for Unguarded {
         Ok(())
     }
 
-    fn lets_try(&self, _card: &Card) -> Result<Option<Heard>, Error> {
+    fn lets_try(&self, _card: &Card) -> Result<Option<CardTriedObserver>, Error> {
         Ok(None)
     }
 }

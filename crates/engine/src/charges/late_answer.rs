@@ -21,7 +21,7 @@ use crate::charges::write_outcome::{self, ChargedWith, Written};
 use crate::disputes::payment_returned;
 use crate::error::Error;
 use crate::races;
-use crate::transaction_requests::call::{Found, SimulatorOverrides};
+use crate::transaction_requests::call::{ProviderReport, SimulatorOverrides};
 use crate::{anti_fraud, captures_and_voids, metrics};
 
 /// Applies the outcome of an authorization: `found` is the request with it. If a payer who was waited for has not paid,
@@ -48,8 +48,12 @@ pub fn take<'a>(
 ///
 /// # Errors
 /// [`Error::Unavailable`] while this process still waits for the answer to the request itself.
-pub async fn notified(app: &App, request: &TransactionRequest, found: impl Into<Found>) -> Result<(), Error> {
-    let found = Found { told_by: Some(ToldBy::Notification), ..found.into() };
+pub async fn notified(
+    app: &App,
+    request: &TransactionRequest,
+    found: impl Into<ProviderReport>,
+) -> Result<(), Error> {
+    let found = ProviderReport { told_by: Some(ToldBy::Notification), ..found.into() };
     if app.in_flight.contains(request.id) {
         return Err(Error::busy());
     }
@@ -87,7 +91,7 @@ pub async fn withdraw(
 pub async fn take_all(
     app: &App,
     request: &TransactionRequest,
-    found: Found,
+    found: ProviderReport,
     actor: &Actor,
 ) -> Result<(), Error> {
     let taken_back = found.taken_back.clone();

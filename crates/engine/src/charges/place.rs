@@ -5,7 +5,7 @@ use regente_domain::card::record::Card;
 use regente_store::Admission;
 
 use super::coming_back;
-use super::guard::{Guard, Heard};
+use super::guard::{CardTriedObserver, Guard};
 use super::order::{ChargeOrder, PlacedBy};
 use super::resolve::resolve;
 use crate::app::App;
@@ -111,7 +111,7 @@ const fn card_of(source: &FundingSource) -> Option<&Card> {
 
 /// Tells what became of the charge. It does so within the task: also of a charge whose caller has hung up.
 async fn heard_of(
-    heard: Heard,
+    heard: CardTriedObserver,
     making: impl Future<Output = Result<Created, Error>>,
 ) -> Result<Created, Error> {
     let created = making.await;
@@ -124,7 +124,7 @@ async fn heard_of(
 /// Counts the charge in its session before its caller is answered. Should this fail, the job counts it.
 async fn counted(
     app: App,
-    heard: Option<Heard>,
+    heard: Option<CardTriedObserver>,
     making: impl Future<Output = Result<Created, Error>>,
 ) -> Result<Created, Error> {
     let created = match heard {

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::charges::approval_revoked::{self, Revoked};
 use crate::charges::late_answer;
 use crate::error::Error;
-use crate::transaction_requests::call::Found;
+use crate::transaction_requests::call::ProviderReport;
 use crate::{anti_fraud, captures_and_voids, card_checks, disputes};
 
 /// What became of what a provider says.
@@ -34,7 +34,7 @@ pub(crate) enum Applied {
 pub(crate) async fn apply(
     app: &App,
     stored: &StoredRequest,
-    mut found: Found,
+    mut found: ProviderReport,
     takes_back: Option<TransactionRequestId>,
     actor: &Actor,
 ) -> Result<Applied, Error> {
@@ -105,7 +105,7 @@ async fn judge(
 }
 
 /// What a request asks of its provider.
-pub(crate) enum Way {
+pub(crate) enum RequestPurpose {
     /// To authorize, to check a card, or to authenticate its holder.
     Authorizes,
     /// To capture or void an earlier authorization.
@@ -114,12 +114,12 @@ pub(crate) enum Way {
     Analyses,
 }
 
-pub(crate) const fn way(request: &TransactionRequest) -> Way {
+pub(crate) const fn way(request: &TransactionRequest) -> RequestPurpose {
     match request.request_type.group() {
         RequestGroup::Authorization(_) | RequestGroup::CardCheck | RequestGroup::Authentication(_) => {
-            Way::Authorizes
+            RequestPurpose::Authorizes
         }
-        RequestGroup::FollowUp(_) | RequestGroup::Reversal(_) => Way::FollowsUp,
-        RequestGroup::Risk(_) => Way::Analyses,
+        RequestGroup::FollowUp(_) | RequestGroup::Reversal(_) => RequestPurpose::FollowsUp,
+        RequestGroup::Risk(_) => RequestPurpose::Analyses,
     }
 }

@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::attempt::{self, Went};
 use super::backoff::Backoff;
 use super::dispatch::{Dispatcher, tell_unreadable};
-use super::endpoints::{Endpoints, Key, Place};
+use super::endpoints::{AttemptSlot, Endpoints, Key};
 use super::keys::Signer;
 use crate::accounts;
 use crate::app::App;
@@ -62,7 +62,7 @@ struct Taken {
     signer: Option<Arc<Signer>>,
     due: DueDelivery,
     begun: Begun,
-    place: Place,
+    place: AttemptSlot,
     _under_way: UnderWay,
 }
 

@@ -20,10 +20,10 @@ const IN_DOUBT_MAX: usize = 1;
 
 /// The endpoints of a process. Clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Endpoints(Arc<Mutex<Known>>);
+pub(super) struct Endpoints(Arc<Mutex<EndpointTable>>);
 
 #[derive(Default)]
-struct Known {
+struct EndpointTable {
     endpoints: HashMap<Key, Endpoint>,
     clients: HashMap<ClientId, UnderWay>,
     in_all: UnderWay,
@@ -59,24 +59,24 @@ struct Endpoint {
 }
 
 /// The right to make one attempt; dropping it frees the place, even after a panic.
-pub(super) struct Place {
+pub(super) struct AttemptSlot {
     endpoints: Endpoints,
     key: Key,
 }
 
 impl Endpoints {
     /// Takes as many places for an endpoint as are free.
-    pub(super) fn places(&self, key: &Key, settings: &WebhookSettings) -> Vec<Place> {
+    pub(super) fn places(&self, key: &Key, settings: &WebhookSettings) -> Vec<AttemptSlot> {
         let room = self.known().take(key, settings);
-        (0..room).map(|_| Place { endpoints: self.clone(), key: key.clone() }).collect()
+        (0..room).map(|_| AttemptSlot { endpoints: self.clone(), key: key.clone() }).collect()
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, EndpointTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place {
+impl AttemptSlot {
     /// Records that the endpoint accepted a delivery.
     pub(super) fn trust(&self) {
         let known = &mut *self.endpoints.known();
@@ -102,7 +102,7 @@ impl Place {
     }
 }
 
-impl Known {
+impl EndpointTable {
     fn take(&mut self, key: &Key, settings: &WebhookSettings) -> usize {
         if self.endpoints.len() >= CACHED_ENDPOINTS_MAX {
             self.endpoints.retain(|_, endpoint| endpoint.under_way > 0);
@@ -148,7 +148,7 @@ fn half(room: usize) -> usize {
     (room / 2).max(1)
 }
 
-impl Drop for Place {
+impl Drop for AttemptSlot {
     fn drop(&mut self) {
         let known = &mut *self.endpoints.known();
         let Some(endpoint) = known.endpoints.get_mut(&self.key) else { return };

@@ -41,7 +41,7 @@ pub struct Listener {
 
 /// An event as it would be sent to a webhook.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Heard {
+pub struct ListenedEvent {
     /// The id that acknowledges the event.
     pub delivery_id: DeliveryId,
     /// The full name of the event.
@@ -118,7 +118,7 @@ pub async fn hear(
     client_id: ClientId,
     id: WebhookId,
     told: &[DeliveryId],
-) -> Result<Vec<Heard>, ListenError> {
+) -> Result<Vec<ListenedEvent>, ListenError> {
     let now = app.clock.of(client_id);
     let mut batch = Batch::new(client_id);
     listeners::go_on(&mut batch, id, now, now + LISTENER_AWAITED_FOR);
@@ -148,7 +148,7 @@ pub async fn hear(
     }
 }
 
-async fn sign(app: &App, signer: &Signer, now: Timestamp, due: &DueDelivery) -> Result<Heard, Error> {
+async fn sign(app: &App, signer: &Signer, now: Timestamp, due: &DueDelivery) -> Result<ListenedEvent, Error> {
     let delivery = &due.delivery;
     let body = payload::body(app, due).await?;
     let headers = attempt::headers(delivery, signer, now, &body)?;
@@ -156,7 +156,7 @@ async fn sign(app: &App, signer: &Signer, now: Timestamp, due: &DueDelivery) -> 
         let value = value.to_str().map_err(Error::internal)?;
         Ok((name.as_str().to_owned(), value.to_owned()))
     });
-    Ok(Heard {
+    Ok(ListenedEvent {
         delivery_id: delivery.id,
         event: delivery.event.clone(),
         object_id: delivery.object_id,

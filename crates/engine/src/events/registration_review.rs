@@ -2,7 +2,7 @@
 //! and never what the seller has answered or what is known of it.
 
 use regente_domain::seller::Seller;
-use regente_domain::seller::review::fields::{Field, Known};
+use regente_domain::seller::review::fields::{Field, KnownField};
 use regente_domain::seller::review::{Rejection, Review};
 use serde_json::{Value, json};
 
@@ -33,16 +33,16 @@ pub fn view(review: &Review, link: Option<&str>) -> Value {
 }
 
 fn field(field: &Field) -> Value {
-    let known = Known::parse(&field.name);
+    let known = KnownField::parse(&field.name);
     let mut view = json!({
         "name": field.name,
         "type": known.map(|known| known.kind),
-        "format": known.and_then(Known::format),
-        "enum": known.and_then(Known::words),
+        "format": known.and_then(KnownField::format),
+        "enum": known.and_then(KnownField::words),
         "required": field.required,
         "label": known.map_or(field.name.as_str(), |known| known.labels[0]),
     });
-    if let Some(kind) = known.and_then(Known::document_kind) {
+    if let Some(kind) = known.and_then(KnownField::document_kind) {
         view["documentType"] = json!(kind);
     }
     view

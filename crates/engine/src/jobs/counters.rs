@@ -31,7 +31,7 @@ const BATCHES_MAX: usize = 40;
 
 /// Whether there is more to fold.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Left {
+enum HoursLeft {
     Nothing,
     Something,
 }
@@ -42,27 +42,27 @@ pub(super) async fn fold_sums(app: &App) -> Result<Ended, Error> {
     let now = app.clock.deployment();
     let charges = fold_all::<counters::Kind>(app, now.hour()).await?;
     let balances = fold_all::<Account>(app, now.hour()).await?;
-    let wait = if [charges, balances].contains(&Left::Something) { SOON } else { EVERY };
+    let wait = if [charges, balances].contains(&HoursLeft::Something) { SOON } else { EVERY };
     Ok(Ended::Again { at: now + wait })
 }
 
-async fn fold_all<K: Summed>(app: &App, hour: i64) -> Result<Left, Error> {
-    let (mut after, mut left) = (DEPLOYMENT, Left::Nothing);
+async fn fold_all<K: Summed>(app: &App, hour: i64) -> Result<HoursLeft, Error> {
+    let (mut after, mut left) = (DEPLOYMENT, HoursLeft::Nothing);
     loop {
         let clients = fold::clients_with_unfolded::<K>(&app.store, hour, after, CLIENTS_MAX).await?;
         let Some(last) = clients.last().copied() else { return Ok(left) };
         let folding = clients.into_iter().map(|client_id| fold_client::<K>(app, client_id, hour));
-        let of_clients: Vec<Left> =
+        let of_clients: Vec<HoursLeft> =
             stream::iter(folding).buffer_unordered(CLIENTS_AT_ONCE).try_collect().await?;
-        if of_clients.contains(&Left::Something) {
-            left = Left::Something;
+        if of_clients.contains(&HoursLeft::Something) {
+            left = HoursLeft::Something;
         }
         after = last;
     }
 }
 
 /// Folds batch after batch of an account, a bounded number of them.
-async fn fold_client<K: Summed>(app: &App, client_id: ClientId, hour: i64) -> Result<Left, Error> {
+async fn fold_client<K: Summed>(app: &App, client_id: ClientId, hour: i64) -> Result<HoursLeft, Error> {
     for _ in 0..BATCHES_MAX {
         let unfolded = fold::unfolded::<K>(&app.store, client_id, hour, ROWS_MAX).await?;
         let mut batch = Batch::new(client_id);
@@ -70,8 +70,8 @@ async fn fold_client<K: Summed>(app: &App, client_id: ClientId, hour: i64) -> Re
         // Nothing in it can be refused; after an unknown commit the next look shows what is left.
         let _ = apply(app, batch).await?;
         if i64::try_from(unfolded.len()).is_ok_and(|rows| rows < ROWS_MAX) {
-            return Ok(Left::Nothing);
+            return Ok(HoursLeft::Nothing);
         }
     }
-    Ok(Left::Something)
+    Ok(HoursLeft::Something)
 }

@@ -75,7 +75,7 @@ pub(super) struct Runner<S: Source> {
 
 /// Whether due work remains after a look.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Left {
+enum DueWork {
     Nothing,
     /// There was no room or no time for it.
     Work,
@@ -103,8 +103,8 @@ impl<S: Source> Runner<S> {
                 did += usize::from(self.next_ended().await == Did::Something);
             }
             match left {
-                Left::Nothing => return Ok(did),
-                Left::Work => {}
+                DueWork::Nothing => return Ok(did),
+                DueWork::Work => {}
             }
         }
     }
@@ -115,12 +115,12 @@ impl<S: Source> Runner<S> {
         loop {
             let left = self.begin().await.unwrap_or_else(|error| {
                 tracing::error!(error = &error as &dyn std::error::Error, "jobs wait for the database");
-                Left::Nothing
+                DueWork::Nothing
             });
             let enough = match left {
-                Left::Nothing => None,
+                DueWork::Nothing => None,
                 // Look again only after half of the pieces have ended, because each look queries the database.
-                Left::Work => Some(self.tasks.len() / 2),
+                DueWork::Work => Some(self.tasks.len() / 2),
             };
             let pause = tokio::time::sleep(POLL);
             tokio::select! {
@@ -166,17 +166,17 @@ impl<S: Source> Runner<S> {
     }
 
     /// Begins due work as far as there is room, client by client; the next look continues after them.
-    async fn begin(&mut self) -> Result<Left, Error> {
+    async fn begin(&mut self) -> Result<DueWork, Error> {
         if self.room() == 0 {
-            return Ok(Left::Work);
+            return Ok(DueWork::Work);
         }
         let clients = self.source.clients(self.from, CLIENTS_MAX).await?;
         let is_last = clients.len() < CLIENTS_MAX;
-        let mut left = if is_last { Left::Nothing } else { Left::Work };
+        let mut left = if is_last { DueWork::Nothing } else { DueWork::Work };
         for client_id in clients {
             if self.room() == 0 {
                 self.from = client_id;
-                return Ok(Left::Work);
+                return Ok(DueWork::Work);
             }
             self.from = after(client_id);
             if self.backoff.applies_to(&client_id, self.source.app().clock.machine()) {
@@ -184,8 +184,8 @@ impl<S: Source> Runner<S> {
             }
             // Unreadable work of one client must not block the others.
             match self.begin_of(client_id).await {
-                Ok(Left::Nothing) => {}
-                Ok(Left::Work) => left = Left::Work,
+                Ok(DueWork::Nothing) => {}
+                Ok(DueWork::Work) => left = DueWork::Work,
                 Err(error) => {
                     tracing::error!(
                         client = %client_id, error = &error as &dyn std::error::Error,
@@ -201,16 +201,16 @@ impl<S: Source> Runner<S> {
         Ok(left)
     }
 
-    async fn begin_of(&mut self, client_id: ClientId) -> Result<Left, Error> {
+    async fn begin_of(&mut self, client_id: ClientId) -> Result<DueWork, Error> {
         let under_way = self.under_way.get(&client_id).map_or(0, HashSet::len);
         let of_client_max = self.source.concurrent_max().div_ceil(2);
         let room = self.room().min(of_client_max.saturating_sub(under_way));
         if room == 0 {
-            return Ok(Left::Work);
+            return Ok(DueWork::Work);
         }
         // Pieces that have just begun may still be reported as due.
         let due = self.source.due(client_id, room + under_way).await?;
-        let left = if due.len() < room + under_way { Left::Nothing } else { Left::Work };
+        let left = if due.len() < room + under_way { DueWork::Nothing } else { DueWork::Work };
         for piece in due {
             let id = S::id(&piece);
             let of_client = self.under_way.entry(client_id).or_default();

@@ -21,7 +21,7 @@ use crate::charges::late_answer::NOTIFICATION;
 use crate::charges::provider_report;
 use crate::charges::stored::{self, Ran};
 use crate::error::Error;
-use crate::transaction_requests::call::Found;
+use crate::transaction_requests::call::ProviderReport;
 use crate::{disputes, sellers};
 
 const NO_MONEY: &str = "the check of a card takes no money";
@@ -122,18 +122,18 @@ async fn seller(
     Ok(if is_known { Applied::Yes } else { Applied::Unmatched })
 }
 
-fn told(stored: &StoredRequest, finding: Finding, event: &ProviderEvent) -> Found {
-    Found {
+fn told(stored: &StoredRequest, finding: Finding, event: &ProviderEvent) -> ProviderReport {
+    ProviderReport {
         occurred_at: Some(event.occurred_at),
         told_by: Some(ToldBy::Notification),
-        ..Found::of(&stored.request, finding)
+        ..ProviderReport::of(&stored.request, finding)
     }
 }
 
 async fn outcome(
     app: &App,
     stored: StoredRequest,
-    mut found: Found,
+    mut found: ProviderReport,
     refused: Refused,
 ) -> Result<Applied, Error> {
     let request = &stored.request;

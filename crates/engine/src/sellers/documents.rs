@@ -3,7 +3,7 @@
 
 use regente_domain::id::{ClientId, ProviderId, SellerDocumentId};
 use regente_domain::seller::Seller;
-use regente_domain::seller::document::{DocumentKind, FileFormat, Place, SellerDocument, Takes};
+use regente_domain::seller::document::{DocumentKind, DocumentStage, FileFormat, SellerDocument, Takes};
 use regente_domain::time::Timestamp;
 use regente_providers::seller::SellerFile;
 use regente_store::seller_documents as rows;
@@ -37,17 +37,17 @@ pub fn plan_upload(
     batch: &mut Batch,
     upload: Upload<'_>,
 ) -> SellerDocument {
-    let document = add(app, batch, upload, Place::Uploaded);
+    let document = add(app, batch, upload, DocumentStage::Uploaded);
     audit::record(app, batch, caller, request_id, "seller_document.uploaded", document.id.uuid());
     document
 }
 
 /// Adds a file to the batch that a seller brings itself: it is the seller's at once.
 pub fn keep(app: &App, batch: &mut Batch, seller: &Seller, upload: Upload<'_>) -> SellerDocument {
-    add(app, batch, upload, Place::Attached(seller.id))
+    add(app, batch, upload, DocumentStage::Attached(seller.id))
 }
 
-fn add(app: &App, batch: &mut Batch, upload: Upload<'_>, place: Place) -> SellerDocument {
+fn add(app: &App, batch: &mut Batch, upload: Upload<'_>, place: DocumentStage) -> SellerDocument {
     let client_id = batch.client_id();
     let id: SellerDocumentId = app.chance.id(app.clock.of(client_id));
     let document = SellerDocument {
@@ -107,13 +107,13 @@ pub async fn to_attach(
     for (place, id) in ids.iter().enumerate() {
         let document = found.iter().find(|document| document.id == *id && !document.is_over(now));
         let is_its_own = |document: &SellerDocument| match document.place {
-            Place::Uploaded => false,
-            Place::Attached(holder) | Place::Sent(holder, _) => {
+            DocumentStage::Uploaded => false,
+            DocumentStage::Attached(holder) | DocumentStage::Sent(holder, _) => {
                 seller.is_some_and(|seller| seller.id == holder)
             }
         };
         match document {
-            Some(document) if document.place == Place::Uploaded => {
+            Some(document) if document.place == DocumentStage::Uploaded => {
                 if !wanted.contains(document) {
                     wanted.push(document.clone());
                 }

@@ -148,13 +148,13 @@ pub(super) async fn offer_files(
 }
 
 /// What a provider has said.
-struct Asked {
+struct ProviderAnswer {
     standing: Option<Standing>,
     /// The version of the data that it was given.
     told: Option<i64>,
 }
 
-async fn ask(app: &App, record: &Record, link: &Link, provider: &Provider) -> Result<Asked, Error> {
+async fn ask(app: &App, record: &Record, link: &Link, provider: &Provider) -> Result<ProviderAnswer, Error> {
     let data = || Box::new(record.private.data.clone());
     let version = record.seller.data_version;
     let (asks, told) = match (&link.external_id, link.told == version) {
@@ -164,12 +164,12 @@ async fn ask(app: &App, record: &Record, link: &Link, provider: &Provider) -> Re
     };
     let call = call(app, &record.seller, link, provider, asks).await?;
     Ok(match app.providers.ask_about_seller(call).await {
-        SellerAnswer::Stands(standing) => Asked { standing: Some(standing), told },
+        SellerAnswer::Stands(standing) => ProviderAnswer { standing: Some(standing), told },
         SellerAnswer::NotSupported => {
-            Asked { standing: Some(not_supported(provider.provider_type)), told: Some(version) }
+            ProviderAnswer { standing: Some(not_supported(provider.provider_type)), told: Some(version) }
         }
-        SellerAnswer::Unknown => Asked { standing: Some(unknown()), told: None },
-        SellerAnswer::Unanswered | SellerAnswer::Reviewed(_) => Asked { standing: None, told: None },
+        SellerAnswer::Unknown => ProviderAnswer { standing: Some(unknown()), told: None },
+        SellerAnswer::Unanswered | SellerAnswer::Reviewed(_) => ProviderAnswer { standing: None, told: None },
     })
 }
 

@@ -7,8 +7,8 @@ use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, ProviderId, RegistrationReviewId, SellerId};
 use regente_domain::seller::Seller;
 use regente_domain::seller::data::SellerData;
-use regente_domain::seller::document::{Place, SellerDocument};
-use regente_domain::seller::review::fields::{Known, applied};
+use regente_domain::seller::document::{DocumentStage, SellerDocument};
+use regente_domain::seller::review::fields::{KnownField, applied};
 use regente_domain::seller::review::{Change, Demand, Review, ReviewStatus, Verdict};
 use regente_domain::time::{Timestamp, later_of};
 use regente_domain::webhook::EventName;
@@ -250,14 +250,14 @@ fn refused(detail: String) -> Error {
 async fn files_of(app: &App, seller: &Seller, given: &Given) -> Result<Vec<SellerDocument>, Error> {
     let mut files = Vec::new();
     for (name, value) in &given.data {
-        let Some(kind) = Known::parse(name).and_then(Known::document_kind) else { continue };
+        let Some(kind) = KnownField::parse(name).and_then(KnownField::document_kind) else { continue };
         let Some(id) = value.as_str().and_then(|id| id.parse().ok()) else { continue };
         if given.brought.iter().any(|file| file.id == id) {
             continue;
         }
         let found = documents::find(app, seller.client_id, id).await;
         match found {
-            Ok(document) if document.kind == kind && document.place == Place::Uploaded => {
+            Ok(document) if document.kind == kind && document.place == DocumentStage::Uploaded => {
                 files.push(document)
             }
             Ok(_) | Err(Error::NotFound) => return Err(refused(format!("data.{name} was not found"))),

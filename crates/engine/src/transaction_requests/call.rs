@@ -16,7 +16,7 @@ use regente_domain::charge::{Charge, FollowUpKind, TakenBack};
 use regente_domain::decline::{Decline, Reason};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
-use regente_providers::outcome::{Answer, Finding, Payment, Pending, Probe, Reversal, UnknownReason};
+use regente_providers::outcome::{Answer, Finding, PayerPayment, Pending, Probe, Reversal, UnknownReason};
 use regente_providers::request::{
     Call, Credentials, Inquiry, NotificationAddress, Operation, OperationKind, TestOverrides,
 };
@@ -125,7 +125,7 @@ pub async fn ask(
             // Boxed: it is rare and would enlarge every call in flight.
             let look_up = LookUp::of(again);
             let finding_out = Box::pin(find_out(app, provider, request, overrides, look_up, absent));
-            let Found { outcome, told_by, .. } = finding_out.await?;
+            let ProviderReport { outcome, told_by, .. } = finding_out.await?;
             (outcome, Some(why_open(reason)), told_by)
         }
     };
@@ -145,13 +145,13 @@ fn tell_of_credentials(app: &App, provider: &Provider) {
 }
 
 /// What a provider says of a request.
-pub struct Found {
+pub struct ProviderReport {
     /// The outcome of the request: the first payment, if its payer has paid.
     pub outcome: Outcome,
     /// What the payer has paid, if he has.
     pub amount: Option<Amount>,
     /// Further payments of the same payer.
-    pub paid_again: Vec<Payment>,
+    pub paid_again: Vec<PayerPayment>,
     /// What has happened to the payment since, in order.
     pub reversals: Vec<Reversal>,
     /// The payments among them that were taken back.
@@ -164,7 +164,7 @@ pub struct Found {
     pub told_by: Option<ToldBy>,
 }
 
-impl From<Outcome> for Found {
+impl From<Outcome> for ProviderReport {
     fn from(outcome: Outcome) -> Self {
         Self {
             outcome,
@@ -179,7 +179,7 @@ impl From<Outcome> for Found {
     }
 }
 
-impl Found {
+impl ProviderReport {
     /// What a finding says of a request.
     pub fn of(request: &TransactionRequest, finding: Finding) -> Self {
         match finding {
@@ -195,7 +195,7 @@ impl Found {
                     return if is_pending { request.outcome.clone() } else { Outcome::Open }.into();
                 }
                 let taken_back = payments.iter().filter_map(taken_back).collect();
-                let Payment { reference, amount, taken_back: _ } = payments.remove(0);
+                let PayerPayment { reference, amount, taken_back: _ } = payments.remove(0);
                 let outcome = Outcome::Approved(reference);
                 Self { amount: Some(amount), paid_again: payments, taken_back, ..outcome.into() }
             }
@@ -219,7 +219,7 @@ impl Found {
     }
 }
 
-fn taken_back(payment: &Payment) -> Option<TakenBack> {
+fn taken_back(payment: &PayerPayment) -> Option<TakenBack> {
     let reference = payment.taken_back.clone()?;
     Some(TakenBack { transaction_id: payment.reference.transaction_id.clone(), reference })
 }
@@ -254,7 +254,7 @@ pub async fn find_out(
     overrides: &SimulatorOverrides,
     look_up: LookUp,
     absent: Decline,
-) -> Result<Found, VaultError> {
+) -> Result<ProviderReport, VaultError> {
     if !app.providers.has_adapter(request.provider_type) {
         tracing::error!(
             alert = "provider_adapter_missing", transaction_request = %request.id,
@@ -278,7 +278,7 @@ pub async fn find_out(
         // An earlier repetition may have had an effect.
         Answer::NotSent | Answer::Unknown(_) => Outcome::Open,
     };
-    Ok(Found { told_by: Some(ToldBy::Repetition), ..outcome.into() })
+    Ok(ProviderReport { told_by: Some(ToldBy::Repetition), ..outcome.into() })
 }
 
 async fn probed(
@@ -288,9 +288,9 @@ async fn probed(
     overrides: &SimulatorOverrides,
     returned: BTreeMap<String, String>,
     absent: Decline,
-) -> Result<Found, VaultError> {
+) -> Result<ProviderReport, VaultError> {
     let found = match probe(app, provider, request, overrides, returned).await? {
-        Probe::Found(finding) => Found::of(request, finding),
+        Probe::Found(finding) => ProviderReport::of(request, finding),
         Probe::Absent if request.outcome != Outcome::Open && !is_denied(request) => {
             tracing::error!(
                 transaction_request = %request.id, provider = %request.provider_type.code(),
@@ -301,7 +301,7 @@ async fn probed(
         Probe::Absent => Outcome::NoEffect(absent).into(),
         Probe::Unknown => Outcome::Open.into(),
     };
-    Ok(Found { told_by: Some(ToldBy::Probe), ..found })
+    Ok(ProviderReport { told_by: Some(ToldBy::Probe), ..found })
 }
 
 /// The provider was not reached, so the next one can be asked at once, and there is nothing to look up later.

@@ -19,11 +19,11 @@ use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest
 use regente_store::{Batch, Commit, held_security_codes};
 
 use crate::app::App;
-use crate::charges::provider_report::{self, Applied, Way, way};
+use crate::charges::provider_report::{self, Applied, RequestPurpose, way};
 use crate::charges::stored::{charge_of, provider_of};
 use crate::charges::{approval_revoked, write_outcome};
 use crate::error::Error;
-use crate::transaction_requests::call::{self, Found, LookUp, SimulatorOverrides};
+use crate::transaction_requests::call::{self, LookUp, ProviderReport, SimulatorOverrides};
 use crate::transaction_requests::look_up_schedule;
 use crate::{anti_fraud, authentication, captures_and_voids};
 
@@ -127,7 +127,7 @@ async fn stop_probing(app: &App, request: &TransactionRequest) -> Result<(), Err
 }
 
 /// Asks the provider once.
-async fn look(app: &App, stored: &StoredRequest) -> Result<Found, Error> {
+async fn look(app: &App, stored: &StoredRequest) -> Result<ProviderReport, Error> {
     let _running = app.in_flight.enter(stored.request.id);
     if stored.request.request_type.is_authentication() {
         let charge = charge_of(app, &stored.request).await?;
@@ -165,9 +165,9 @@ enum Asking {
 /// Only a capture or void is sent again, until the provider has answered it.
 const fn asks(stored: &StoredRequest) -> Asking {
     match (way(&stored.request), &stored.request.outcome) {
-        (Way::FollowsUp, Outcome::Open) => Asking::SendsAgain,
-        (Way::Analyses, _) => Asking::AsksForVerdict,
-        (Way::Authorizes | Way::FollowsUp, _) => Asking::Probes,
+        (RequestPurpose::FollowsUp, Outcome::Open) => Asking::SendsAgain,
+        (RequestPurpose::Analyses, _) => Asking::AsksForVerdict,
+        (RequestPurpose::Authorizes | RequestPurpose::FollowsUp, _) => Asking::Probes,
     }
 }
 

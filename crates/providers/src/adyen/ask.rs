@@ -10,7 +10,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::reference::Reference;
-use super::wire::{Details, Modification, Payment, PaymentMethods, RedirectResult, Terms, WireAmount};
+use super::wire::{Details, Modification, PaymentMethods, PaymentsBody, RedirectResult, Terms, WireAmount};
 use super::{currency, declines};
 use crate::request::{Authorization, Call, Credentials, FollowUp, Held, Inquiry, Operation, OperationKind};
 
@@ -28,7 +28,7 @@ const STATEMENT_CHARS_MAX: usize = 22;
 const METADATA_CHARS_MAX: usize = 80;
 
 /// A request to the provider.
-pub struct Asked<'a> {
+pub struct AdyenRequest<'a> {
     /// Its name in traces.
     pub step: &'static str,
     /// The segments of its path.
@@ -49,7 +49,7 @@ pub struct Body<'a>(Kind<'a>);
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Kind<'a> {
-    Payment(Box<Payment<'a>>),
+    Payment(Box<PaymentsBody<'a>>),
     Modification(Modification<'a>),
     Details(Details<'a>),
     PaymentMethods(PaymentMethods<'a>),
@@ -75,7 +75,7 @@ pub enum Expects {
 }
 
 /// The request of a call; a refusal for what the provider could not do as it is asked for.
-pub fn asked(call: &Call) -> Result<Asked<'_>, Decline> {
+pub fn asked(call: &Call) -> Result<AdyenRequest<'_>, Decline> {
     match &call.operation {
         Operation::Authorize(authorization) => authorize(call, authorization),
         Operation::VerifyCard(verification) => card::verify(call, verification),
@@ -86,10 +86,10 @@ pub fn asked(call: &Call) -> Result<Asked<'_>, Decline> {
 
 /// The question about a payment whose payer came back from the provider. `None` while he is away: there is no other
 /// question.
-pub fn returned(inquiry: &Inquiry) -> Option<Asked<'_>> {
+pub fn returned(inquiry: &Inquiry) -> Option<AdyenRequest<'_>> {
     let redirect_result = inquiry.returned.get(REDIRECT_RESULT)?;
     let details = Details { details: RedirectResult { redirect_result } };
-    Some(Asked {
+    Some(AdyenRequest {
         step: "payments.details",
         path: vec!["payments".to_owned(), "details".to_owned()],
         // Anyone can send a result, so a false one must not use up the key of the true one.
@@ -100,8 +100,8 @@ pub fn returned(inquiry: &Inquiry) -> Option<Asked<'_>> {
 }
 
 /// A question without an effect, which tells whether the provider knows the credentials.
-pub fn payment_methods(credentials: &Credentials) -> Asked<'_> {
-    Asked {
+pub fn payment_methods(credentials: &Credentials) -> AdyenRequest<'_> {
+    AdyenRequest {
         step: "payment_methods",
         path: vec!["paymentMethods".to_owned()],
         idempotency_key: None,
@@ -110,7 +110,7 @@ pub fn payment_methods(credentials: &Credentials) -> Asked<'_> {
     }
 }
 
-fn authorize<'a>(call: &'a Call, authorization: &'a Authorization) -> Result<Asked<'a>, Decline> {
+fn authorize<'a>(call: &'a Call, authorization: &'a Authorization) -> Result<AdyenRequest<'a>, Decline> {
     match &authorization.method {
         PaymentMethod::Credit(_) | PaymentMethod::Debit(_) => card::pay(call, authorization),
         PaymentMethod::Pix(pix) => payer::pix(call, authorization, pix),
@@ -124,7 +124,7 @@ fn authorize<'a>(call: &'a Call, authorization: &'a Authorization) -> Result<Ask
     }
 }
 
-fn capture<'a>(call: &'a Call, follow_up: &'a FollowUp) -> Result<Asked<'a>, Decline> {
+fn capture<'a>(call: &'a Call, follow_up: &'a FollowUp) -> Result<AdyenRequest<'a>, Decline> {
     let Some(psp_reference) = &follow_up.transaction_id else {
         return Err(declines::not_sent("the payment has no id at the provider"));
     };
@@ -133,7 +133,7 @@ fn capture<'a>(call: &'a Call, follow_up: &'a FollowUp) -> Result<Asked<'a>, Dec
 
 /// A reservation is cancelled, as a whole; of what was taken any part is refunded. A payment whose id we do not know is
 /// cancelled by our reference of it.
-fn void<'a>(call: &'a Call, follow_up: &'a FollowUp) -> Result<Asked<'a>, Decline> {
+fn void<'a>(call: &'a Call, follow_up: &'a FollowUp) -> Result<AdyenRequest<'a>, Decline> {
     let is_whole = |held: Amount| follow_up.amount >= held;
     match (&follow_up.transaction_id, follow_up.held) {
         (Some(psp_reference), Held::Taken(_)) => {
@@ -142,7 +142,7 @@ fn void<'a>(call: &'a Call, follow_up: &'a FollowUp) -> Result<Asked<'a>, Declin
         (Some(psp_reference), Held::Reserved(held)) if is_whole(held) => {
             modify(call, "payments.cancels", psp_reference, "cancels", None)
         }
-        (None, Held::Reserved(held) | Held::Taken(held)) if is_whole(held) => Ok(Asked {
+        (None, Held::Reserved(held) | Held::Taken(held)) if is_whole(held) => Ok(AdyenRequest {
             step: "cancels",
             path: vec!["cancels".to_owned()],
             idempotency_key: Some(call.key),
@@ -171,8 +171,8 @@ fn modify<'a>(
     psp_reference: &str,
     what: &'static str,
     amount: Option<WireAmount>,
-) -> Result<Asked<'a>, Decline> {
-    Ok(Asked {
+) -> Result<AdyenRequest<'a>, Decline> {
+    Ok(AdyenRequest {
         step,
         path: vec!["payments".to_owned(), psp_reference.to_owned(), what.to_owned()],
         idempotency_key: Some(call.key),
@@ -190,8 +190,8 @@ fn modification(call: &Call) -> Modification<'_> {
     }
 }
 
-fn pay<'a>(call: &Call, payment: Payment<'a>, expects: Expects) -> Asked<'a> {
-    Asked {
+fn pay<'a>(call: &Call, payment: PaymentsBody<'a>, expects: Expects) -> AdyenRequest<'a> {
+    AdyenRequest {
         step: "payments",
         path: vec!["payments".to_owned()],
         idempotency_key: Some(call.key),

@@ -10,7 +10,7 @@ use super::currency;
 use super::declines::{self, Refusal};
 use super::reference::Reference;
 use crate::notification::{EventKind, EventSubject, Notification, NotificationRefusal, ProviderEvent};
-use crate::outcome::{Approval, Finding, Payment, Reversal, ReversalKind};
+use crate::outcome::{Approval, Finding, PayerPayment, Reversal, ReversalKind};
 use crate::request::OperationKind;
 use message::{Item, Message};
 
@@ -200,7 +200,7 @@ fn authorization(item: &Item, operation: OperationKind) -> Result<Finding, Notif
     if operation == OperationKind::ZeroDollar {
         return Ok(Finding::Approved(approval));
     }
-    Ok(Finding::Paid(vec![Payment { reference: approval, amount: amount(item)?, taken_back: None }]))
+    Ok(Finding::Paid(vec![PayerPayment { reference: approval, amount: amount(item)?, taken_back: None }]))
 }
 
 fn done(item: &Item) -> Finding {

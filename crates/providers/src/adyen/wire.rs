@@ -16,7 +16,7 @@ pub(super) struct WireAmount {
 /// `POST /payments`. It has card data, so it is not printed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Payment<'a> {
+pub(super) struct PaymentsBody<'a> {
     pub(super) merchant_account: &'a str,
     pub(super) amount: WireAmount,
     pub(super) reference: String,

@@ -53,7 +53,7 @@ pub fn order<'a>(call: &'a Call, authorization: &'a Authorization) -> Result<sen
             quantity: 1,
         }],
         customer: customer::of(buyer, card),
-        payments: [sent::Payment {
+        payments: [sent::PaymentBody {
             amount,
             method: method(authorization, card, buyer)?,
             split: of_authorization(call, authorization)?,

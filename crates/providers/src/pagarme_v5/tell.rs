@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use crate::http_client::Incoming;
 use crate::outcome::{
-    Answer, Approval, Finding, Instructions, Payment, Pending, Probe, Reversal, ReversalKind, UnknownReason,
+    Answer, Approval, Finding, Instructions, PayerPayment, Pending, Probe, Reversal, ReversalKind,
+    UnknownReason,
 };
 
 use super::wire::told::{
@@ -163,7 +164,7 @@ fn taken(charge: &Charge) -> Option<Finding> {
             // Of less than was asked for only the provider knows how much it is.
             let is_told = charge.paid_amount.is_some() || !matches!(charge.status, ChargeStatus::Underpaid);
             let amount = charge.paid_amount.or(charge.amount).filter(|_| is_told)?;
-            Finding::Paid(vec![Payment { reference: approval(charge), amount, taken_back: None }])
+            Finding::Paid(vec![PayerPayment { reference: approval(charge), amount, taken_back: None }])
         }
         PaymentMethod::Other => return None,
     })

@@ -14,7 +14,7 @@ use super::rules::network_says;
 use super::sellers::Decided;
 use super::transaction_log::Recorded;
 use super::{Answered, Deed, Entry, Sandbox, TransactionLogError};
-use crate::outcome::{Approval, Finding, Instructions, Payment, Pending, ReversalKind};
+use crate::outcome::{Approval, Finding, Instructions, PayerPayment, Pending, ReversalKind};
 use crate::staged::{StageRefusal, Staged, StagedEvent};
 
 /// Namespace of the keys of what happens without a call.
@@ -81,7 +81,7 @@ impl Sandbox {
         key: Uuid,
         amount: Option<Amount>,
         at: Timestamp,
-    ) -> Result<Payment, StageRefusal> {
+    ) -> Result<PayerPayment, StageRefusal> {
         let history = self.log.history(key).await.map_err(unanswered)?;
         match payments(&history).into_iter().next() {
             Some(paid) => Ok(paid),
@@ -98,7 +98,7 @@ impl Sandbox {
         key: Uuid,
         amount: Option<Amount>,
         at: Timestamp,
-    ) -> Result<Payment, StageRefusal> {
+    ) -> Result<PayerPayment, StageRefusal> {
         let history = self.log.history(key).await.map_err(unanswered)?;
         let is_free = |place: &usize| history.iter().all(|entry| entry.key != act_key(key, *place));
         let place = (0..=history.len()).find(is_free).unwrap_or_default();
@@ -113,7 +113,7 @@ impl Sandbox {
         history: &[Entry],
         amount: Option<Amount>,
         at: Timestamp,
-    ) -> Result<Payment, StageRefusal> {
+    ) -> Result<PayerPayment, StageRefusal> {
         let (asked, pending) = instructed(history, key).ok_or(StageRefusal::NothingWaits)?;
         let amount = amount.unwrap_or_else(|| owed(asked, at));
         if amount == Amount::ZERO {
@@ -130,7 +130,7 @@ impl Sandbox {
             | Finding::Pending(_)
             | Finding::Paid(_)
             | Finding::Accepted(_)
-            | Finding::Reversed { .. } => Ok(Payment { reference, amount, taken_back: None }),
+            | Finding::Reversed { .. } => Ok(PayerPayment { reference, amount, taken_back: None }),
         }
     }
 
@@ -171,7 +171,7 @@ impl Sandbox {
         let history = self.log.history(key).await.map_err(unanswered)?;
         let asked = instructed(&history, key).filter(|(asked, _)| boleto(asked).is_some());
         let paid = payments(&history).into_iter().next();
-        let (Some((asked, _)), Some(Payment { amount, .. })) = (asked, paid) else {
+        let (Some((asked, _)), Some(PayerPayment { amount, .. })) = (asked, paid) else {
             return Err(StageRefusal::NothingWaits);
         };
         let own_key = taken_back_key(act_key(key, 0));
@@ -289,7 +289,7 @@ fn after_payer(history: &[Entry]) -> Option<Finding> {
     })
 }
 
-fn payments(history: &[Entry]) -> Vec<Payment> {
+fn payments(history: &[Entry]) -> Vec<PayerPayment> {
     let approved = |entry: &Entry| match entry.answered().map(|answered| &answered.finding) {
         Some(Finding::Approved(reference)) => Some(reference.clone()),
         Some(
@@ -308,7 +308,7 @@ fn payments(history: &[Entry]) -> Vec<Payment> {
     let paid = |entry: &Entry| {
         let payment = entry.answered().filter(|answered| matches!(answered.deed, Deed::Payment { .. }))?;
         let (reference, amount) = (approved(entry)?, payment.amount);
-        Some(Payment { reference, amount, taken_back: taken_back(entry) })
+        Some(PayerPayment { reference, amount, taken_back: taken_back(entry) })
     };
     history.iter().filter_map(paid).collect()
 }

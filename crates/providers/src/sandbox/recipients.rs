@@ -33,10 +33,10 @@ impl Notified {
 
 /// The recipients by the keys of their calls.
 #[derive(Default)]
-pub(super) struct Recipients(Mutex<Known>);
+pub(super) struct Recipients(Mutex<RecipientTable>);
 
 #[derive(Default)]
-struct Known {
+struct RecipientTable {
     by_key: HashMap<Uuid, Remembered>,
     oldest_first: VecDeque<Uuid>,
     /// By address: many calls, few registrations.
@@ -89,7 +89,7 @@ impl Recipients {
         Some(Notified { recipient, plans: plans.clone().unwrap_or_default() })
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, RecipientTable> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -17,7 +17,7 @@ use thiserror::Error;
 use uuid::Uuid;
 
 pub use analyses::{Analysed, AnalysisEntry};
-pub use authentications::{AuthenticationEntry, Decision, Place as AuthenticatedAt, TestCard};
+pub use authentications::{AuthenticatedAt, AuthenticationEntry, Decision, TestCard};
 pub use entry::{Answered, CardTrace, Deed, Entry, Record};
 pub use holdings::{Holding, Holdings};
 pub use sellers::SellerEntry;
@@ -28,10 +28,10 @@ use memory::Memory;
 
 /// The log, in memory or in a file. Clones share it.
 #[derive(Clone)]
-pub struct TransactionLog(Place);
+pub struct TransactionLog(Backend);
 
 #[derive(Clone)]
-enum Place {
+enum Backend {
     Memory(Arc<Memory>),
     File(File),
 }
@@ -105,20 +105,20 @@ pub enum TransactionLogError {
 impl TransactionLog {
     /// Creates an empty log in memory; it is lost when the process ends.
     pub fn memory() -> Self {
-        Self(Place::Memory(Arc::default()))
+        Self(Backend::Memory(Arc::default()))
     }
 
     /// Opens the log in this file, and creates it in an existing folder. It survives crashes and power loss. Blocks
     /// while it opens the file.
     pub fn file(path: &Path) -> Result<Self, TransactionLogError> {
-        Ok(Self(Place::File(File::open(path)?)))
+        Ok(Self(Backend::File(File::open(path)?)))
     }
 
     /// All entries, in order of arrival.
     pub async fn entries(&self) -> Result<Vec<Entry>, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.entries()),
-            Place::File(file) => file.entries().await,
+            Backend::Memory(memory) => Ok(memory.entries()),
+            Backend::File(file) => file.entries().await,
         }
     }
 
@@ -131,16 +131,16 @@ impl TransactionLog {
         limit: usize,
     ) -> Result<Vec<Stored>, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.page(&filter, order, after, limit)),
-            Place::File(file) => file.page(filter, order, after, limit).await,
+            Backend::Memory(memory) => Ok(memory.page(&filter, order, after, limit)),
+            Backend::File(file) => file.page(filter, order, after, limit).await,
         }
     }
 
     /// The entry of one key.
     pub async fn find(&self, key: Uuid) -> Result<Option<Entry>, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.find(key)),
-            Place::File(file) => file.find(key).await,
+            Backend::Memory(memory) => Ok(memory.find(key)),
+            Backend::File(file) => file.find(key).await,
         }
     }
 
@@ -152,8 +152,8 @@ impl TransactionLog {
     /// An authorization with everything that follows it, in order.
     pub(super) async fn history(&self, authorization_key: Uuid) -> Result<Vec<Entry>, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.history(authorization_key)),
-            Place::File(file) => file.history(authorization_key).await,
+            Backend::Memory(memory) => Ok(memory.history(authorization_key)),
+            Backend::File(file) => file.history(authorization_key).await,
         }
     }
 
@@ -163,8 +163,8 @@ impl TransactionLog {
         key: Uuid,
     ) -> Result<Option<AuthenticationEntry>, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.authentication(key)),
-            Place::File(file) => file.authentication(key).await,
+            Backend::Memory(memory) => Ok(memory.authentication(key)),
+            Backend::File(file) => file.authentication(key).await,
         }
     }
 
@@ -174,8 +174,8 @@ impl TransactionLog {
         entry: AuthenticationEntry,
     ) -> Result<AuthenticationEntry, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.authenticate(entry)),
-            Place::File(file) => file.authenticate(entry).await,
+            Backend::Memory(memory) => Ok(memory.authenticate(entry)),
+            Backend::File(file) => file.authenticate(entry).await,
         }
     }
 
@@ -188,40 +188,40 @@ impl TransactionLog {
         concluded: Finding,
     ) -> Result<Option<AuthenticationEntry>, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.decide(key, decision, concluded)),
-            Place::File(file) => file.decide(key, decision, concluded).await,
+            Backend::Memory(memory) => Ok(memory.decide(key, decision, concluded)),
+            Backend::File(file) => file.decide(key, decision, concluded).await,
         }
     }
 
     /// The entry of one key in the log of risk analyses.
     pub async fn analysis(&self, key: Uuid) -> Result<Option<AnalysisEntry>, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.analysis(key)),
-            Place::File(file) => file.analysis(key).await,
+            Backend::Memory(memory) => Ok(memory.analysis(key)),
+            Backend::File(file) => file.analysis(key).await,
         }
     }
 
     /// All entries in the log of risk analyses, by key.
     pub async fn analyses(&self) -> Result<Vec<AnalysisEntry>, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.analyses()),
-            Place::File(file) => file.analyses().await,
+            Backend::Memory(memory) => Ok(memory.analyses()),
+            Backend::File(file) => file.analyses().await,
         }
     }
 
     /// Adds an entry to the log of risk analyses, unless its key has one, and returns the entry of the key.
     pub(super) async fn assess(&self, entry: AnalysisEntry) -> Result<AnalysisEntry, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.assess(entry)),
-            Place::File(file) => file.assess(entry).await,
+            Backend::Memory(memory) => Ok(memory.assess(entry)),
+            Backend::File(file) => file.assess(entry).await,
         }
     }
 
     /// The entry of one key in the log of sellers.
     pub async fn seller(&self, key: Uuid) -> Result<Option<SellerEntry>, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.seller(key)),
-            Place::File(file) => file.seller(key).await,
+            Backend::Memory(memory) => Ok(memory.seller(key)),
+            Backend::File(file) => file.seller(key).await,
         }
     }
 
@@ -231,16 +231,16 @@ impl TransactionLog {
         entry: SellerEntry,
     ) -> Result<SellerEntry, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.register_seller(entry)),
-            Place::File(file) => file.register_seller(entry).await,
+            Backend::Memory(memory) => Ok(memory.register_seller(entry)),
+            Backend::File(file) => file.register_seller(entry).await,
         }
     }
 
     /// Replaces the entry of a key in the log of sellers, and returns it.
     pub(super) async fn change_seller(&self, entry: SellerEntry) -> Result<SellerEntry, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.change_seller(entry)),
-            Place::File(file) => file.change_seller(entry).await,
+            Backend::Memory(memory) => Ok(memory.change_seller(entry)),
+            Backend::File(file) => file.change_seller(entry).await,
         }
     }
 
@@ -280,8 +280,8 @@ impl TransactionLog {
     /// Adds an entry, settled, unless its key has one, and returns the entry of the key.
     async fn put(&self, entry: Entry) -> Result<Entry, TransactionLogError> {
         match &self.0 {
-            Place::Memory(memory) => Ok(memory.put(entry)),
-            Place::File(file) => file.put(entry).await,
+            Backend::Memory(memory) => Ok(memory.put(entry)),
+            Backend::File(file) => file.put(entry).await,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use regente_domain::id::{ClientId, DeliveryId, Id, TransactionRequestId, WebhookId, of};
 use regente_domain::time::Timestamp;
-use regente_engine::deliveries::listeners::Heard;
+use regente_engine::deliveries::listeners::ListenedEvent;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -113,7 +113,7 @@ pub enum Answer {
     /// Events, oldest first.
     Heard {
         /// Empty when nothing happened while the command waited.
-        events: Vec<Heard>,
+        events: Vec<ListenedEvent>,
     },
     /// A listener was removed.
     ListeningEnded {

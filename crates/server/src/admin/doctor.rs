@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::clients;
 use super::recount::{Recount, recount};
 use crate::chain::chain;
-use crate::config::{Config, DatabaseAddress, Place, WrittenIn, mode_open_to_others};
+use crate::config::{Config, DatabaseAddress, TransactionLogLocation, WrittenIn, mode_open_to_others};
 
 /// The most jobs and requests that are counted; more are shown as "at least" this many.
 const COUNTED_MAX: i64 = 10_000;
@@ -307,8 +307,8 @@ fn files(config: &Config) -> Check {
         private.push(path);
     }
     match config.sandbox_books() {
-        Place::File(path) => private.push(path),
-        Place::Memory => {}
+        TransactionLogLocation::File(path) => private.push(path),
+        TransactionLogLocation::Memory => {}
     }
     let open: Vec<String> = private
         .iter()

@@ -139,7 +139,8 @@ async fn payment(app: &App, provider: &Provider, wait_max: Duration) -> Result<V
     let transaction_id = approval.transaction_id.clone();
     let id = transaction_id.as_deref().unwrap_or("without an id");
     let mut checks = vec![found(NAME, Verdict::Ok, format!("approved: {id}"))];
-    let payment = Payment { object_id: reference.object_id, transaction_id: transaction_id.clone(), since };
+    let payment =
+        CheckPayment { object_id: reference.object_id, transaction_id: transaction_id.clone(), since };
     let void = Operation::Void(FollowUp {
         authorization_key: reference.key,
         transaction_id,
@@ -231,7 +232,7 @@ fn address(app: &App, provider: &Provider) -> Check {
 async fn notification(
     app: &App,
     provider: &Provider,
-    payment: &Payment,
+    payment: &CheckPayment,
     wait_max: Duration,
 ) -> Result<Check, CommandError> {
     const NAME: &str = "notification";
@@ -269,13 +270,13 @@ async fn notification(
 }
 
 /// The payment of a check, as notifications name it.
-struct Payment {
+struct CheckPayment {
     object_id: Uuid,
     transaction_id: Option<String>,
     since: Timestamp,
 }
 
-impl Payment {
+impl CheckPayment {
     fn is_subject_of(&self, events: &[ProviderEvent]) -> bool {
         events.iter().any(|event| match &event.about {
             EventSubject::Call { object_id, .. } => *object_id == self.object_id,

@@ -44,7 +44,7 @@ const PATH_SEGMENT_CHARS_MAX: usize = 64;
 pub struct Fields<'a> {
     members: &'a Map<String, Value>,
     path: Path<'a>,
-    found: &'a Found,
+    found: &'a ProblemList,
 }
 
 impl<'a> Fields<'a> {
@@ -123,7 +123,7 @@ pub struct Field<'a> {
     need: Need,
     digits: Digits,
     path: Path<'a>,
-    found: &'a Found,
+    found: &'a ProblemList,
 }
 
 /// What digits in a value mean that look like a card number.
@@ -136,7 +136,7 @@ enum Digits {
 }
 
 impl<'a> Field<'a> {
-    fn new(value: Option<&'a Value>, need: Need, path: Path<'a>, found: &'a Found) -> Self {
+    fn new(value: Option<&'a Value>, need: Need, path: Path<'a>, found: &'a ProblemList) -> Self {
         let value = value.filter(|value| !value.is_null());
         let field = Self { value, need, digits: Digits::CardNumber, path, found };
         if field.value.is_none() {
@@ -295,9 +295,9 @@ impl fmt::Display for Path<'_> {
 
 /// The problems found so far, shared by all readers of one request.
 #[derive(Debug, Default)]
-pub(super) struct Found(RefCell<Problems>);
+pub(super) struct ProblemList(RefCell<Problems>);
 
-impl Found {
+impl ProblemList {
     pub(super) fn add(&self, path: impl fmt::Display, rule: impl fmt::Display) {
         let mut problems = self.0.borrow_mut();
         if problems.details().len() < PROBLEMS_MAX {
@@ -305,7 +305,7 @@ impl Found {
         }
     }
 
-    /// As [`Found::add`], unless it is known: members that are kept as sent are looked at again as a whole.
+    /// As [`ProblemList::add`], unless it is known: members that are kept as sent are looked at again as a whole.
     fn add_once(&self, path: Path<'_>, rule: &'static str) {
         let problem = Problems::one(path, rule).into_details();
         if !self.0.borrow().details().iter().any(|known| problem.contains(known)) {

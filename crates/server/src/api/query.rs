@@ -15,7 +15,7 @@ use regente_domain::problems::Problems;
 use regente_domain::time::Timestamp;
 
 use super::fields::readers::{date, in_range, not_one_of, parse_uuid, timestamp};
-use super::fields::{Found, INTEGER_MAX};
+use super::fields::{INTEGER_MAX, ProblemList};
 use super::page::{LIMIT_MAX, PAGE_MAX, PageRequest};
 
 /// The most values of one parameter.
@@ -45,7 +45,7 @@ impl Query {
     /// # Errors
     /// Every problem that was found.
     pub fn read<T>(&self, reader: impl FnOnce(&Parameters<'_>) -> T) -> Result<T, Problems> {
-        let found = Found::default();
+        let found = ProblemList::default();
         let value = reader(&Parameters { parameters: &self.parameters, found: &found });
         found.into_problems().into_result().map(|()| value)
     }
@@ -97,7 +97,7 @@ impl TimeRange {
 #[derive(Debug)]
 pub struct Parameters<'a> {
     parameters: &'a [(String, String)],
-    found: &'a Found,
+    found: &'a ProblemList,
 }
 
 impl<'a> Parameters<'a> {

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use super::Failure;
 use super::run::{ListenError, runtime};
 use crate::bootstrap;
-use crate::config::{Config, Loaded, Place};
+use crate::config::{Config, Loaded, TransactionLogLocation};
 use crate::sandbox_provider::{self, Access};
 use crate::serve::{self, Signals};
 use crate::settlement::daily;
@@ -83,8 +83,8 @@ fn card_hash_key(shared: Option<&Zeroizing<String>>) -> Result<Zeroizing<Vec<u8>
 
 fn introduction(config: &Config, address: SocketAddr) -> String {
     let log = match config.sandbox_books() {
-        Place::Memory => "memory: a restart forgets every payment".to_owned(),
-        Place::File(path) => path.display().to_string(),
+        TransactionLogLocation::Memory => "memory: a restart forgets every payment".to_owned(),
+        TransactionLogLocation::File(path) => path.display().to_string(),
     };
     let host = if address.ip().is_unspecified() { "<this machine>".to_owned() } else { host(address) };
     let url = format!("http://{host}:{}", address.port());

@@ -27,7 +27,7 @@ pub enum DatabaseAddress {
 
 /// Where the simulator keeps its transaction log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TransactionLogLocation {
     /// In memory.
     Memory,
     /// In a file of its own.
@@ -105,11 +105,11 @@ impl Config {
     }
 
     /// Where the simulator keeps its transaction log.
-    pub fn sandbox_books(&self) -> Place {
+    pub fn sandbox_books(&self) -> TransactionLogLocation {
         match self.sandbox.books.as_deref() {
-            Some(SANDBOX_BOOKS_IN_MEMORY) => Place::Memory,
-            Some(path) => Place::File(PathBuf::from(path)),
-            None => Place::File(self.data_dir.join("sandbox-books.db")),
+            Some(SANDBOX_BOOKS_IN_MEMORY) => TransactionLogLocation::Memory,
+            Some(path) => TransactionLogLocation::File(PathBuf::from(path)),
+            None => TransactionLogLocation::File(self.data_dir.join("sandbox-books.db")),
         }
     }
 

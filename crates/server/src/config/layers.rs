@@ -97,7 +97,7 @@ enum Weight {
 
 /// A value from a source, or a default that depends on other values.
 #[derive(Clone, Debug)]
-struct Given {
+struct SettingValue {
     weight: Weight,
     origin: String,
     value: ValueKind,
@@ -153,7 +153,7 @@ pub(super) fn known_keys() -> BTreeMap<String, serde_json::Value> {
 
 struct Reader {
     known: BTreeMap<String, serde_json::Value>,
-    given: BTreeMap<String, Given>,
+    given: BTreeMap<String, SettingValue>,
     problems: Vec<String>,
 }
 
@@ -212,7 +212,7 @@ impl Reader {
     }
 
     fn give(&mut self, weight: Weight, origin: String, key: String, value: ValueKind) {
-        self.given.insert(key, Given { weight, origin, value });
+        self.given.insert(key, SettingValue { weight, origin, value });
     }
 
     fn is_section(&self, key: &str) -> bool {
@@ -243,7 +243,9 @@ impl Reader {
     /// Adds the defaults that depend on other values.
     fn add_dependent_defaults(&mut self) {
         let text = |key: &str| {
-            let Some(Given { value: ValueKind::String(text), .. }) = self.given.get(key) else { return None };
+            let Some(SettingValue { value: ValueKind::String(text), .. }) = self.given.get(key) else {
+                return None;
+            };
             Some(text.clone())
         };
         let data_dir = text("data_dir").map_or_else(|| Config::default().data_dir, PathBuf::from);
@@ -328,9 +330,11 @@ impl Reader {
     }
 }
 
-fn deserialize<'a>(given: impl IntoIterator<Item = (&'a String, &'a Given)>) -> Result<Config, SourceError> {
+fn deserialize<'a>(
+    given: impl IntoIterator<Item = (&'a String, &'a SettingValue)>,
+) -> Result<Config, SourceError> {
     let mut builder = ::config::Config::builder();
-    for (key, Given { value, .. }) in given {
+    for (key, SettingValue { value, .. }) in given {
         builder = builder.set_override(key, Value::new(None, value.clone()))?;
     }
     builder.build()?.try_deserialize()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use regente_providers::request::Mode;
 use regente_store::{StoreOptions, Transport};
 
-use super::{Config, KekSource, Place, WrittenIn, WrittenSecret};
+use super::{Config, KekSource, TransactionLogLocation, WrittenIn, WrittenSecret};
 
 /// Why a deployment is too weak for production.
 #[derive(Clone, Debug)]
@@ -65,10 +65,10 @@ impl Config {
         reasons.extend(self.written_secrets.iter().filter_map(written_for_others));
         reasons.extend(self.database_reasons());
         match self.sandbox_books() {
-            Place::Memory => {
+            TransactionLogLocation::Memory => {
                 reasons.push("`sandbox.books` is `memory`: a restart would forget payments".to_owned())
             }
-            Place::File(_) => {}
+            TransactionLogLocation::File(_) => {}
         }
         if self.trusts_test_tokens() {
             reasons.push(

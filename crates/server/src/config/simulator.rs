@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use super::durations::whole_millis;
 use super::layers::ConfigError;
-use super::{Config, Place, Secret};
+use super::{Config, Secret, TransactionLogLocation};
 
 /// `sandbox.…`: the simulated provider.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl Default for SandboxConfig {
 #[derive(Clone)]
 pub enum Simulator {
     /// In this process, with its transaction log there.
-    InProcess(Place),
+    InProcess(TransactionLogLocation),
     /// In a `regente sandbox-provider`.
     Remote(RemoteOptions),
 }

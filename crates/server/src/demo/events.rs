@@ -9,7 +9,7 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EventFilter;
 use regente_engine::clock::MachineTime;
-use regente_engine::deliveries::listeners::{self, Heard, ListenError, Listener};
+use regente_engine::deliveries::listeners::{self, ListenError, ListenedEvent, Listener};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -99,9 +99,9 @@ impl Events {
         }
     }
 
-    fn keep(&self, heard: Vec<Heard>) {
+    fn keep(&self, heard: Vec<ListenedEvent>) {
         let mut state = self.state();
-        for Heard { event, happened_at, body, .. } in heard {
+        for ListenedEvent { event, happened_at, body, .. } in heard {
             state.last_number += 1;
             let body = serde_json::from_str(&body).unwrap_or_default();
             let event = Event { number: state.last_number, name: event, at: happened_at, body };

@@ -36,11 +36,11 @@ pub(super) struct Merchant {
     api_key: Zeroizing<String>,
     /// Where the shop is, for the buyer who wants to go back.
     shop_url: String,
-    known: OnceCell<Known>,
+    known: OnceCell<DemoRecords>,
 }
 
 /// What an earlier sale has found or made.
-struct Known {
+struct DemoRecords {
     merchant_id: String,
     /// The buyer of everything, so that nobody has to write a name and an address.
     customer_id: String,
@@ -74,7 +74,8 @@ impl Merchant {
         product: &Product,
         language: Language,
     ) -> Result<String, Refusal> {
-        let Known { merchant_id, customer_id } = self.known.get_or_try_init(|| self.find_or_make()).await?;
+        let DemoRecords { merchant_id, customer_id } =
+            self.known.get_or_try_init(|| self.find_or_make()).await?;
         let name = language.name_of(product);
         let due = app.clock.of(self.client_id);
         let session = json!({
@@ -100,7 +101,7 @@ impl Merchant {
         self.post(&path, &json!({ "status": "authorized" })).await.map(drop)
     }
 
-    async fn find_or_make(&self) -> Result<Known, Refusal> {
+    async fn find_or_make(&self) -> Result<DemoRecords, Refusal> {
         let buyer = json!({
             "name": "Ana Souza", "email": "ana@example.com", "phoneNumber": "21988899909",
             "document": { "type": "cpf", "number": "72912053013", "country": "BR" },
@@ -110,7 +111,7 @@ impl Merchant {
             },
         });
         let buyer = self.post("/v1/customers?force=true", &buyer).await?;
-        Ok(Known { merchant_id: self.find_or_make_merchant().await?, customer_id: text(&buyer, "id")? })
+        Ok(DemoRecords { merchant_id: self.find_or_make_merchant().await?, customer_id: text(&buyer, "id")? })
     }
 
     /// The merchant of an earlier start, or a new one, with a logo of its own.

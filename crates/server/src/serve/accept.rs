@@ -84,12 +84,12 @@ impl Gate {
 
     fn place<S>(&self, service: S) -> io::Result<Admitted<S>> {
         if let Ok(permit) = Arc::clone(&self.served).try_acquire_owned() {
-            return Ok(Admitted { service: Some(service), _place: Arc::new(Place::served(permit)) });
+            return Ok(Admitted { service: Some(service), _place: Arc::new(ConnectionSlot::served(permit)) });
         }
         metrics::connection_refused();
         match Arc::clone(&self.refused).try_acquire_owned() {
             Ok(permit) => {
-                Ok(Admitted { service: None, _place: Arc::new(Place::Refused { _permit: permit }) })
+                Ok(Admitted { service: None, _place: Arc::new(ConnectionSlot::Refused { _permit: permit }) })
             }
             Err(_full) => Err(io::Error::other("too many connections")),
         }
@@ -129,21 +129,21 @@ async fn first_bytes(stream: &TcpStream) -> io::Result<()> {
 }
 
 /// A connection's place within the limit, returned when the connection ends.
-enum Place {
+enum ConnectionSlot {
     /// Among the connections that are served.
     Served { _permit: OwnedSemaphorePermit },
     /// Among the connections that are answered 503.
     Refused { _permit: OwnedSemaphorePermit },
 }
 
-impl Place {
+impl ConnectionSlot {
     fn served(permit: OwnedSemaphorePermit) -> Self {
         metrics::connection_opened();
         Self::Served { _permit: permit }
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         match self {
             Self::Served { .. } => metrics::connection_closed(),
@@ -156,7 +156,7 @@ impl Drop for Place {
 #[derive(Clone)]
 pub(super) struct Admitted<S> {
     service: Option<S>,
-    _place: Arc<Place>,
+    _place: Arc<ConnectionSlot>,
 }
 
 impl<S, R> Service<R> for Admitted<S>

@@ -9,7 +9,7 @@ use std::time::Duration;
 use jiff::civil::Date;
 use regente_domain::currency::Currency;
 use regente_domain::id::{ClientId, ProviderId, SellerId, TransactionRequestId};
-use regente_domain::settlement::{Covered, Judged, Kind, Line, Moved, Payment, Verdict, judge};
+use regente_domain::settlement::{Covered, Judged, Kind, Line, Moved, SettledPayment, Verdict, judge};
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -343,7 +343,7 @@ fn reference(moved: &Moved, payment_is: PaymentIs) -> String {
 
 /// Judges one part, payment by payment.
 fn judge_part(file: File<'_>, lines: Vec<Read>, ours: Vec<Moved>, covered: Option<&Covered>) -> Vec<Judged> {
-    let mut payments: BTreeMap<String, Payment> = BTreeMap::new();
+    let mut payments: BTreeMap<String, SettledPayment> = BTreeMap::new();
     let mut judged = Vec::new();
     for Read { line, is_doubled } in lines {
         match (line.payment.clone(), is_doubled) {
@@ -366,7 +366,10 @@ fn judge_part(file: File<'_>, lines: Vec<Read>, ours: Vec<Moved>, covered: Optio
 
 /// Judges what has one name. The provider's ids are its own within each registration, so payments of several may have the
 /// same one, and nothing tells whose a line is then.
-fn judge_named(Payment { lines, doubled, ours }: Payment, covered: Option<&Covered>) -> Vec<Judged> {
+fn judge_named(
+    SettledPayment { lines, doubled, ours }: SettledPayment,
+    covered: Option<&Covered>,
+) -> Vec<Judged> {
     let mut owners: BTreeMap<(ClientId, ProviderId), Vec<Moved>> = BTreeMap::new();
     for ours in ours {
         owners.entry((ours.client_id, ours.provider_id)).or_default().push(ours);
@@ -376,11 +379,11 @@ fn judge_named(Payment { lines, doubled, ours }: Payment, covered: Option<&Cover
         let doubled = doubled.into_iter().map(|line| (Verdict::Doubled, line));
         return unassigned.chain(doubled).map(|(verdict, line)| Judged::alone(verdict, line, None)).collect();
     }
-    let owners = owners.into_values().map(|ours| Payment { ours, ..Payment::default() });
-    let mut owners: Vec<Payment> = owners.collect();
+    let owners = owners.into_values().map(|ours| SettledPayment { ours, ..SettledPayment::default() });
+    let mut owners: Vec<SettledPayment> = owners.collect();
     match owners.first_mut() {
         Some(payment) => (payment.lines, payment.doubled) = (lines, doubled),
-        None => owners.push(Payment { lines, doubled, ours: Vec::new() }),
+        None => owners.push(SettledPayment { lines, doubled, ours: Vec::new() }),
     }
     owners.into_iter().flat_map(|payment| judge(payment, covered)).collect()
 }

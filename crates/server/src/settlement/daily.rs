@@ -15,7 +15,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 use super::{Failure, write_sandbox_file};
 use crate::bootstrap::{make_private_folder, parent_of};
 use crate::chain::chain;
-use crate::config::Place;
+use crate::config::TransactionLogLocation;
 
 /// How long after the end of a day its file is written.
 const AFTER: Duration = Duration::from_secs(10 * 60);
@@ -27,14 +27,14 @@ const ENTRIES_AT_ONCE: usize = 1_000;
 
 /// Writes the files of the simulator, whose transaction log is at `place`, until the returned set is dropped. They are beside
 /// the log; a log in memory has none.
-pub fn begin(log: &TransactionLog, place: &Place, clock: &Clock) -> JoinSet<Infallible> {
+pub fn begin(log: &TransactionLog, place: &TransactionLogLocation, clock: &Clock) -> JoinSet<Infallible> {
     let mut writing = JoinSet::new();
     match place {
-        Place::File(path) => {
+        TransactionLogLocation::File(path) => {
             let folder = parent_of(path).join("settlement");
             writing.spawn(keep_writing(log.clone(), folder, clock.clone()));
         }
-        Place::Memory => {}
+        TransactionLogLocation::Memory => {}
     }
     writing
 }

@@ -50,7 +50,7 @@ pub struct Report {
     /// What the provider owes by the ledger now, in minor units by currency.
     pub owed: BTreeMap<String, i64>,
     /// The findings that an operator must look at, at most as many of each kind as were asked for.
-    pub findings: Vec<Found>,
+    pub findings: Vec<ReportedFinding>,
     #[serde(skip)]
     shown_max: u64,
     #[serde(skip)]
@@ -82,7 +82,7 @@ pub struct Sum {
 /// A finding.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Found {
+pub struct ReportedFinding {
     /// What was found: a verdict, `unreadable` or `posted_otherwise`.
     pub finding: &'static str,
     /// The row in the file.
@@ -171,7 +171,7 @@ impl Report {
         let Judged { verdict, line, ours, .. } = judged;
         // Of what only the provider knows, the records have nothing to compare.
         let compared = ours.as_ref().filter(|ours| line.as_ref().is_none_or(|line| line.kind == ours.kind));
-        self.findings.push(Found {
+        self.findings.push(ReportedFinding {
             finding: verdict.word(),
             row: line.as_ref().map(|line| line.row),
             column: None,
@@ -192,7 +192,11 @@ impl Report {
     pub(super) fn add_unreadable(&mut self, WrongRow { row, column, why }: WrongRow) {
         self.unreadable += 1;
         if self.unreadable <= self.shown_max {
-            self.findings.push(Found { column, why: Some(why), ..Found::of_row(UNREADABLE, row) });
+            self.findings.push(ReportedFinding {
+                column,
+                why: Some(why),
+                ..ReportedFinding::of_row(UNREADABLE, row)
+            });
         }
     }
 
@@ -203,13 +207,13 @@ impl Report {
         for Otherwise { line, wanted, posted } in &posted.otherwise {
             self.posted_otherwise += 1;
             if self.posted_otherwise <= self.shown_max {
-                self.findings.push(Found {
+                self.findings.push(ReportedFinding {
                     line: Some(line.id.clone()),
                     kind: Some(line.kind.word()),
                     payment: line.payment.clone(),
                     there: Some(format!("{}; it would post {}", shown_line(line), shown_entries(wanted))),
                     here: Some(shown_entries(posted)),
-                    ..Found::of_row(POSTED_OTHERWISE, line.row)
+                    ..ReportedFinding::of_row(POSTED_OTHERWISE, line.row)
                 });
             }
         }
@@ -298,7 +302,7 @@ impl Report {
     }
 }
 
-impl Found {
+impl ReportedFinding {
     const fn of_row(finding: &'static str, row: u64) -> Self {
         Self {
             finding,

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
 use regente::config::{
-    Config, ConfigError, DatabaseAddress, Flag, Loaded, Place, Secret, Simulator, Sources,
+    Config, ConfigError, DatabaseAddress, Flag, Loaded, Secret, Simulator, Sources, TransactionLogLocation,
 };
 use regente::http::card_testing::Bounds;
 use regente::http::fields_origin::LegacyPages;
@@ -788,7 +788,7 @@ fn one_problem_is_told_on_one_line() {
 #[test]
 fn the_simulator_is_in_the_process_unless_an_address_is_set() {
     let place = |sources: &Sources| Loaded::read(sources).unwrap().config.simulator();
-    assert!(matches!(place(&environment(&[])), Ok(Simulator::InProcess(Place::File(_)))));
+    assert!(matches!(place(&environment(&[])), Ok(Simulator::InProcess(TransactionLogLocation::File(_)))));
 
     let folder = tempfile::tempdir().unwrap();
     let key_file = folder.path().join("key");

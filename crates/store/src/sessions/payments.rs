@@ -3,8 +3,8 @@
 
 use regente_domain::charge::Charge;
 use regente_domain::id::{ChargeId, ClientId, SessionId};
-use regente_domain::session::payment::{Made, Payment, PaymentState};
-use regente_domain::session::{Capacity, DECLINES_MAX, Place};
+use regente_domain::session::payment::{Made, PaymentState, SessionPayment};
+use regente_domain::session::{Capacity, DECLINES_MAX, OpenPaymentKind};
 use regente_domain::time::Timestamp;
 
 use super::tries;
@@ -54,29 +54,29 @@ pub struct StoredPayment {
     /// The session.
     pub session_id: SessionId,
     /// The payment.
-    pub payment: Payment,
+    pub payment: SessionPayment,
 }
 
 /// Begins a payment in the batch of its charge. The batch is refused by [`RESERVE_SESSION`] where the session cannot be
 /// paid now.
 pub fn begin(batch: &mut Batch, session_id: SessionId, charge: &Charge, now: Timestamp) {
     let client_id = batch.client_id();
-    let place = Place::of(charge.method.payment_type());
+    let place = OpenPaymentKind::of(charge.method.payment_type());
     let (open_once_max, open_many_max) = match place {
-        Place::Instructions => (Capacity::OPEN_ONCE_MAX, Capacity::OPEN_MANY_MAX),
-        Place::Cards | Place::Unbounded => (i64::MAX, i64::MAX),
+        OpenPaymentKind::Instructions => (Capacity::OPEN_ONCE_MAX, Capacity::OPEN_MANY_MAX),
+        OpenPaymentKind::Cards | OpenPaymentKind::Unbounded => (i64::MAX, i64::MAX),
     };
     let (tries, tries_max) = match place {
-        Place::Cards => (1_i64, DECLINES_MAX),
-        Place::Instructions | Place::Unbounded => (0, i64::MAX),
+        OpenPaymentKind::Cards => (1_i64, DECLINES_MAX),
+        OpenPaymentKind::Instructions | OpenPaymentKind::Unbounded => (0, i64::MAX),
     };
     let args = args! { id: session_id, client_id, now, open_once_max, open_many_max, tries, tries_max };
     batch.guard(&RESERVE_SESSION, args);
     let state = PaymentState::Authorizing.word();
     batch.push(&INSERT_SESSION_PAYMENT, args! { charge_id: charge.id, client_id, session_id, state });
     match place {
-        Place::Cards => tries::hold(batch, session_id, charge.id.uuid()),
-        Place::Instructions | Place::Unbounded => {}
+        OpenPaymentKind::Cards => tries::hold(batch, session_id, charge.id.uuid()),
+        OpenPaymentKind::Instructions | OpenPaymentKind::Unbounded => {}
     }
 }
 
@@ -90,7 +90,7 @@ pub fn follow(batch: &mut Batch, charge: &Charge) {
 }
 
 /// Records that a payment was counted. The batch is refused when somebody else has counted it, or its charge has moved.
-pub fn count(batch: &mut Batch, charge_id: ChargeId, before: Payment, counted: PaymentState) {
+pub fn count(batch: &mut Batch, charge_id: ChargeId, before: SessionPayment, counted: PaymentState) {
     let client_id = batch.client_id();
     batch.guard(
         &COUNT_SESSION_PAYMENT,
@@ -133,6 +133,6 @@ fn from_row(row: &Row) -> Result<StoredPayment, StoreError> {
         true => Made::Yes,
         false => Made::Never,
     };
-    let payment = Payment { state: state("state")?, made, counted: state("counted")? };
+    let payment = SessionPayment { state: state("state")?, made, counted: state("counted")? };
     Ok(StoredPayment { session_id: row.get("session_id")?, payment })
 }

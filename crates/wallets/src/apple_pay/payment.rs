@@ -12,7 +12,7 @@ pub type Digest = [u8; 32];
 pub(super) const PAYMENT_TYPE: &str = "3DSecure";
 
 /// A payment that a device has made.
-pub struct Payment {
+pub struct DevicePayment {
     /// The number that stands for the card on this device (a network token).
     pub device_account_number: Zeroizing<String>,
     /// The year in which it expires.
@@ -53,7 +53,7 @@ struct Proof {
     eci_indicator: Option<String>,
 }
 
-impl Payment {
+impl DevicePayment {
     pub(super) fn parse(json: &[u8], digest: Digest) -> Result<Self, TokenError> {
         let content: Content =
             serde_json::from_slice(json).map_err(|_| TokenError::Content("JSON object"))?;

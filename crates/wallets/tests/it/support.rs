@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use regente_wallets::apple_pay::test_keys::{self, Device, Purchase, TestKeys};
-use regente_wallets::apple_pay::{MerchantKey, MerchantKeys, Payment, Token, TokenError, TrustedRoots};
+use regente_wallets::apple_pay::{DevicePayment, MerchantKey, MerchantKeys, Token, TokenError, TrustedRoots};
 
 pub(crate) const NOW: Duration = Duration::from_secs(1_790_000_000);
 pub(crate) const LONGEST_AGE: Duration = Duration::from_secs(300);
@@ -30,11 +30,11 @@ impl Shop {
         device.pay(&self.merchant, &purchase(), time).unwrap()
     }
 
-    pub(crate) fn open(&self, token: &Token) -> Result<Payment, TokenError> {
+    pub(crate) fn open(&self, token: &Token) -> Result<DevicePayment, TokenError> {
         self.open_at(token, NOW)
     }
 
-    pub(crate) fn open_at(&self, token: &Token, now: Duration) -> Result<Payment, TokenError> {
+    pub(crate) fn open_at(&self, token: &Token, now: Duration) -> Result<DevicePayment, TokenError> {
         open(token, &self.keys.root, &[&self.merchant], now)
     }
 }
@@ -44,7 +44,7 @@ pub(crate) fn open(
     root: &str,
     merchants: &[&str],
     now: Duration,
-) -> Result<Payment, TokenError> {
+) -> Result<DevicePayment, TokenError> {
     let roots = TrustedRoots::from_pem(root).unwrap();
     let keys: Vec<MerchantKey> = merchants.iter().map(|pem| MerchantKey::from_pem(pem).unwrap()).collect();
     MerchantKeys { roots: &roots, keys: &keys, longest_age: LONGEST_AGE }.open(token, now)
@@ -63,6 +63,6 @@ pub(crate) fn purchase() -> Purchase<'static> {
 
 /// Why a token was refused.
 #[track_caller]
-pub(crate) fn refusal(result: Result<Payment, TokenError>) -> TokenError {
+pub(crate) fn refusal(result: Result<DevicePayment, TokenError>) -> TokenError {
     result.err().expect("the token is refused")
 }

@@ -209,10 +209,10 @@ fn how_it_ended(step: &TimelineStep) -> String {
     let after = if is_answer { after(took) } else { String::new() };
     let why = step.open_reason.map_or_else(String::new, |reason| format!("{}; ", silence(reason)));
     let who = match (step.told_by, step.open_reason) {
-        (Some(ToldBy::Notification | ToldBy::Elsewhere), _) => Heard::Reported,
-        (Some(ToldBy::Repetition), _) => Heard::SentAgain,
-        (Some(ToldBy::Probe), _) | (None, Some(_)) => Heard::Asked,
-        (Some(ToldBy::NotSent | ToldBy::Nobody) | None, _) => Heard::Answered,
+        (Some(ToldBy::Notification | ToldBy::Elsewhere), _) => Channel::Reported,
+        (Some(ToldBy::Repetition), _) => Channel::SentAgain,
+        (Some(ToldBy::Probe), _) | (None, Some(_)) => Channel::Asked,
+        (Some(ToldBy::NotSent | ToldBy::Nobody) | None, _) => Channel::Answered,
     };
     match (step.ended, step.told_by) {
         (Ended::Declined, Some(ToldBy::NotSent)) => {
@@ -237,37 +237,38 @@ fn how_it_ended(step: &TimelineStep) -> String {
         (Ended::Approved, _) => format!(
             "{why}{}{after}",
             match who {
-                Heard::Answered => "it approved",
-                Heard::Asked => "asked again, it said that it was done",
-                Heard::SentAgain => "sent to it again under the same key, it was approved",
-                Heard::Reported => "it reported by itself that it was done",
+                Channel::Answered => "it approved",
+                Channel::Asked => "asked again, it said that it was done",
+                Channel::SentAgain => "sent to it again under the same key, it was approved",
+                Channel::Reported => "it reported by itself that it was done",
             }
         ),
         (Ended::Declined, _) => format!(
             "{why}{}{after}{with}",
             match who {
-                Heard::Answered => "it refused",
-                Heard::Asked => "asked again, it refused",
-                Heard::SentAgain => "sent to it again under the same key, it was refused",
-                Heard::Reported => "it reported by itself that it refused",
+                Channel::Answered => "it refused",
+                Channel::Asked => "asked again, it refused",
+                Channel::SentAgain => "sent to it again under the same key, it was refused",
+                Channel::Reported => "it reported by itself that it refused",
             }
         ),
         (Ended::Instructed, _) => format!(
             "{why}{}{after}",
             match who {
-                Heard::Answered => "it gave the payer something to do",
-                Heard::Asked => "asked again, it said what the payer has to do",
-                Heard::SentAgain => "sent to it again under the same key, it gave the payer something to do",
-                Heard::Reported => "it reported by itself what the payer has to do",
+                Channel::Answered => "it gave the payer something to do",
+                Channel::Asked => "asked again, it said what the payer has to do",
+                Channel::SentAgain =>
+                    "sent to it again under the same key, it gave the payer something to do",
+                Channel::Reported => "it reported by itself what the payer has to do",
             }
         ),
         (Ended::Accepted, _) => match who {
-            Heard::Answered => format!("it accepted{after}, and reports the result later"),
-            Heard::Asked => format!("{why}asked again, it accepted and reports the result later"),
-            Heard::SentAgain => {
+            Channel::Answered => format!("it accepted{after}, and reports the result later"),
+            Channel::Asked => format!("{why}asked again, it accepted and reports the result later"),
+            Channel::SentAgain => {
                 format!("{why}sent to it again under the same key, it accepted and reports the result later")
             }
-            Heard::Reported => {
+            Channel::Reported => {
                 format!("{why}it reported by itself that it accepted, and the result comes later")
             }
         },
@@ -275,7 +276,7 @@ fn how_it_ended(step: &TimelineStep) -> String {
 }
 
 /// How an outcome was heard.
-enum Heard {
+enum Channel {
     /// In the answer to the call.
     Answered,
     /// The provider was asked about it.

@@ -39,7 +39,7 @@ pub struct Field {
 
 /// What is known of a field by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownField {
     /// Its name: the path in a seller's request.
     pub name: &'static str,
     /// What its value is.
@@ -50,8 +50,8 @@ pub struct Known {
 
 use FieldType::{Boolean, Date as Day, Document, Number, String as Text};
 
-const fn field(name: &'static str, kind: FieldType, labels: [&'static str; 3]) -> Known {
-    Known { name, kind, labels }
+const fn field(name: &'static str, kind: FieldType, labels: [&'static str; 3]) -> KnownField {
+    KnownField { name, kind, labels }
 }
 
 /// How many fields a review may ask for: all that there are.
@@ -59,7 +59,7 @@ pub const FIELDS_MAX: usize = FIELDS.len();
 
 /// Every field that a review may ask for.
 #[rustfmt::skip]
-const FIELDS: [Known; 68] = [
+const FIELDS: [KnownField; 68] = [
     field("owner.name", Text, ["Name", "Nome", "Nombre"]),
     field("owner.email", Text, ["E-mail", "E-mail", "Correo electrónico"]),
     field("owner.phoneNumber", Text, ["Phone", "Telefone", "Teléfono"]),
@@ -133,7 +133,7 @@ const FIELDS: [Known; 68] = [
 /// What is asked for unless a provider says otherwise.
 pub const BY_DEFAULT: [&str; 2] = ["owner.phoneNumber", "owner.monthlyIncome"];
 
-impl Known {
+impl KnownField {
     /// The field of this name.
     pub fn parse(name: &str) -> Option<&'static Self> {
         FIELDS.iter().find(|known| known.name == name)
@@ -181,7 +181,7 @@ impl Known {
 pub fn check(asked: &[Field], data: &Map<String, Value>) -> Result<(), Problems> {
     let mut problems = Problems::new();
     for field in asked {
-        let is_document = Known::parse(&field.name).is_some_and(|known| known.kind == Document);
+        let is_document = KnownField::parse(&field.name).is_some_and(|known| known.kind == Document);
         match data.get(&field.name).filter(|value| !is_empty(value)) {
             None if field.required => {
                 problems.add(format_args!("data.{}", field.name), "should not be empty")
@@ -213,7 +213,7 @@ pub fn merged(data: &SellerData, answer: &Map<String, Value>) -> Map<String, Val
     let mut record = serde_json::to_value(data).unwrap_or_default();
     let values = answer.iter().filter(|(_, value)| !is_empty(value));
     for (name, value) in
-        values.filter(|(name, _)| Known::parse(name).is_some_and(|known| known.kind != Document))
+        values.filter(|(name, _)| KnownField::parse(name).is_some_and(|known| known.kind != Document))
     {
         let mut place = &mut record;
         for member in name.split('.') {

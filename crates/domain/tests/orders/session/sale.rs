@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use regente_domain::session::payment::{Payment, PaymentState};
+use regente_domain::session::payment::{PaymentState, SessionPayment};
 use regente_domain::session::{Advance, Session};
 
 use crate::moves::Move;
@@ -15,7 +15,7 @@ use crate::world::{Left, World};
 #[derive(Clone, Debug)]
 pub(crate) struct Paying {
     pub world: World,
-    pub payment: Payment,
+    pub payment: SessionPayment,
     /// The version of the charge that is to be counted.
     pub to_count: Option<i64>,
     /// Whether it is to be given back.
@@ -49,7 +49,7 @@ pub(crate) struct Plan {
 /// What a payment is counted as.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted {
-    pub read: Payment,
+    pub read: SessionPayment,
     pub version: i64,
     pub to: PaymentState,
     /// Whether its provider can give it back.
@@ -130,7 +130,7 @@ fn hash_session<H: Hasher>(session: &Session, state: &mut H) {
     (cards.trying, cards.refused).hash(state);
 }
 
-fn hash_payment<H: Hasher>(payment: &Payment, state: &mut H) {
+fn hash_payment<H: Hasher>(payment: &SessionPayment, state: &mut H) {
     (payment.state.word(), format!("{:?}", payment.made), payment.counted.word()).hash(state);
 }
 

@@ -6,11 +6,13 @@ use regente_domain::decline::Decline;
 
 use super::super::declines;
 use super::super::wire::{
-    Authentication, AuthenticationData, BillingAddress, BrowserInfo, Installments, Method, MpiData, Payment,
-    Shopper, Terms, ThreeDsRequestData, WireAmount,
+    Authentication, AuthenticationData, BillingAddress, BrowserInfo, Installments, Method, MpiData,
+    PaymentsBody, Shopper, Terms, ThreeDsRequestData, WireAmount,
 };
 use super::payer::{address, name};
-use super::{Asked, Expects, merchant_account, nowhere, pay as payment, reference, terms, wire_amount};
+use super::{
+    AdyenRequest, Expects, merchant_account, nowhere, pay as payment, reference, terms, wire_amount,
+};
 use crate::authentication::{AddressData, Browser, Mpi, Proof, ThreeDSecure};
 use crate::request::{Authorization, Call, CardDetails, PayerDetails, Verification};
 
@@ -20,7 +22,7 @@ const AUTHENTICATION_RESPONSES: [&str; 4] = ["Y", "N", "U", "A"];
 /// The issuer has asked the cardholder (EMV 3-D Secure, `transStatus`).
 const CHALLENGE: &str = "C";
 
-pub(super) fn pay<'a>(call: &'a Call, authorization: &'a Authorization) -> Result<Asked<'a>, Decline> {
+pub(super) fn pay<'a>(call: &'a Call, authorization: &'a Authorization) -> Result<AdyenRequest<'a>, Decline> {
     let Some(card) = authorization.instrument.card() else {
         return Err(declines::not_sent("cards, Pix and boletos alone"));
     };
@@ -42,7 +44,7 @@ pub(super) fn pay<'a>(call: &'a Call, authorization: &'a Authorization) -> Resul
         | PaymentMethod::Boleto(_) => None,
     };
     let return_url = asks.map(|(.., return_url)| return_url);
-    let request = Payment {
+    let request = PaymentsBody {
         merchant_account: merchant_account(&call.credentials),
         amount: wire_amount(authorization.amount, authorization.currency)?,
         reference: reference(call),
@@ -55,8 +57,11 @@ pub(super) fn pay<'a>(call: &'a Call, authorization: &'a Authorization) -> Resul
     Ok(payment(call, request, Expects::Card { return_url: return_url.map(str::to_owned) }))
 }
 
-pub(super) fn verify<'a>(call: &'a Call, verification: &'a Verification) -> Result<Asked<'a>, Decline> {
-    let request = Payment {
+pub(super) fn verify<'a>(
+    call: &'a Call,
+    verification: &'a Verification,
+) -> Result<AdyenRequest<'a>, Decline> {
+    let request = PaymentsBody {
         merchant_account: merchant_account(&call.credentials),
         amount: WireAmount { currency: verification.currency.code(), value: 0 },
         reference: reference(call),

@@ -9,8 +9,8 @@ use regente_domain::customer::normal_number;
 use regente_domain::decline::Decline;
 
 use super::super::declines;
-use super::super::wire::{Authentication, BillingAddress, Method, Payment, Shopper, ShopperName, Terms};
-use super::{Asked, Expects, merchant_account, nowhere, pay, reference, terms, wire_amount};
+use super::super::wire::{Authentication, BillingAddress, Method, PaymentsBody, Shopper, ShopperName, Terms};
+use super::{AdyenRequest, Expects, merchant_account, nowhere, pay, reference, terms, wire_amount};
 use crate::request::{Authorization, Call, Instrument, PayerDetails};
 
 /// Most characters of a first or last name.
@@ -25,7 +25,7 @@ pub(super) fn pix<'a>(
     call: &'a Call,
     authorization: &'a Authorization,
     pix: &Pix,
-) -> Result<Asked<'a>, Decline> {
+) -> Result<AdyenRequest<'a>, Decline> {
     let expires_at = call.at + Duration::from_secs(pix.expires_in.into());
     let terms = Terms { session_validity: Some(expires_at.to_string()), ..terms(authorization)? };
     let request = payment(call, authorization, Method::Pix, terms)?;
@@ -37,7 +37,7 @@ pub(super) fn boleto<'a>(
     call: &'a Call,
     authorization: &'a Authorization,
     boleto: &'a Boleto,
-) -> Result<Asked<'a>, Decline> {
+) -> Result<AdyenRequest<'a>, Decline> {
     if !boleto.late_charges.is_none() {
         return Err(declines::not_sent("boletos without interest and fine alone"));
     }
@@ -56,14 +56,14 @@ fn payment<'a>(
     authorization: &'a Authorization,
     payment_method: Method<'a>,
     terms: Terms<'a>,
-) -> Result<Payment<'a>, Decline> {
+) -> Result<PaymentsBody<'a>, Decline> {
     let Instrument::Payer(payer) = &authorization.instrument else {
         return Err(declines::not_sent("cards, Pix and boletos alone"));
     };
     if authorization.currency != Currency::BRL {
         return Err(declines::not_sent("Pix and boletos are in BRL"));
     }
-    Ok(Payment {
+    Ok(PaymentsBody {
         merchant_account: merchant_account(&call.credentials),
         amount: wire_amount(authorization.amount, authorization.currency)?,
         reference: reference(call),

@@ -16,7 +16,7 @@ pub struct Order<'a> {
     pub closed: bool,
     pub items: [Item<'a>; 1],
     pub customer: Customer<'a>,
-    pub payments: [Payment<'a>; 1],
+    pub payments: [PaymentBody<'a>; 1],
     pub metadata: BTreeMap<&'static str, String>,
 }
 
@@ -95,7 +95,7 @@ pub struct Phone {
 /// A payment: its amount, and its method with the facts of that.
 #[derive(Serialize)]
 #[expect(missing_docs, reason = "the members of the provider's interface, under its names")]
-pub struct Payment<'a> {
+pub struct PaymentBody<'a> {
     pub amount: i64,
     #[serde(flatten)]
     pub method: Method<'a>,

@@ -15,7 +15,7 @@ use crate::request::OperationKind;
 use crate::sandbox::draws::MILLION;
 use crate::sandbox::rules::network_says;
 
-use super::reader::{Place, Reader, integer, object, word};
+use super::reader::{Reader, ValuePath, integer, object, word};
 use super::{
     FAULT_DELAY_MS_MAX, FAULT_DENY_SECONDS_MAX, FAULTS_MAX, Fault, Options, Plan, Point,
     REVIEW_EVERY_DAYS_MAX, SEQUENCE_PLACE_MAX, SEQUENCE_PLACES_MAX, Sequence, Subject, Then, When,
@@ -60,7 +60,7 @@ const OTHER_TYPES: [&str; 3] = ["ANTIFRAUD", "NUPAY", "BARTE"];
 
 pub(super) fn options(members: &Map<String, Value>, path: &str) -> Result<Options, Problems> {
     let mut reader = Reader::default();
-    let at = Place(path.to_owned());
+    let at = ValuePath(path.to_owned());
     match reader.member(members, &at, "type", options_type) {
         Some(OptionsType::Other) => return Ok(Options::default()),
         Some(OptionsType::Sandbox) | None => {}
@@ -80,7 +80,7 @@ pub(super) fn options(members: &Map<String, Value>, path: &str) -> Result<Option
 
 pub(super) fn plan(faults_value: &Value, path: &str) -> Result<Plan, Problems> {
     let mut reader = Reader::default();
-    let plan = faults(&mut reader, faults_value, &Place(path.to_owned()));
+    let plan = faults(&mut reader, faults_value, &ValuePath(path.to_owned()));
     let plan = reader.note(plan);
     reader.problems.into_result()?;
     Ok(plan.unwrap_or_default())
@@ -91,7 +91,7 @@ enum OptionsType {
     Other,
 }
 
-fn options_type(_: &mut Reader, value: &Value, at: &Place) -> Result<OptionsType, Problems> {
+fn options_type(_: &mut Reader, value: &Value, at: &ValuePath) -> Result<OptionsType, Problems> {
     match value.as_str() {
         Some("SANDBOX") => Ok(OptionsType::Sandbox),
         Some(other) if OTHER_TYPES.contains(&other) => Ok(OptionsType::Other),
@@ -99,7 +99,7 @@ fn options_type(_: &mut Reader, value: &Value, at: &Place) -> Result<OptionsType
     }
 }
 
-fn faults(reader: &mut Reader, value: &Value, at: &Place) -> Result<Plan, Problems> {
+fn faults(reader: &mut Reader, value: &Value, at: &ValuePath) -> Result<Plan, Problems> {
     let Value::Array(values) = value else {
         return Err(at.must("be an array"));
     };
@@ -109,7 +109,7 @@ fn faults(reader: &mut Reader, value: &Value, at: &Place) -> Result<Plan, Proble
     Ok(Plan(reader.each(values, at, fault)))
 }
 
-fn fault(reader: &mut Reader, value: &Value, at: &Place) -> Result<Fault, Problems> {
+fn fault(reader: &mut Reader, value: &Value, at: &ValuePath) -> Result<Fault, Problems> {
     let members = object(value, at)?;
     reader.only(members, at, &FAULT_MEMBERS);
     let when = reader.member(members, at, "when", when).unwrap_or_default();
@@ -160,7 +160,7 @@ const fn can_happen(subject: Option<Subject>, then: &Then) -> bool {
     }
 }
 
-fn when(reader: &mut Reader, value: &Value, at: &Place) -> Result<When, Problems> {
+fn when(reader: &mut Reader, value: &Value, at: &ValuePath) -> Result<When, Problems> {
     let members = object(value, at)?;
     reader.only(members, at, &WHEN_MEMBERS);
     let subject = reader.member(members, at, "operation", |_, value, at| word(value, at, &SUBJECTS));
@@ -189,7 +189,7 @@ fn when(reader: &mut Reader, value: &Value, at: &Place) -> Result<When, Problems
 }
 
 /// Parses the effect: a decline by one of the 24 codes or one of the finer reasons, or a fault in the delivery.
-fn then(reader: &mut Reader, value: &Value, at: &Place) -> Result<Then, Problems> {
+fn then(reader: &mut Reader, value: &Value, at: &ValuePath) -> Result<Then, Problems> {
     let members = match value {
         Value::String(_) => return refusal(value, at).map(Then::Decline),
         Value::Object(members) => members,
@@ -223,11 +223,11 @@ fn then(reader: &mut Reader, value: &Value, at: &Place) -> Result<Then, Problems
     }
 }
 
-fn delay(value: &Value, at: &Place) -> Result<Duration, Problems> {
+fn delay(value: &Value, at: &ValuePath) -> Result<Duration, Problems> {
     integer(value, at, 1, FAULT_DELAY_MS_MAX).map(Duration::from_millis)
 }
 
-fn sequence(reader: &mut Reader, value: &Value, at: &Place) -> Result<BTreeSet<u64>, Problems> {
+fn sequence(reader: &mut Reader, value: &Value, at: &ValuePath) -> Result<BTreeSet<u64>, Problems> {
     let values = value.as_array().filter(|values| !values.is_empty() && values.len() <= SEQUENCE_PLACES_MAX);
     let values =
         values.ok_or_else(|| at.must(format_args!("be an array of 1 to {SEQUENCE_PLACES_MAX} elements")))?;
@@ -235,7 +235,7 @@ fn sequence(reader: &mut Reader, value: &Value, at: &Place) -> Result<BTreeSet<u
     Ok(places.into_iter().collect())
 }
 
-fn refusal(value: &Value, at: &Place) -> Result<Decline, Problems> {
+fn refusal(value: &Value, at: &ValuePath) -> Result<Decline, Problems> {
     let Value::String(word) = value else {
         return Err(at.must("be a string"));
     };
@@ -249,13 +249,13 @@ fn refusal(value: &Value, at: &Place) -> Result<Decline, Problems> {
 
 /// Parses a probability between 0 and 1 into parts per million. It reads the six decimals as text, so that no decision
 /// depends on floating point.
-fn probability(_: &mut Reader, value: &Value, at: &Place) -> Result<u32, Problems> {
+fn probability(_: &mut Reader, value: &Value, at: &ValuePath) -> Result<u32, Problems> {
     let share = value.as_number().and_then(Number::as_f64).filter(|share| (0.0..=1.0).contains(share));
     let parts = share.and_then(|share| format!("{share:.6}").replace('.', "").parse().ok());
     parts.ok_or_else(|| at.must("be a number from 0 to 1"))
 }
 
-fn supports(reader: &mut Reader, value: &Value, at: &Place) -> Result<Narrowed, Problems> {
+fn supports(reader: &mut Reader, value: &Value, at: &ValuePath) -> Result<Narrowed, Problems> {
     let members = object(value, at)?;
     Ok(Narrowed {
         payment_types: reader.member(members, at, "paymentTypes", |reader, value, at| {
@@ -270,11 +270,11 @@ fn supports(reader: &mut Reader, value: &Value, at: &Place) -> Result<Narrowed, 
     })
 }
 
-fn installments(_: &mut Reader, value: &Value, at: &Place) -> Result<u8, Problems> {
+fn installments(_: &mut Reader, value: &Value, at: &ValuePath) -> Result<u8, Problems> {
     integer(value, at, 1, INSTALLMENTS_MAX)
 }
 
-fn currency(_: &mut Reader, value: &Value, at: &Place) -> Result<Currency, Problems> {
+fn currency(_: &mut Reader, value: &Value, at: &ValuePath) -> Result<Currency, Problems> {
     let currency = value.as_str().and_then(Currency::parse);
     currency.ok_or_else(|| at.must("be one of the listed currency codes"))
 }

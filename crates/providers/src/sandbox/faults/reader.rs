@@ -6,9 +6,9 @@ use regente_domain::problems::Problems;
 use serde_json::{Map, Value};
 
 /// The path of a value in the request.
-pub(super) struct Place(pub(super) String);
+pub(super) struct ValuePath(pub(super) String);
 
-impl Place {
+impl ValuePath {
     pub(super) fn of(&self, name: &str) -> Self {
         Self(if self.0.is_empty() { name.to_owned() } else { format!("{}.{name}", self.0) })
     }
@@ -29,9 +29,9 @@ impl Reader {
     pub(super) fn member<T>(
         &mut self,
         members: &Map<String, Value>,
-        at: &Place,
+        at: &ValuePath,
         name: &str,
-        read: impl FnOnce(&mut Self, &Value, &Place) -> Result<T, Problems>,
+        read: impl FnOnce(&mut Self, &Value, &ValuePath) -> Result<T, Problems>,
     ) -> Option<T> {
         let value = members.get(name).filter(|value| !value.is_null())?;
         let read = read(self, value, &at.of(name));
@@ -42,8 +42,8 @@ impl Reader {
     pub(super) fn each<T>(
         &mut self,
         values: &[Value],
-        at: &Place,
-        read: impl Fn(&mut Self, &Value, &Place) -> Result<T, Problems>,
+        at: &ValuePath,
+        read: impl Fn(&mut Self, &Value, &ValuePath) -> Result<T, Problems>,
     ) -> Vec<T> {
         let elements = values.iter().enumerate();
         elements
@@ -55,7 +55,7 @@ impl Reader {
     }
 
     /// Reports every unknown member.
-    pub(super) fn only(&mut self, members: &Map<String, Value>, at: &Place, known: &[&str]) {
+    pub(super) fn only(&mut self, members: &Map<String, Value>, at: &ValuePath, known: &[&str]) {
         for name in members.keys().filter(|name| !known.contains(&name.as_str())) {
             self.problems.add(&at.of(name).0, "should not exist");
         }
@@ -68,7 +68,7 @@ impl Reader {
 
 pub(super) fn integer<T: TryFrom<u64> + PartialOrd + Display>(
     value: &Value,
-    at: &Place,
+    at: &ValuePath,
     min: T,
     max: T,
 ) -> Result<T, Problems> {
@@ -77,7 +77,7 @@ pub(super) fn integer<T: TryFrom<u64> + PartialOrd + Display>(
     fitting.ok_or_else(|| at.must(format_args!("be an integer from {min} to {max}")))
 }
 
-pub(super) fn word<T: Copy>(value: &Value, at: &Place, words: &[(&str, T)]) -> Result<T, Problems> {
+pub(super) fn word<T: Copy>(value: &Value, at: &ValuePath, words: &[(&str, T)]) -> Result<T, Problems> {
     let found = words.iter().find(|(known, _)| value.as_str() == Some(known)).map(|(_, meaning)| *meaning);
     found.ok_or_else(|| {
         let known: Vec<&str> = words.iter().map(|(known, _)| *known).collect();
@@ -85,6 +85,6 @@ pub(super) fn word<T: Copy>(value: &Value, at: &Place, words: &[(&str, T)]) -> R
     })
 }
 
-pub(super) fn object<'a>(value: &'a Value, at: &Place) -> Result<&'a Map<String, Value>, Problems> {
+pub(super) fn object<'a>(value: &'a Value, at: &ValuePath) -> Result<&'a Map<String, Value>, Problems> {
     value.as_object().ok_or_else(|| at.must("be an object"))
 }

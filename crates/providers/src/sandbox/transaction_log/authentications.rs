@@ -13,7 +13,7 @@ pub struct AuthenticationEntry {
     /// When it was requested first, by the caller's clock.
     pub at: Timestamp,
     /// Where the cardholder is authenticated.
-    pub place: Place,
+    pub place: AuthenticatedAt,
     /// How the card behaves.
     pub card: TestCard,
     /// What was asked for.
@@ -25,7 +25,7 @@ pub struct AuthenticationEntry {
 /// Where a cardholder is authenticated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Place {
+pub enum AuthenticatedAt {
     /// At the 3DS server.
     Server,
     /// At the payment provider, while it authorizes.

@@ -6,7 +6,8 @@ use regente_domain::decline::DeclinedCode;
 use regente_domain::percentage::Percentage;
 use regente_domain::time::Timestamp;
 use regente_providers::outcome::{
-    Answer, Approval, Finding, Instructions, Payment, Pending, Probe, Reversal, ReversalKind, UnknownReason,
+    Answer, Approval, Finding, Instructions, PayerPayment, Pending, Probe, Reversal, ReversalKind,
+    UnknownReason,
 };
 use regente_providers::pagarme_v5::tell::{self, Extent, Void};
 use regente_providers::pagarme_v5::wire::told::Charge;
@@ -162,7 +163,7 @@ fn a_pix_waits_with_its_code_and_is_paid() {
         }),
     );
     let Probe::Found(Finding::Paid(payments)) = read(&answered(200, &charge)) else { panic!("not paid") };
-    let [Payment { reference, amount, taken_back: None }] = payments.as_slice() else {
+    let [PayerPayment { reference, amount, taken_back: None }] = payments.as_slice() else {
         panic!("{payments:?}")
     };
     assert_eq!((*amount, reference.network_authorization_code.as_deref()), (cents(1500), Some("E7")));

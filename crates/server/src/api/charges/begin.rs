@@ -9,7 +9,7 @@ use regente_domain::id::TokenId;
 use regente_domain::session::Session;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::charges::create::{Created, Ran};
-use regente_engine::charges::{self, Guard, Heard, PlacedBy, Requester};
+use regente_engine::charges::{self, CardTriedObserver, Guard, PlacedBy, Requester};
 use regente_engine::document_links::Addresses;
 use regente_engine::sessions::opened::Opened;
 
@@ -108,7 +108,7 @@ impl Guard for AtTheDoor {
         .await
     }
 
-    fn lets_try(&self, card: &Card) -> Result<Option<Heard>, ApiError> {
+    fn lets_try(&self, card: &Card) -> Result<Option<CardTriedObserver>, ApiError> {
         let tried = TriedCard::from(card);
         self.attempt.tries(tried)?;
         if !self.attempt.is_counted() {

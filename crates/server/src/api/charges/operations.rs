@@ -136,21 +136,21 @@ pub async fn void(
 }
 
 /// What a capture or void asks for.
-struct Asked {
+struct FollowUpBody {
     amount: Option<Amount>,
     delay_to_compose: Option<u16>,
     returns: Vec<SellerReturn>,
 }
 
-fn read_capture(fields: &Fields<'_>) -> Option<Asked> {
+fn read_capture(fields: &Fields<'_>) -> Option<FollowUpBody> {
     let amount = fields.optional("amount").positive_amount();
-    Some(Asked { amount, delay_to_compose: None, returns: Vec::new() })
+    Some(FollowUpBody { amount, delay_to_compose: None, returns: Vec::new() })
 }
 
-fn read_void(fields: &Fields<'_>) -> Option<Asked> {
+fn read_void(fields: &Fields<'_>) -> Option<FollowUpBody> {
     let days = fields.optional("delayToCompose").integer(0..=DELAY_TO_COMPOSE_DAYS_MAX);
     let returns = read_returns(fields);
-    Some(Asked {
+    Some(FollowUpBody {
         amount: fields.optional("amount").positive_amount(),
         delay_to_compose: days.and_then(|days| days.try_into().ok()),
         returns: returns?,
@@ -164,7 +164,7 @@ async fn run(
     headers: &HeaderMap,
     body: &Body,
     operation: FollowUpKind,
-    Asked { amount, delay_to_compose, returns }: Asked,
+    FollowUpBody { amount, delay_to_compose, returns }: FollowUpBody,
 ) -> Result<Response, ApiError> {
     let seed = sandbox_seed(headers)?;
     let charge_id = path_id(id)?;

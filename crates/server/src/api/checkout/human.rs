@@ -17,7 +17,7 @@ use crate::http::headers::idempotency_key;
 use crate::human_check::{Operation, Step};
 
 #[derive(Serialize)]
-struct Asked {
+struct ChallengeView {
     challenge: String,
 }
 
@@ -36,6 +36,6 @@ pub(super) async fn challenge(
     let operation = operation.unwrap_or(Operation::Charge);
     let step = Step { session: &session, caller: &caller, operation, key: key.as_str() };
     let challenge = app.human_check.challenge(&app, step).await?;
-    Ok(([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(Asked { challenge }))
+    Ok(([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(ChallengeView { challenge }))
         .into_response())
 }

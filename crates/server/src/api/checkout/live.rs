@@ -73,9 +73,9 @@ impl Holder {
 }
 
 /// The place of a stream among those of its holder; it is free again when this is dropped.
-struct Place(Holder);
+struct StreamSlot(Holder);
 
-impl Place {
+impl StreamSlot {
     fn take(holder: Holder) -> Option<Self> {
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
         let count = held.entry(holder).or_default();
@@ -87,7 +87,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for StreamSlot {
     fn drop(&mut self) {
         let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
         if let Entry::Occupied(mut count) = held.entry(self.0) {
@@ -101,7 +101,7 @@ impl Drop for Place {
 
 /// What the page is told.
 #[derive(Serialize)]
-struct Told {
+struct LiveView {
     session: SessionTold,
     charge: Option<ChargeView>,
     /// Whether the buyer has paid less than was charged, and the shop has not decided what becomes of it.
@@ -116,14 +116,14 @@ struct SessionTold {
 }
 
 /// The session of the page, and the charge that this browser has begun.
-struct Asked {
+struct LiveRequest {
     caller: Caller,
     session_id: String,
     charge_id: Option<ChargeId>,
 }
 
 /// What is stored.
-struct Known {
+struct LiveRecords {
     session: Session,
     payable: bool,
     charge: Option<(StoredCharge, Vec<StoredRequest>)>,
@@ -138,7 +138,7 @@ pub(super) async fn status(
     query: Query,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let asked = Asked::read(&app, caller, id, &query, &headers).await?;
+    let asked = LiveRequest::read(&app, caller, id, &query, &headers).await?;
     let told = asked.look(&app).await?.told(&app, &asked.caller).await?;
     Ok(([(header::CACHE_CONTROL, HeaderValue::from_static("no-store"))], Json(told)).into_response())
 }
@@ -155,11 +155,11 @@ pub(super) async fn events(
 ) -> Result<Response, ApiError> {
     let full = || Error::Unavailable { retry_after: RETRY_AFTER_FULL, cause: None };
     let place = Arc::clone(&STREAMS).try_acquire_owned().map_err(|_| full())?;
-    let of_address = Place::take(Holder::Address(address.into())).ok_or_else(full)?;
-    let asked = Asked::read(&app, caller, id, &query, &headers).await?;
+    let of_address = StreamSlot::take(Holder::Address(address.into())).ok_or_else(full)?;
+    let asked = LiveRequest::read(&app, caller, id, &query, &headers).await?;
     // A session that is not there is an answer and no stream.
     let known = asked.look(&app).await?;
-    let of_session = Place::take(Holder::Session(known.session.id)).ok_or_else(full)?;
+    let of_session = StreamSlot::take(Holder::Session(known.session.id)).ok_or_else(full)?;
     let since = app.clock.machine();
     let readiness = readiness.map(|Extension(it)| it);
     let watch = Watch { app, asked, since, told: None, readiness, _places: (place, of_address, of_session) };
@@ -172,7 +172,7 @@ pub(super) async fn events(
     Ok(response)
 }
 
-impl Asked {
+impl LiveRequest {
     async fn read(
         app: &App,
         caller: Caller,
@@ -193,7 +193,7 @@ impl Asked {
         Ok(Self { caller, session_id, charge_id })
     }
 
-    async fn look(&self, app: &App) -> Result<Known, Error> {
+    async fn look(&self, app: &App) -> Result<LiveRecords, Error> {
         let session = sessions::find(app, &self.caller, &self.session_id).await?;
         let charge = match self.charge_id {
             Some(id) => charges::find_with_requests(&app.store, session.client_id, id).await?,
@@ -202,19 +202,19 @@ impl Asked {
         // A charge of another session is none of this page's business.
         let charge = charge.filter(|(stored, _)| stored.charge.session_id == Some(session.id));
         let payable = session.takes_buyers(app.clock.of(session.client_id));
-        Ok(Known { session, payable, charge })
+        Ok(LiveRecords { session, payable, charge })
     }
 }
 
-impl Known {
-    async fn told(self, app: &App, caller: &Caller) -> Result<Told, Error> {
+impl LiveRecords {
+    async fn told(self, app: &App, caller: &Caller) -> Result<LiveView, Error> {
         let underpaid = self.is_underpaid();
         let charge = match self.charge {
             Some((stored, requests)) => Some(charge_views::view_with(app, caller, &stored, requests).await?),
             None => None,
         };
         let session = SessionTold { status: self.session.status.word(), payable: self.payable };
-        Ok(Told { session, charge, underpaid })
+        Ok(LiveView { session, charge, underpaid })
     }
 
     /// What changes when anything that the page shows does.
@@ -257,12 +257,12 @@ struct Marks {
 /// One stream.
 struct Watch {
     app: App,
-    asked: Asked,
+    asked: LiveRequest,
     since: MachineTime,
     told: Option<Marks>,
     /// Of the process, which a stream must not keep from stopping.
     readiness: Option<Readiness>,
-    _places: (OwnedSemaphorePermit, Place, Place),
+    _places: (OwnedSemaphorePermit, StreamSlot, StreamSlot),
 }
 
 impl Watch {

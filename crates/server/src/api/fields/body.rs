@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::readers::plain;
-use super::{Field, Fields, Found, Need, Path};
+use super::{Field, Fields, Need, Path, ProblemList};
 use crate::http::error::ApiError;
 use crate::http::limits;
 
@@ -56,7 +56,7 @@ impl Body {
     /// # Errors
     /// A string in it contains U+0000.
     pub fn of(members: Map<String, Value>) -> Result<Self, Problems> {
-        let found = Found::default();
+        let found = ProblemList::default();
         refuse_nul_in_members(&members, Path::Root, &found);
         found.into_problems().into_result()?;
         Ok(Self { members })
@@ -67,7 +67,7 @@ impl Body {
     /// # Errors
     /// Every problem that was found.
     pub fn read<T>(&self, reader: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, Problems> {
-        let found = Found::default();
+        let found = ProblemList::default();
         let value = {
             let fields = Fields { members: &self.members, path: Path::Root, found: &found };
             found.or_note(Path::Root, || reader(&fields))
@@ -86,7 +86,7 @@ impl Body {
         count: std::ops::RangeInclusive<usize>,
         element: impl FnMut(Field<'_>) -> Option<T>,
     ) -> Result<Vec<T>, Problems> {
-        let found = Found::default();
+        let found = ProblemList::default();
         let value = Field::new(self.members.get(ELEMENTS), Need::Required, Path::Elements, &found);
         let read = value.array(count, element);
         found.into_problems().into_result()?;
@@ -172,7 +172,7 @@ fn skip_string(bytes: &mut impl Iterator<Item = u8>) {
     }
 }
 
-fn refuse_nul_in_members(members: &Map<String, Value>, path: Path<'_>, found: &Found) {
+fn refuse_nul_in_members(members: &Map<String, Value>, path: Path<'_>, found: &ProblemList) {
     for (name, value) in members {
         if name.contains('\0') {
             found.add(path, "must not have a member name with the character U+0000");
@@ -182,7 +182,7 @@ fn refuse_nul_in_members(members: &Map<String, Value>, path: Path<'_>, found: &F
     }
 }
 
-fn refuse_nul(value: &Value, path: Path<'_>, found: &Found) {
+fn refuse_nul(value: &Value, path: Path<'_>, found: &ProblemList) {
     match value {
         Value::String(text) if text.contains('\0') => {
             found.add(path, "must not contain the character U+0000")

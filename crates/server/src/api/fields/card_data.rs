@@ -5,13 +5,13 @@ use regente_domain::card::in_text;
 use serde_json::{Map, Value};
 
 use super::readers::plain;
-use super::{Found, Path};
+use super::{Path, ProblemList};
 
 const NUMBER: &str = "must not contain a card number";
 const SECURITY_CODE: &str = "must not contain the security code of a card";
 
 /// Whether no text in the value holds card data; each that does is noted with its path.
-pub(super) fn is_free(value: &Value, path: Path<'_>, found: &Found) -> bool {
+pub(super) fn is_free(value: &Value, path: Path<'_>, found: &ProblemList) -> bool {
     match value {
         Value::String(text) => is_free_text(text, path, found),
         Value::Number(number) => is_free_text(&plain(number), path, found),
@@ -24,7 +24,7 @@ pub(super) fn is_free(value: &Value, path: Path<'_>, found: &Found) -> bool {
 }
 
 /// As [`is_free`], of the members of an object with their names.
-pub(super) fn are_free(members: &Map<String, Value>, path: Path<'_>, found: &Found) -> bool {
+pub(super) fn are_free(members: &Map<String, Value>, path: Path<'_>, found: &ProblemList) -> bool {
     members.iter().fold(true, |is_free_yet, (name, value)| {
         let at = Path::Member(&path, name);
         let is_free = if in_text::has_number(name) {
@@ -40,7 +40,7 @@ pub(super) fn are_free(members: &Map<String, Value>, path: Path<'_>, found: &Fou
     })
 }
 
-fn is_free_text(text: &str, path: Path<'_>, found: &Found) -> bool {
+fn is_free_text(text: &str, path: Path<'_>, found: &ProblemList) -> bool {
     let rule = if in_text::has_number(text) {
         NUMBER
     } else if in_text::has_security_code(text) {

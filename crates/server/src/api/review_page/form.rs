@@ -12,7 +12,7 @@ use regente_domain::problems::Problems;
 use regente_domain::seller::Seller;
 use regente_domain::seller::document::{DocumentKind, FILE_BYTES_MAX, FileFormat, SellerDocument};
 use regente_domain::seller::review::Review;
-use regente_domain::seller::review::fields::{FieldType, Known};
+use regente_domain::seller::review::fields::{FieldType, KnownField};
 use regente_engine::sellers::documents::{Upload, keep};
 use regente_store::Batch;
 use serde_json::{Map, Number, Value};
@@ -37,7 +37,7 @@ pub(super) enum Fault {
     /// The box is not ticked.
     Declaration,
     /// This field.
-    Field(&'static Known),
+    Field(&'static KnownField),
     /// The fields together do not fit the seller.
     Whole,
     /// There is more than the files that are asked for can have.
@@ -56,7 +56,7 @@ pub(super) struct Answer {
 }
 
 struct File {
-    known: &'static Known,
+    known: &'static KnownField,
     kind: DocumentKind,
     format: FileFormat,
     bytes: Bytes,
@@ -83,7 +83,7 @@ impl Answer {
     }
 
     async fn take(&mut self, app: &App, name: &str, content: Bytes) -> Result<(), ApiError> {
-        let Some(known) = Known::parse(name) else { return Ok(()) };
+        let Some(known) = KnownField::parse(name) else { return Ok(()) };
         // Browsers send a field without a choice as an empty file, and one that is not filled in as an empty text.
         if content.trim_ascii().is_empty() {
             return Ok(());
@@ -108,7 +108,7 @@ impl Answer {
         Ok(())
     }
 
-    fn is_wrong(&mut self, known: &'static Known) {
+    fn is_wrong(&mut self, known: &'static KnownField) {
         let fault = Fault::Field(known);
         if !self.faults.contains(&fault) {
             self.faults.push(fault);
@@ -134,7 +134,7 @@ impl Answer {
 
 /// The most bytes of a form: each file that is asked for may be as large as one may be.
 fn bytes_max(review: &Review) -> usize {
-    let asked = review.demand.fields.iter().filter_map(|field| Known::parse(&field.name));
+    let asked = review.demand.fields.iter().filter_map(|field| KnownField::parse(&field.name));
     let files = asked.filter(|known| known.document_kind().is_some()).count();
     TEXTS_BYTES_MAX + files * FILE_BYTES_MAX
 }
@@ -166,7 +166,8 @@ pub(super) fn faults_of(review: &Review, problems: &Problems) -> Vec<Fault> {
         })
     };
     let fields = review.demand.fields.iter().filter(|field| is_about(&field.name));
-    let faults: Vec<Fault> = fields.filter_map(|field| Known::parse(&field.name).map(Fault::Field)).collect();
+    let faults: Vec<Fault> =
+        fields.filter_map(|field| KnownField::parse(&field.name).map(Fault::Field)).collect();
     if faults.is_empty() { vec![Fault::Whole] } else { faults }
 }
 

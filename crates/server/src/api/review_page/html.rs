@@ -1,7 +1,7 @@
 //! What the page of a review says.
 
 use regente_domain::local_day::day_of;
-use regente_domain::seller::review::fields::{Field, FieldType, Known};
+use regente_domain::seller::review::fields::{Field, FieldType, KnownField};
 use regente_domain::seller::review::{Review, ReviewStatus};
 
 use super::form::{DECLARATION, Fault, YES};
@@ -118,7 +118,7 @@ impl Texts {
     }
 }
 
-fn label_of(known: &Known, language: Language) -> &'static str {
+fn label_of(known: &KnownField, language: Language) -> &'static str {
     let [english, portuguese, spanish] = known.labels;
     match language {
         Language::Portuguese => portuguese,
@@ -162,7 +162,7 @@ pub(super) fn asking(language: Language, review: &Review, faults: &[Fault]) -> P
 /// What the provider found wrong with the last answer. Its own words may repeat what was answered, so that only the names of
 /// the fields are shown.
 fn refused(language: Language, review: &Review) -> String {
-    let names = review.rejections.iter().filter_map(|rejection| Known::parse(&rejection.field));
+    let names = review.rejections.iter().filter_map(|rejection| KnownField::parse(&rejection.field));
     let items: String = names.map(|known| format!("<li>{}</li>", label_of(known, language))).collect();
     if review.rejections.is_empty() {
         return String::new();
@@ -191,7 +191,7 @@ fn told(language: Language, faults: &[Fault]) -> String {
 }
 
 fn field_of(language: Language, field: &Field, faults: &[Fault]) -> String {
-    let Some(known) = Known::parse(&field.name) else { return String::new() };
+    let Some(known) = KnownField::parse(&field.name) else { return String::new() };
     let texts = Texts::of(language);
     let name = known.name;
     let is_wrong = faults.contains(&Fault::Field(known));

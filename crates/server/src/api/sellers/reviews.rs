@@ -14,7 +14,7 @@ use regente_domain::problems::Problems;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::seller::data::SellerData;
 use regente_domain::seller::review::fields::{
-    BY_DEFAULT, FIELDS_MAX, Field as ReviewField, Known, check, is_empty, merged,
+    BY_DEFAULT, FIELDS_MAX, Field as ReviewField, KnownField, check, is_empty, merged,
 };
 use regente_domain::seller::review::{Demand, Review, ReviewStatus};
 use regente_domain::time::Timestamp;
@@ -112,7 +112,7 @@ fn read_demand(
 ) -> Option<(Vec<ReviewField>, Timestamp)> {
     let asked = fields
         .optional("fields")
-        .array(FIELDS, |item| item.text_as("must be a field that reviews ask for", Known::parse));
+        .array(FIELDS, |item| item.text_as("must be a field that reviews ask for", KnownField::parse));
     let others = asked.iter().flatten().enumerate().filter(|(_, known)| !known.is_of(seller));
     for (place, _) in others {
         fields.problem(&format!("fields[{place}]"), OF_A_COMPANY);
@@ -349,9 +349,11 @@ pub(in crate::api) fn judge(
 ) -> Result<Map<String, Value>, Problems> {
     let mut problems = check(&review.demand.fields, data).err().unwrap_or_default();
     let mut values = data.clone();
-    values.retain(|name, value| !is_empty(value) && Known::parse(name).is_some());
-    let of_a_company: Vec<&String> =
-        values.keys().filter(|name| Known::parse(name).is_some_and(|known| !known.is_of(seller))).collect();
+    values.retain(|name, value| !is_empty(value) && KnownField::parse(name).is_some());
+    let of_a_company: Vec<&String> = values
+        .keys()
+        .filter(|name| KnownField::parse(name).is_some_and(|known| !known.is_of(seller)))
+        .collect();
     if !of_a_company.is_empty() {
         for name in of_a_company {
             problems.add(format_args!("data.{name}"), OF_A_COMPANY);

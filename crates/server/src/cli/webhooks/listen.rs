@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use regente_domain::id::{ClientId, DeliveryId, WebhookId};
 use regente_engine::clock::Clock;
-use regente_engine::deliveries::listeners::Heard;
+use regente_engine::deliveries::listeners::ListenedEvent;
 use reqwest::Url;
 use reqwest::redirect::Policy;
 
@@ -41,7 +41,7 @@ pub(super) fn listen(loaded: &Loaded, subscription: Subscription) -> Result<Exit
     runtime()?.block_on(async {
         let mut signals = Signals::take()?;
         let forward = subscription.forward_to.map(Forward::to).transpose()?;
-        let place = Place::of(&loaded.config).await?;
+        let place = EventSource::of(&loaded.config).await?;
         let Subscription { client_id, event, .. } = subscription;
         let command = WebhooksCommand::Listen { client_id, event };
         let answer = place.ask(command).await.map_err(Trouble::into_failure)?;
@@ -61,7 +61,7 @@ pub(super) fn listen(loaded: &Loaded, subscription: Subscription) -> Result<Exit
 }
 
 /// Where events are read: from the running server that owns the embedded database, or from a shared database.
-enum Place {
+enum EventSource {
     Server(PathBuf),
     Shared(Box<(App, Config)>),
 }
@@ -83,7 +83,7 @@ impl Trouble {
     }
 }
 
-impl Place {
+impl EventSource {
     async fn of(config: &Config) -> Result<Self, Failure> {
         if let Some(folder) = server_folder(config)? {
             return Ok(Self::Server(folder));
@@ -119,7 +119,7 @@ impl Place {
 }
 
 struct Listener {
-    place: Place,
+    place: EventSource,
     client_id: ClientId,
     id: WebhookId,
     /// Deliveries that were shown and are to be skipped.
@@ -158,7 +158,7 @@ impl Listener {
                     Some(forward) => forward.send(&event).await,
                     None => String::new(),
                 };
-                let Heard { happened_at, event: name, object_id, delivery_id, .. } = &event;
+                let ListenedEvent { happened_at, event: name, object_id, delivery_id, .. } = &event;
                 writeln!(
                     io::stdout(),
                     "{}",
@@ -175,8 +175,8 @@ impl Listener {
         let (client_id, listener_id, told) = (self.client_id, self.id, self.told.clone());
         drop(self.place.ask(WebhooksCommand::EndListening { client_id, listener_id, told }).await);
         match &self.place {
-            Place::Server(_) => {}
-            Place::Shared(shared) => shared.0.store.close().await,
+            EventSource::Server(_) => {}
+            EventSource::Shared(shared) => shared.0.store.close().await,
         }
     }
 }
@@ -201,7 +201,7 @@ impl Forward {
     }
 
     /// Forwards an event and describes the result. A failure is shown and not retried.
-    async fn send(&self, event: &Heard) -> String {
+    async fn send(&self, event: &ListenedEvent) -> String {
         let headers = event.headers.iter();
         let request = headers
             .fold(self.http.post(self.url.clone()), |request, (name, value)| request.header(name, value));

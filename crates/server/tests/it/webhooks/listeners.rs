@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use regente_domain::id::{DeliveryId, WebhookId};
 use regente_domain::webhook::EventFilter;
-use regente_engine::deliveries::listeners::{Heard, ListenError, begin, end, hear};
+use regente_engine::deliveries::listeners::{ListenError, ListenedEvent, begin, end, hear};
 use regente_store::{args, listeners, sql};
 use serde_json::{Value, json};
 
@@ -37,11 +37,11 @@ async fn listen(app: &TestApp, event: &str) -> regente_engine::deliveries::liste
     begin(&app.app, app.client_id(), EventFilter::parse(event).unwrap()).await.unwrap()
 }
 
-fn told(events: &[Heard]) -> Vec<DeliveryId> {
+fn told(events: &[ListenedEvent]) -> Vec<DeliveryId> {
     events.iter().map(|event| event.delivery_id).collect()
 }
 
-fn names(events: &[Heard]) -> Vec<&str> {
+fn names(events: &[ListenedEvent]) -> Vec<&str> {
     events.iter().map(|event| event.event.as_str()).collect()
 }
 

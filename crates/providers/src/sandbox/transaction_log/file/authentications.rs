@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_pa
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::super::authentications::{Decision, Place, TestCard};
+use super::super::authentications::{AuthenticatedAt, Decision, TestCard};
 use super::super::{AuthenticationEntry, Record, TransactionLogError};
 use super::rows;
 use crate::outcome::Finding;
@@ -31,7 +31,7 @@ const CONCLUDE: &str = "UPDATE entries SET finding = :finding WHERE key = :key";
 /// The members without a column.
 #[derive(Serialize, Deserialize)]
 struct Members {
-    place: Place,
+    place: AuthenticatedAt,
     card: TestCard,
     purpose: Purpose,
     decision: Option<Decision>,
