@@ -5,6 +5,7 @@ mod matching;
 mod moved;
 mod orphaned;
 mod posting;
+mod scope;
 mod shares;
 
 use serde::{Deserialize, Serialize};
@@ -16,10 +17,11 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 use crate::words::words;
 
-pub use matching::{Covered, Judged, SettledPayment, judge};
+pub use matching::{Covered, Judged, SettledPayment, judge, judge_named};
 pub use moved::moved;
 pub use orphaned::orphaned;
 pub use posting::{Borne, Settled, entries, source_of};
+pub use scope::{Posting, Registered, Scope};
 pub use shares::shares;
 
 words! {

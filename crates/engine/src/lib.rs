@@ -42,6 +42,7 @@ pub mod scrub;
 pub mod sellers;
 pub mod sessions;
 pub mod settings;
+pub mod settlement;
 pub mod simulator;
 pub mod spans;
 pub mod transaction_requests;

@@ -27,9 +27,7 @@ pub use doctor::{Check, Report, Subject, Verdict, examine};
 pub use error::CommandError;
 pub use ledger::{ClientLedger, LedgerReport, Statement, StatementLine, StatementOf};
 pub use run::run;
-pub use settlement::{
-    Cursor, Otherwise, Posted, Posting, Registered, Scope, SettlementAnswer, SettlementCommand,
-};
+pub use settlement::{SettlementAnswer, SettlementCommand};
 pub use socket::{AdminSocket, SOCKET_NAME, SocketError, ask, is_answering};
 pub use unknowns::UnknownRow;
 pub use webhooks::{COUNTED_MAX, ReplayRange, ReplayStatus, WebhooksCommand};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{Borne, Kind, Line, LinePart, Moved, Verdict};
-use crate::id::SellerId;
+use crate::id::{ClientId, ProviderId, SellerId};
 use crate::time::Timestamp;
 
 /// What was found about a line, about a request, or about both together.
@@ -67,6 +67,30 @@ impl Covered {
             Due::No
         }
     }
+}
+
+/// Judges what has one name. The provider's ids are its own within each registration, so payments of several may have the
+/// same one, and nothing tells whose a line is then.
+pub fn judge_named(
+    SettledPayment { lines, doubled, ours }: SettledPayment,
+    covered: Option<&Covered>,
+) -> Vec<Judged> {
+    let mut owners: BTreeMap<(ClientId, ProviderId), Vec<Moved>> = BTreeMap::new();
+    for ours in ours {
+        owners.entry((ours.client_id, ours.provider_id)).or_default().push(ours);
+    }
+    if owners.len() > 1 && !(lines.is_empty() && doubled.is_empty()) {
+        let unassigned = lines.into_iter().map(|line| (Verdict::Unassigned, line));
+        let doubled = doubled.into_iter().map(|line| (Verdict::Doubled, line));
+        return unassigned.chain(doubled).map(|(verdict, line)| Judged::alone(verdict, line, None)).collect();
+    }
+    let owners = owners.into_values().map(|ours| SettledPayment { ours, ..SettledPayment::default() });
+    let mut owners: Vec<SettledPayment> = owners.collect();
+    match owners.first_mut() {
+        Some(payment) => (payment.lines, payment.doubled) = (lines, doubled),
+        None => owners.push(SettledPayment { lines, doubled, ours: Vec::new() }),
+    }
+    owners.into_iter().flat_map(|payment| judge(payment, covered)).collect()
 }
 
 /// Judges the lines and the requests of one payment. A line settles one request. First those find each other that are

@@ -154,6 +154,7 @@ const ENGINE: &[&str] = &[
     "app",
     "accounts",
     "ledger",
+    "settlement",
     "audit",
     "links",
     "document_links",

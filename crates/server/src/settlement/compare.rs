@@ -7,9 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::civil::Date;
-use regente_domain::currency::Currency;
-use regente_domain::id::{ClientId, ProviderId, SellerId, TransactionRequestId};
-use regente_domain::settlement::{Covered, Judged, Kind, Line, Moved, SettledPayment, Verdict, judge};
+use regente_domain::id::{ClientId, SellerId, TransactionRequestId};
+use regente_domain::settlement::{
+    Covered, Judged, Kind, Line, Moved, Posting, Registered, Scope, SettledPayment, Verdict, judge_named,
+};
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,9 @@ use super::file::{LineError, Lines, days_of, end_of, start_of};
 use super::mapping::{Mapping, PaymentIs};
 use super::parts::{Part, Parts, parts_of};
 use super::report::Report;
-use crate::admin::{Posting, Registered, Scope, SettlementAnswer, SettlementCommand};
+use regente_engine::settlement::Cursor;
+
+use crate::admin::{SettlementAnswer, SettlementCommand};
 
 /// How far the clocks of a provider and of the records may differ.
 const EDGE: Duration = Duration::from_secs(60 * 60);
@@ -115,7 +118,7 @@ pub async fn reconcile(
         for judged in judged {
             report.add(&judged);
             if !file.is_dry_run {
-                waiting.extend(posting(file.scope, judged));
+                waiting.extend(file.scope.posting(judged));
             }
             if waiting.len() >= file.posted_at_once {
                 post(&ask, &mut waiting, &mut report).await?;
@@ -318,7 +321,7 @@ async fn find(
     Ok(found)
 }
 
-fn moved(answer: SettlementAnswer) -> Result<(Vec<Moved>, Option<crate::admin::Cursor>), Failure> {
+fn moved(answer: SettlementAnswer) -> Result<(Vec<Moved>, Option<Cursor>), Failure> {
     match answer {
         SettlementAnswer::Moved { moved, next } => Ok((moved, next)),
         SettlementAnswer::Scope(_)
@@ -349,7 +352,7 @@ fn judge_part(file: File<'_>, lines: Vec<Read>, ours: Vec<Moved>, covered: Optio
         match (line.payment.clone(), is_doubled) {
             (Some(payment), false) => payments.entry(payment).or_default().lines.push(line),
             (Some(payment), true) => payments.entry(payment).or_default().doubled.push(line),
-            (None, false) => judged.push(without_payment(file.scope, line)),
+            (None, false) => judged.push(file.scope.judge_without_payment(line)),
             (None, true) => judged.push(Judged::alone(Verdict::Doubled, line, None)),
         }
     }
@@ -364,60 +367,14 @@ fn judge_part(file: File<'_>, lines: Vec<Read>, ours: Vec<Moved>, covered: Optio
     judged
 }
 
-/// Judges what has one name. The provider's ids are its own within each registration, so payments of several may have the
-/// same one, and nothing tells whose a line is then.
-fn judge_named(
-    SettledPayment { lines, doubled, ours }: SettledPayment,
-    covered: Option<&Covered>,
-) -> Vec<Judged> {
-    let mut owners: BTreeMap<(ClientId, ProviderId), Vec<Moved>> = BTreeMap::new();
-    for ours in ours {
-        owners.entry((ours.client_id, ours.provider_id)).or_default().push(ours);
-    }
-    if owners.len() > 1 && !(lines.is_empty() && doubled.is_empty()) {
-        let unassigned = lines.into_iter().map(|line| (Verdict::Unassigned, line));
-        let doubled = doubled.into_iter().map(|line| (Verdict::Doubled, line));
-        return unassigned.chain(doubled).map(|(verdict, line)| Judged::alone(verdict, line, None)).collect();
-    }
-    let owners = owners.into_values().map(|ours| SettledPayment { ours, ..SettledPayment::default() });
-    let mut owners: Vec<SettledPayment> = owners.collect();
-    match owners.first_mut() {
-        Some(payment) => (payment.lines, payment.doubled) = (lines, doubled),
-        None => owners.push(SettledPayment { lines, doubled, ours: Vec::new() }),
-    }
-    owners.into_iter().flat_map(|payment| judge(payment, covered)).collect()
-}
-
-/// Judges a line about all payments together.
-fn without_payment(scope: &Scope, line: Line) -> Judged {
-    let verdict = if scope.registered.is_none() {
-        Verdict::Unassigned
-    } else if line.kind.moves_a_charge() {
-        Verdict::MissingHere
-    } else if Currency::parse(&line.currency).is_none() {
-        Verdict::ForeignCurrency
-    } else if !line.parts.is_empty() {
-        Verdict::Unassigned
-    } else {
-        let borne = vec![(line.seller_id, line.amount)];
-        return Judged { verdict: Verdict::Matched, line: Some(line), ours: None, borne };
-    };
-    Judged::alone(verdict, line, None)
-}
-
 /// Takes a line for nobody's that names a seller whom its merchant does not have.
 async fn leave_sellers_of_others(
     ask: &impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
     file: File<'_>,
     judged: &mut [Judged],
 ) -> Result<(), Failure> {
-    let of_merchant = |judged: &Judged| {
-        let seller_id = judged.line.as_ref()?.seller_id?;
-        let Registered { client_id, merchant_id, .. } = books_of(file.scope, judged)?;
-        is_posted(judged.verdict).then_some((client_id, merchant_id, seller_id))
-    };
     let mut named: BTreeMap<ClientId, BTreeSet<SellerId>> = BTreeMap::new();
-    for (client_id, _, seller_id) in judged.iter().filter_map(of_merchant) {
+    for (client_id, _, seller_id) in judged.iter().filter_map(|judged| file.scope.seller_of(judged)) {
         named.entry(client_id).or_default().insert(seller_id);
     }
     let mut known = HashSet::new();
@@ -432,51 +389,11 @@ async fn leave_sellers_of_others(
         }
     }
     for judged in judged {
-        if of_merchant(judged).is_some_and(|named| !known.contains(&named)) {
-            judged.verdict = Verdict::Unassigned;
-            judged.borne.clear();
+        if file.scope.seller_of(judged).is_some_and(|named| !known.contains(&named)) {
+            judged.unassign();
         }
     }
     Ok(())
-}
-
-/// In whose books a line stands.
-fn books_of(scope: &Scope, judged: &Judged) -> Option<Registered> {
-    match &judged.ours {
-        Some(ours) => Some(Registered {
-            client_id: ours.client_id,
-            merchant_id: ours.merchant_id,
-            provider_id: ours.provider_id,
-        }),
-        None => scope.registered,
-    }
-}
-
-/// Whether something of a line is posted: what the provider alone knows, and by how much it differs from the records. What is
-/// missing on one side is left to the operator: it may come with the next file, or with the next answer of the provider.
-const fn is_posted(verdict: Verdict) -> bool {
-    match verdict {
-        Verdict::Matched | Verdict::DifferingAmount | Verdict::DifferingParts => true,
-        Verdict::MissingHere
-        | Verdict::MissingThere
-        | Verdict::Doubled
-        | Verdict::SoldAgain
-        | Verdict::ForeignCurrency
-        | Verdict::Unassigned
-        | Verdict::OnTheEdge => false,
-    }
-}
-
-fn posting(scope: &Scope, judged: Judged) -> Option<Posting> {
-    if !is_posted(judged.verdict) {
-        return None;
-    }
-    let registered = books_of(scope, &judged)?;
-    let Judged { line, ours, borne, .. } = judged;
-    // Also where there is nothing to post: something else may have been posted of the line before.
-    let line = line?;
-    let split = ours.filter(|ours| ours.is_split).map(|ours| (ours.charge_id, ours.request_id));
-    Some(Posting { line, registered, provider_type: scope.provider_type, split, borne })
 }
 
 async fn post(

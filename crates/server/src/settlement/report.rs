@@ -12,8 +12,8 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::file::WrongRow;
-use crate::admin::{Otherwise, Posted};
 use crate::terminal::printable;
+use regente_engine::settlement::{Otherwise, Posted};
 
 /// What was found.
 #[derive(Clone, Debug, Serialize)]

@@ -7,16 +7,57 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, ClientId, TransactionRequestId};
 use regente_domain::ledger::{Books, Entry};
-use regente_domain::settlement::{Line, Settled, entries, orphaned, source_of};
-use regente_engine::races;
-use regente_store::{Batch, Commit, charges, ledger, transaction_requests};
+use regente_domain::settlement::{Line, Posting, Registered, Settled, entries, orphaned, source_of};
+use regente_store::{Batch, Commit, StoreError, charges, ledger, transaction_requests};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Otherwise, Posted, Posting, Registered};
-use crate::admin::error::CommandError;
 use crate::app::App;
+use crate::races;
 
-pub(super) async fn post(app: &App, postings: Vec<Posting>) -> Result<Posted, CommandError> {
+/// What became of postings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Posted {
+    /// Lines that were posted now.
+    pub posted: u64,
+    /// Entries of these.
+    pub entries: u64,
+    /// Lines that had been posted before.
+    pub known: u64,
+    /// Lines that had been posted before with another content. What is posted stays.
+    pub otherwise: Vec<Otherwise>,
+}
+
+/// A line that was posted before with another content.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Otherwise {
+    /// The line as it is now.
+    pub line: Line,
+    /// What would be posted of it: time, account debited, account credited and amount of each entry.
+    pub wanted: Vec<String>,
+    /// What is posted.
+    pub posted: Vec<String>,
+}
+
+/// Why lines were not posted.
+#[derive(Debug, thiserror::Error)]
+pub enum PostError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The connection was lost during the commit.
+    #[error("it is not known whether the lines were posted")]
+    Unknown,
+    /// Others post the same lines, again and again.
+    #[error("somebody else imports the same file; run it again afterwards")]
+    Busy,
+}
+
+/// Posts lines to the ledger.
+///
+/// # Errors
+/// What was posted before stays; run again, the rest is posted.
+pub async fn post(app: &App, postings: Vec<Posting>) -> Result<Posted, PostError> {
     let mut by_client: BTreeMap<ClientId, Vec<Posting>> = BTreeMap::new();
     for posting in postings {
         by_client.entry(posting.registered.client_id).or_default().push(posting);
@@ -34,7 +75,7 @@ async fn post_of(
     client_id: ClientId,
     postings: &[Posting],
     posted: &mut Posted,
-) -> Result<(), CommandError> {
+) -> Result<(), PostError> {
     let divided = Divided::find(app, client_id, postings).await?;
     let wanted: Vec<(&Line, Vec<Entry>)> =
         postings.iter().map(|posting| (&posting.line, entries_of(posting, &divided))).collect();
@@ -76,10 +117,10 @@ async fn post_of(
             }
             // Somebody else has posted one of the lines; the next look shows it.
             Commit::Refused(_) => {}
-            Commit::Unknown => return Err(CommandError::Unknown),
+            Commit::Unknown => return Err(PostError::Unknown),
         }
     }
-    Err(CommandError::Argument("somebody else imports the same file; run it again afterwards".to_owned()))
+    Err(PostError::Busy)
 }
 
 fn otherwise(line: &Line, wanted: &[Entry], posted: &[Entry]) -> Otherwise {
@@ -104,7 +145,7 @@ struct Divided {
 }
 
 impl Divided {
-    async fn find(app: &App, client_id: ClientId, postings: &[Posting]) -> Result<Self, CommandError> {
+    async fn find(app: &App, client_id: ClientId, postings: &[Posting]) -> Result<Self, StoreError> {
         let mut divided = Self { charges: HashMap::new(), orphaned: HashSet::new() };
         let split = postings.iter().filter_map(|posting| posting.split);
         let mut ids: Vec<ChargeId> = split.map(|(charge_id, _)| charge_id).collect();

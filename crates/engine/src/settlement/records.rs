@@ -7,26 +7,25 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::id::{ChargeId, ClientId, Id, SellerId};
 use regente_domain::ledger::Entry;
 use regente_domain::seller::Seller;
-use regente_domain::settlement::{Moved, MovedPart, moved, orphaned, shares};
+use regente_domain::settlement::{Moved, MovedPart, Registered, Scope, moved, orphaned, shares};
 use regente_domain::time::Timestamp;
-use regente_store::{charges, ledger, sellers, transaction_requests};
+use regente_store::{StoreError, charges, ledger, sellers, transaction_requests};
 use uuid::Uuid;
 
-use super::{Cursor, Part, Registered, Scope, SettlementAnswer, accounts};
-use crate::admin::error::CommandError;
+use super::{Cursor, Part, accounts};
 use crate::app::App;
 
 /// Charges that one command reads.
 const CHARGES_PER_PAGE: i64 = 500;
 
 /// The charges that were made in the time, and earlier ones that have moved from its beginning until `moved_until`.
-pub(super) async fn page(
+pub async fn page(
     app: &App,
     scope: &Scope,
     (from, to): (Timestamp, Timestamp),
     moved_until: Timestamp,
     after: Option<Cursor>,
-) -> Result<SettlementAnswer, CommandError> {
+) -> Result<(Vec<Moved>, Option<Cursor>), StoreError> {
     let (first, end) = (ChargeId::first_at(from), ChargeId::first_at(to));
     let accounts = accounts(app, scope).await?;
     let begins = |client_id| {
@@ -34,7 +33,7 @@ pub(super) async fn page(
         Cursor { client_id, part, charge_id: Id::new(Uuid::nil()) }
     };
     let Some(at) = after.or_else(|| accounts.first().copied().map(begins)) else {
-        return Ok(SettlementAnswer::Moved { moved: Vec::new(), next: None });
+        return Ok((Vec::new(), None));
     };
     let (charges, last) = match at.part {
         Part::Earlier { moved_at } => {
@@ -68,7 +67,7 @@ pub(super) async fn page(
         }
     };
     let charges: Vec<Charge> = charges.into_iter().map(|stored| stored.charge).collect();
-    Ok(SettlementAnswer::Moved { moved: moved_of(app, scope, at.client_id, &charges).await?, next })
+    Ok((moved_of(app, scope, at.client_id, &charges).await?, next))
 }
 
 /// Whether a page of so many may be followed by another.
@@ -78,11 +77,7 @@ fn is_full(found: usize) -> bool {
 
 /// What the records have of payments of a registered provider. An index leads from the provider's ids to the requests, so
 /// none is found for the simulator, and none without a registered provider.
-pub(super) async fn find(
-    app: &App,
-    scope: &Scope,
-    transaction_ids: &[String],
-) -> Result<Vec<Moved>, CommandError> {
+pub async fn find(app: &App, scope: &Scope, transaction_ids: &[String]) -> Result<Vec<Moved>, StoreError> {
     let Some(Registered { client_id, provider_id, .. }) = scope.registered else { return Ok(Vec::new()) };
     let mut ids = Vec::new();
     for transaction_id in transaction_ids {
@@ -102,7 +97,7 @@ async fn moved_of(
     scope: &Scope,
     client_id: ClientId,
     charges: &[Charge],
-) -> Result<Vec<Moved>, CommandError> {
+) -> Result<Vec<Moved>, StoreError> {
     let ids: Vec<Uuid> = charges.iter().map(|charge| charge.id.uuid()).collect();
     let mut requests: HashMap<Uuid, Vec<TransactionRequest>> = HashMap::new();
     for stored in transaction_requests::of_objects(&app.store, client_id, &ids).await? {
@@ -127,7 +122,7 @@ struct Divided {
 }
 
 impl Divided {
-    async fn find(app: &App, client_id: ClientId, charges: &[Charge]) -> Result<Self, CommandError> {
+    async fn find(app: &App, client_id: ClientId, charges: &[Charge]) -> Result<Self, StoreError> {
         let mut divided = Self { entries: HashMap::new(), sellers: HashMap::new() };
         let ids: Vec<Uuid> =
             charges.iter().filter(|charge| charge.split.is_some()).map(|charge| charge.id.uuid()).collect();
