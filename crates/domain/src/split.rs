@@ -91,25 +91,25 @@ impl fmt::Display for FareFee {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bears {
-    /// He bears fees of processing.
+    /// They bear fees of processing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processing_fee: Option<bool>,
-    /// He bears the whole fee.
+    /// They bear the whole fee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charge_entire_fee: Option<bool>,
-    /// He bears what is left of the fee.
+    /// They bear what is left of the fee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charge_remainder_fee: Option<bool>,
-    /// He bears chargebacks.
+    /// They bear chargebacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub liable: Option<bool>,
-    /// He is responsible for the transaction.
+    /// They are responsible for the transaction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_owner: Option<bool>,
-    /// The percentage that he pays to the merchant.
+    /// The percentage that they pay to the merchant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fare_mdr: Option<Percentage>,
-    /// The fixed fee that he pays to the merchant.
+    /// The fixed fee that they pay to the merchant.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fare_fee: Option<FareFee>,
 }
@@ -138,10 +138,10 @@ pub struct SplitRule {
     pub id: Id<of::SplitRule>,
     /// The seller.
     pub seller_id: SellerId,
-    /// What he gets.
+    /// What they get.
     #[serde(flatten)]
     pub share: Share,
-    /// What he bears.
+    /// What they bear.
     #[serde(flatten)]
     pub bears: Bears,
 }
@@ -295,7 +295,7 @@ impl Split {
         left.minus(&left.lowered(whole, back))
     }
 
-    /// What each bears when the payer's bank takes `held` back. A seller who is not liable keeps his share: the merchant
+    /// What each bears when the payer's bank takes `held` back. A seller who is not liable keeps their share: the merchant
     /// bears it. The platform has earned nothing from a sale that was undone.
     pub fn on_charge_back(&self, held: &Shares) -> Shares {
         let is_liable =

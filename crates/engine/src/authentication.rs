@@ -136,7 +136,7 @@ pub(crate) async fn enroll(
     })
 }
 
-/// The merchant as the cardholder knows him.
+/// The merchant as the cardholder knows them.
 fn shown_name(merchant: &MerchantWithProviders) -> String {
     let details = &merchant.merchant.details;
     details.merchant_name.clone().or_else(|| details.name.clone()).unwrap_or_default()

@@ -13,7 +13,7 @@ use regente_domain::card::in_text;
 use serde_json::Value;
 
 /// A word of the merchant as everybody else is shown it: an identifier may look like a card number, and older texts may hold
-/// one. Answers to his secret keys show it as he sent it.
+/// one. Answers to their secret keys show it as they sent it.
 pub fn masked(word: Option<&str>) -> Option<String> {
     word.map(|word| in_text::masked(word).into_owned())
 }

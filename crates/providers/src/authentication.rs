@@ -78,11 +78,11 @@ pub struct Enrollment {
     pub currency: Currency,
     /// The card, in the clear.
     pub card: CardDetails,
-    /// What the merchant has sent about the cardholder and his browser.
+    /// What the merchant has sent about the cardholder and their browser.
     pub data: ThreeDSecure,
     /// Where the browser goes after a challenge.
     pub return_url: String,
-    /// The merchant, as the cardholder knows him.
+    /// The merchant, as the cardholder knows them.
     pub merchant: String,
     /// Simulator overrides of this request.
     pub test_overrides: Option<TestOverrides>,

@@ -19,14 +19,14 @@ pub struct Division {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SellerPart {
-    /// Our key of his registration there.
+    /// Our key of their registration there.
     pub registration: Uuid,
-    /// His id at the provider; absent while the provider has not told it.
+    /// Their id at the provider; absent while the provider has not told it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient: Option<String>,
-    /// His part.
+    /// Their part.
     pub amount: Amount,
-    /// What he bears.
+    /// What they bear.
     #[serde(flatten)]
     pub bears: Bears,
 }

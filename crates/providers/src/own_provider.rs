@@ -89,7 +89,7 @@ impl OwnProvider {
     }
 }
 
-/// What an answer to a call means. A processor that refuses whoever asks, or asks him to wait, has not looked at the call;
+/// What an answer to a call means. A processor that refuses whoever asks, or asks them to wait, has not looked at the call;
 /// a capture or void may all the same have been carried out at an earlier try.
 fn told(answered: &Incoming, key: uuid::Uuid, kind: OperationKind) -> Answer {
     let is_first = match kind {

@@ -24,19 +24,19 @@ pub struct StagedEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Staged {
-    /// The payer of an authorization pays, in time or late. If he has paid, nothing happens.
+    /// The payer of an authorization pays, in time or late. If they have paid, nothing happens.
     Payment {
-        /// What he pays, in minor units; what was asked of him when absent.
+        /// What they pay, in minor units; what was asked of them when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Amount>,
     },
-    /// The payer pays, although he may have paid.
+    /// The payer pays, although they may have paid.
     FurtherPayment {
-        /// What he pays, in minor units; what was asked of him when absent.
+        /// What they pay, in minor units; what was asked of them when absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Amount>,
     },
-    /// The payer of an authorization refuses to pay. If he has refused, nothing happens.
+    /// The payer of an authorization refuses to pay. If they have refused, nothing happens.
     Refusal,
     /// The provider withdraws the instructions of an authorization that nobody has paid.
     Withdrawal,
@@ -55,7 +55,7 @@ pub enum Staged {
     ReviewOpened,
     /// The provider asks that seller no more for what it has asked.
     ReviewWithdrawn,
-    /// The payer disputes what was taken. If he does already, nothing happens.
+    /// The payer disputes what was taken. If they do already, nothing happens.
     DisputeOpened,
     /// The open dispute is decided for the merchant.
     DisputeWon,

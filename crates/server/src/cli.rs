@@ -272,7 +272,7 @@ enum OnOff {
 
 #[derive(Debug, Subcommand)]
 enum CustomersTask {
-    /// Erase a person: the customer, his cards, and what payments say of him. Amounts, ids and states stay
+    /// Erase a person: the customer, their cards, and what payments say of them. Amounts, ids and states stay
     #[command(
         after_help = "Refused while a payment of the person is under way. Run again, it finds nothing more. What it does \
                         not reach is named in its answer: backups, delivered events, the records of providers."

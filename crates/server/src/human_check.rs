@@ -42,16 +42,16 @@ impl Operation {
     }
 }
 
-/// What a buyer is about to do. What proves that he is a person is good for this operation with this idempotency key: once.
+/// What a buyer is about to do. What proves that they are a person is good for this operation with this idempotency key: once.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
-    /// The session that he pays.
+    /// The session that they pay.
     pub session: &'a Session,
-    /// The key that he calls with.
+    /// The key that they call with.
     pub caller: &'a Caller,
-    /// What he asks for.
+    /// What they ask for.
     pub operation: Operation,
-    /// The idempotency key of his request, which makes one of what he asks for at most.
+    /// The idempotency key of their request, which makes one of what they ask for at most.
     pub key: &'a str,
 }
 

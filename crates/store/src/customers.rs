@@ -53,7 +53,7 @@ sql! {
         UPDATE customers SET email_key = NULL, document_key = NULL, number_key = NULL, private = NULL,
             version = version + 1, updated_at = :updated_at, deleted_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
-    /// Makes a customer unfindable before he is erased; his data stays until nothing else of him is left.
+    /// Makes a customer unfindable before they are erased; their data stays until nothing else of them is left.
     pub HIDE_CUSTOMER = "
         UPDATE customers SET email_key = NULL, document_key = NULL, number_key = NULL, version = version + 1,
             updated_at = :updated_at, deleted_at = :updated_at
@@ -62,7 +62,7 @@ sql! {
     pub ERASE_HIDDEN_CUSTOMER = "
         UPDATE customers SET private = NULL
         WHERE id = :id AND client_id = :client_id AND deleted_at IS NOT NULL";
-    /// What is left of a customer, also of a deleted one, by his own id or that of an alias.
+    /// What is left of a customer, also of a deleted one, by their own id or that of an alias.
     pub FIND_REMAINS_OF_CUSTOMER = "
         SELECT c.id, c.private, c.key_id, c.version, c.updated_at, c.deleted_at FROM customers c
             WHERE c.id = :id AND c.client_id = :client_id
@@ -227,17 +227,17 @@ pub fn delete(batch: &mut Batch, customer: &StoredCustomer, now: Timestamp) {
 /// What is left of a customer who is being erased, or who was deleted before.
 #[derive(Clone, Debug)]
 pub struct Remains {
-    /// His own id.
+    /// Their own id.
     pub id: CustomerId,
-    /// His data, sealed, unless it was erased.
+    /// Their data, sealed, unless it was erased.
     pub private: Option<Sealed>,
     /// Grows with each change.
     pub version: i64,
-    /// When he last changed.
+    /// When they last changed.
     pub updated_at: Timestamp,
-    /// When he was deleted, or hidden.
+    /// When they were deleted, or hidden.
     pub deleted_at: Option<Timestamp>,
-    /// His aliases with the data sent, sealed, unless it was erased.
+    /// Their aliases with the data sent, sealed, unless it was erased.
     pub aliases: Vec<(Id<of::CustomerAlias>, Option<Sealed>)>,
 }
 
@@ -273,13 +273,13 @@ pub async fn remains(
     }))
 }
 
-/// Makes a customer unfindable; the batch is refused when he has changed since he was read.
+/// Makes a customer unfindable; the batch is refused when they have changed since they were read.
 pub fn hide(batch: &mut Batch, remains: &Remains, now: Timestamp) {
     let (id, client_id, version) = (remains.id, batch.client_id(), remains.version);
     batch.guard(&HIDE_CUSTOMER, args! { id, client_id, version, updated_at: now });
 }
 
-/// Erases the data of a hidden customer and that of his aliases.
+/// Erases the data of a hidden customer and that of their aliases.
 pub fn erase_hidden(batch: &mut Batch, id: CustomerId) {
     let client_id = batch.client_id();
     batch.push_any(&ERASE_HIDDEN_CUSTOMER, args! { id, client_id });

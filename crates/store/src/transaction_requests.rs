@@ -258,7 +258,7 @@ fn end_of(ended: &TransactionRequest, due_at: Option<Timestamp>) -> Result<(&'st
     // The provider's id has a column.
     let decline = ended.decline().map(|decline| json(&Decline { transaction_id: None, ..decline.clone() }));
     let decline = decline.transpose()?;
-    // A payer may have paid another amount than was asked of him.
+    // A payer may have paid another amount than was asked of them.
     let amount = ended.amount.minor_units();
     let args = known_args(ended).with("amount", amount).with("decline", decline).with("due_at", due_at);
     Ok(match has_rare_facts(ended) {

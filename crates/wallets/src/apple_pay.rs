@@ -3,7 +3,7 @@
 //! A device encrypts a payment for the merchant's key and signs the encrypted payment with a certificate of Apple's.
 //! [`MerchantKeys::open`] checks the version, the signature with its certificates and its time, and decrypts.
 //! Whether amount and currency are those of a charge, and whether the payment was made before, is the caller's to check:
-//! [`DevicePayment`] has what he needs.
+//! [`DevicePayment`] has what such a caller needs.
 
 mod ber;
 mod device_signature;

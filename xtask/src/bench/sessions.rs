@@ -1,5 +1,5 @@
 //! Buyers at the checkout: 200 arrive at the same moment, every second, whether or not earlier ones are done. Each opens the
-//! page, makes a token, pays, and asks what has become of it, on a session of his own.
+//! page, makes a token, pays, and asks what has become of it, on a session of their own.
 
 #![allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 
@@ -134,7 +134,7 @@ struct Visit {
 }
 
 impl Visit {
-    /// Goes through the steps; the first one counts from the moment at which he arrived.
+    /// Goes through the steps; the first one counts from the moment at which they arrived.
     async fn pay(self, due: Instant, found: &Mutex<Found>) {
         let mut since = due;
         let mut token = Value::Null;

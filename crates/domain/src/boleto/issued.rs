@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Barcode, LateCharges};
 
-/// What a payer and his bank need to know of a boleto.
+/// What a payer and their bank need to know of a boleto.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IssuedBoleto {

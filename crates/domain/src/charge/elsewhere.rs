@@ -1,5 +1,5 @@
-//! What the merchant does with a payment at its provider's own page, or by another system of his: he captures, releases or
-//! refunds what a charge of ours holds, and nobody here has asked for it (`docs/interface/charges.md#done-elsewhere`).
+//! What the merchant does with a payment at its provider's own page, or by another system of theirs: they capture, release or
+//! refund what a charge of ours holds, and nobody here has asked for it (`docs/interface/charges.md#done-elsewhere`).
 
 use crate::currency::Currency;
 use crate::money::Amount;

@@ -177,7 +177,7 @@ impl Charge {
     }
 
     /// Whether the provider is asked on about the request that `told` tells of, once the charge is this one. Whoever pays by
-    /// himself may pay twice, after the charge has expired, and also what was refused or withdrawn.
+    /// themselves may pay twice, after the charge has expired, and also what was refused or withdrawn.
     pub const fn is_asked_on(&self, told: &TransactionRequest) -> bool {
         match self.method.source() {
             _ if self.ended_unpaid() => true,

@@ -101,7 +101,7 @@ impl Charge {
     }
 
     /// Opens a void in which the sellers give back what is `given`, and the others the rest; nothing given is a capture, or
-    /// a void in which each gives back in proportion to what he has.
+    /// a void in which each gives back in proportion to what they have.
     ///
     /// # Errors
     /// What [`FollowUpRefusal`] says.
@@ -168,7 +168,7 @@ impl Charge {
     }
 
     /// The charge after a capture or void that was carried out without being opened. Whoever had nothing to say in it bears
-    /// his part.
+    /// their part.
     pub(super) fn carried_out(
         &self,
         operation: FollowUpKind,

@@ -27,7 +27,7 @@ pub struct Taken {
 /// Why money that was found goes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoesBack {
-    /// A payer has paid what is not asked of him any more.
+    /// A payer has paid what is not asked of them any more.
     PaidAgain,
     /// An authorization was approved after its charge had gone on without it.
     Orphan,

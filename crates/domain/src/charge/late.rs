@@ -22,7 +22,7 @@ impl Charge {
         let is_known = |payment: &TransactionRequest| self.is_same_payment(payment, found);
         let void = Next::Void { request: found.id };
         match &written.outcome {
-            // Another node stores or has stored the same outcome. But the payer may have paid before it was known that he
+            // Another node stores or has stored the same outcome. But the payer may have paid before it was known that they
             // has instructions, and once more.
             Outcome::Approved(_) if is_known(written) || known.clone().any(is_known) => Next::Rest,
             Outcome::Approved(_) => void,
@@ -42,7 +42,7 @@ impl Charge {
         }
     }
 
-    /// Whether both are the same payment. Whoever pays by himself may pay twice: each payment has an id of its own. Without
+    /// Whether both are the same payment. Whoever pays by themselves may pay twice: each payment has an id of its own. Without
     /// one, the transfer of the payer's bank tells, else what was paid. An authorization of a card or a wallet is approved
     /// once.
     pub(super) fn is_same_payment(&self, known: &TransactionRequest, found: &TransactionRequest) -> bool {
@@ -125,7 +125,7 @@ impl Charge {
     }
 }
 
-/// The id of a payer's transfer at his bank: the end-to-end id of a Pix.
+/// The id of a payer's transfer at their bank: the end-to-end id of a Pix.
 fn transfer(payment: &TransactionRequest) -> Option<&str> {
     payment.reference()?.network_authorization_code.as_deref()
 }

@@ -360,7 +360,7 @@ impl PaymentMethod {
 pub enum Unapproved {
     /// It failed.
     Failed,
-    /// The payer, or his delay, has canceled it.
+    /// The payer, or their delay, has canceled it.
     Canceled,
 }
 

@@ -43,7 +43,7 @@ impl PaidOtherwise {
 }
 
 impl Charge {
-    /// What its payer has paid or has to pay: what was charged, unless he has paid another amount.
+    /// What its payer has paid or has to pay: what was charged, unless they have paid another amount.
     pub const fn paid_amount(&self) -> Amount {
         match self.paid_otherwise {
             Some(

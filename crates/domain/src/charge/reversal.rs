@@ -1,4 +1,4 @@
-//! What happens to a payment at its provider after it was taken, without a call of ours: the payer disputes it, his bank
+//! What happens to a payment at its provider after it was taken, without a call of ours: the payer disputes it, their bank
 //! takes it back, or a refund comes back (`docs/interface/charges.md#disputes`). The requests of a charge record it, each
 //! with the provider's id of the case, so that a repeated or late report changes nothing.
 

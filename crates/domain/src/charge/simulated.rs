@@ -146,7 +146,7 @@ impl Charge {
             PaymentSource::Card(_) | PaymentSource::Wallet => false,
         };
         match (&self.state, status) {
-            // A cardholder answers a challenge; no tester answers it for him.
+            // A cardholder answers a challenge; no tester answers it for them.
             (ChargeState::AwaitingPayer { .. }, _) if !pays_by_himself => Err(StatusRefusal::UnderWay(shown)),
             (ChargeState::AwaitingPayer { .. }, To::Failed) => Ok(Staging::Withdrawal),
             (

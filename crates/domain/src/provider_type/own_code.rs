@@ -1,4 +1,4 @@
-//! The code under which an operator shows his own provider: that of an installation, for as long as the process lives.
+//! The code under which an operator shows their own provider: that of an installation, for as long as the process lives.
 //! Records and logs always have `PLATFORM`.
 
 use std::sync::OnceLock;

@@ -140,7 +140,7 @@ fn repeats(sentence: &str, value: &Value) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Answered {
-    /// When its sender has collected it, as he says; he has also declared that it comes from the seller.
+    /// When its sender has collected it, as they say; they have also declared that it comes from the seller.
     pub collected_at: Timestamp,
     /// When it arrived.
     pub at: Timestamp,

@@ -17,8 +17,8 @@ impl Capacity {
     /// The highest finite `maxPayments`.
     pub const PAYMENTS_MAX: u32 = 99_999;
 
-    /// How many payments of a session that is paid once may be under way when a buyer asks for instructions: he changes
-    /// his mind, or tries other devices (decision 34).
+    /// How many payments of a session that is paid once may be under way when a buyer asks for instructions: they change
+    /// their mind, or try other devices (decision 34).
     pub const OPEN_ONCE_MAX: i64 = 10;
     /// The same of a session that many pay: they all have instructions at once.
     pub const OPEN_MANY_MAX: i64 = 1_000;

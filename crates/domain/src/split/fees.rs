@@ -18,7 +18,7 @@ impl Split {
 
 /// How much each of these sellers bears of a fee for an amount of which they have shares; the merchant bears the rest.
 ///
-/// A seller who bears the entire fee bears it alone. Otherwise each who bears fees of processing bears as much of it as he
+/// A seller who bears the entire fee bears it alone. Otherwise each who bears fees of processing bears as much of it as they
 /// has of the amount, down to the cent, and what is left is borne by the seller who bears the remainder, if there is one.
 /// Of several the first counts.
 pub fn fee_parts(sellers: &[(Bears, Amount)], amount: Amount, fee: i64) -> Vec<i64> {

@@ -7,7 +7,7 @@ use super::{Shares, SplitRule};
 use crate::id::SellerId;
 use crate::money::Amount;
 
-/// What each had, and what is left to him.
+/// What each had, and what is left to them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Held {
@@ -106,7 +106,7 @@ impl Held {
 pub struct SellerReturn {
     /// The seller.
     pub seller_id: SellerId,
-    /// What he gives back.
+    /// What they give back.
     pub amount: Amount,
 }
 
@@ -119,12 +119,12 @@ pub enum ReturnRefusal {
     MoreThanLeft {
         /// The index.
         index: usize,
-        /// What is left to him.
+        /// What is left to them.
         left: Amount,
     },
     /// Together they would give back more than is refunded.
     MoreThanRefunded,
-    /// The merchant has less than what the sellers would leave to him.
+    /// The merchant has less than what the sellers would leave to them.
     LessThanRefunded {
         /// What the sellers have to give back together.
         least: Amount,

@@ -96,7 +96,7 @@ impl Shares {
         Self::of_parts(divide_below(to, &whole.parts(), &parts))
     }
 
-    /// What is left when each has lost what he has of the other.
+    /// What is left when each has lost what they have of the other.
     pub fn minus(&self, other: &Self) -> Self {
         self.with(other, |mine, others| mine.saturating_sub(others))
     }
@@ -144,7 +144,7 @@ pub(super) fn divide(amount: i64, weights: &[i64]) -> Vec<i64> {
     divide_below(amount, weights, &vec![i64::MAX; weights.len()])
 }
 
-/// Divides by largest remainder, and gives nobody more than his `limit`; the limits hold the amount.
+/// Divides by largest remainder, and gives nobody more than their `limit`; the limits hold the amount.
 fn divide_below(amount: i64, weights: &[i64], limits: &[i64]) -> Vec<i64> {
     let whole: i128 = weights.iter().map(|weight| i128::from(*weight)).sum();
     if whole == 0 {

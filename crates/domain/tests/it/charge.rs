@@ -94,7 +94,7 @@ fn awaiting() -> Charge {
     charge().await_payer(SANDBOX, SecurityCode::Needed, NOW).unwrap().charge
 }
 
-/// What the payer has done since request 0 asked him to.
+/// What the payer has done since request 0 asked them to.
 fn of_payer(n: u128, outcome: Outcome) -> TransactionRequest {
     let awaited = authorization(0, instructed(None));
     request(n, Asks::about(&awaited, RequestType::Authorization, awaited.amount), outcome)

@@ -346,7 +346,7 @@ impl History {
         }
     }
 
-    /// A payer may pay less than he was asked for.
+    /// A payer may pay less than they were asked for.
     fn approve(&mut self) {
         let asked = self.charge.amount.minor_units();
         let paid = if self.dice.one_in(6) { 1 + self.dice.below(asked) } else { asked };

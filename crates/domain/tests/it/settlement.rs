@@ -548,7 +548,7 @@ fn what_is_given_back_was_taken_once() {
     let requests = [paid, again, undone];
     assert_eq!(kinds(&requests), [Kind::Sale, Kind::Sale, Kind::Refund]);
     assert_eq!(is_orphaned(&requests), [false, true, true]);
-    // The merchant gives back his own.
+    // The merchant gives back their own.
     let sold = authorization(1, approved());
     let (_, refund) = charge.void_orphan(id(0x301), &sold, NOW);
     let refund = TransactionRequest { outcome: approved(), undone_transaction_id: None, ..refund };

@@ -39,7 +39,7 @@ impl Orders {
             ChargeState::PreAuthorized { .. } => holds(Money::Reserved),
             ChargeState::Authorized { .. } => {
                 let is_open = world.bank.cases.contains(&Some(ReversalKind::DisputeOpened));
-                // What is less than was charged waits for the merchant, unless he has accepted it.
+                // What is less than was charged waits for the merchant, unless they have accepted it.
                 let is_less = charge.amount < charge.original_amount;
                 let is_accepted = matches!(charge.paid_otherwise, Some(PaidOtherwise::Accepted { .. }));
                 (charge.is_underpaid() || is_accepted) == is_less

@@ -87,7 +87,7 @@ impl Buyers {
         Some(changed)
     }
 
-    /// A buyer begins to pay. The batch that begins his charge makes room for it, or is refused.
+    /// A buyer begins to pay. The batch that begins their charge makes room for it, or is refused.
     fn come(&self, sale: &Sale, place: usize) -> Option<Sale> {
         let orders = &self.orders[place];
         sale.session.must_take(orders.charge.method.payment_type(), Self::now(sale)).ok()?;

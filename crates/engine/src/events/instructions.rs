@@ -66,7 +66,7 @@ pub enum NupayView {
         /// The page.
         payment_url: String,
     },
-    /// He has paid.
+    /// They have paid.
     Paid(PaidAs),
     /// The money is given back.
     #[serde(rename_all = "camelCase")]

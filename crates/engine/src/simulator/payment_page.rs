@@ -19,9 +19,9 @@ use crate::notifications;
 /// What the payer of a page does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// He pays.
+    /// They pay.
     Pay,
-    /// He refuses.
+    /// They refuse.
     Refuse,
 }
 

@@ -148,7 +148,7 @@ fn tell_of_credentials(app: &App, provider: &Provider) {
 pub struct ProviderReport {
     /// The outcome of the request: the first payment, if its payer has paid.
     pub outcome: Outcome,
-    /// What the payer has paid, if he has.
+    /// What the payer has paid, if they have.
     pub amount: Option<Amount>,
     /// Further payments of the same payer.
     pub paid_again: Vec<PayerPayment>,

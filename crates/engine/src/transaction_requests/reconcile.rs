@@ -91,7 +91,7 @@ async fn resolve(app: &App, stored: &StoredRequest) -> Result<Resolved, Error> {
         );
         Outcome::Open.into()
     });
-    // Nobody can tell whether the payer still pays, and the charge has waited long enough. If he has paid, the money is
+    // Nobody can tell whether the payer still pays, and the charge has waited long enough. If they have paid, the money is
     // found late.
     let is_abandoned = stored.request.pending().is_some()
         && found.outcome == Outcome::Open

@@ -58,7 +58,7 @@ enum Kind<'a> {
 /// What the answer to a request can be: without the card, which is not kept while the answer is awaited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expects {
-    /// The outcome of a card payment, or a page of the provider for the cardholder if he has an address to return to.
+    /// The outcome of a card payment, or a page of the provider for the cardholder if they have an address to return to.
     Card {
         /// Where the browser comes back to.
         return_url: Option<String>,
@@ -84,7 +84,7 @@ pub fn asked(call: &Call) -> Result<AdyenRequest<'_>, Decline> {
     }
 }
 
-/// The question about a payment whose payer came back from the provider. `None` while he is away: there is no other
+/// The question about a payment whose payer came back from the provider. `None` while they are away: there is no other
 /// question.
 pub fn returned(inquiry: &Inquiry) -> Option<AdyenRequest<'_>> {
     let redirect_result = inquiry.returned.get(REDIRECT_RESULT)?;

@@ -62,7 +62,7 @@ const CODES: [(&str, Says); 25] = [
     ("REFUND_FAILED", Says::RefundReverted),
     ("REFUNDED_REVERSED", Says::RefundReverted),
     ("NOTIFICATION_OF_CHARGEBACK", Says::Dispute(ReversalKind::DisputeOpened)),
-    // The money is away, whether or not the merchant can defend himself, which is not signed. It comes back if he wins.
+    // The money is away, whether or not the merchant can defend themselves, which is not signed. It comes back if they win.
     ("CHARGEBACK", Says::Dispute(ReversalKind::ChargedBack)),
     ("CHARGEBACK_REVERSED", Says::Dispute(ReversalKind::DisputeWon)),
     ("ISSUER_RESPONSE_TIMEFRAME_EXPIRED", Says::Dispute(ReversalKind::DisputeWon)),

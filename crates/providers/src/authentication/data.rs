@@ -1,4 +1,4 @@
-//! What a merchant sends about a cardholder and his browser, with the names of the interface
+//! What a merchant sends about a cardholder and their browser, with the names of the interface
 //! (`docs/interface/charges.md#3-d-secure`). It is personal: charges hold it sealed.
 
 use std::fmt;

@@ -65,7 +65,7 @@ pub(super) fn is_refused(transaction: &Transaction, method: PaymentMethod) -> bo
         Some(TransactionStatus::Failed) => {
             is_decided
                 || match method {
-                    // Nobody is asked for money but the payer, and he cannot pay it any more.
+                    // Nobody is asked for money but the payer, and they cannot pay it any more.
                     PaymentMethod::Pix | PaymentMethod::Boleto => is_silent,
                     PaymentMethod::CreditCard
                     | PaymentMethod::DebitCard

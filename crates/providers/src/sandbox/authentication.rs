@@ -71,18 +71,18 @@ pub struct CardholderQuestion {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum CardholderAsks {
-    /// To authenticate him.
+    /// To authenticate them.
     Enroll {
-        /// How his card behaves.
+        /// How their card behaves.
         card: TestCard,
         /// What is asked for.
         purpose: Purpose,
     },
     /// What became of the challenge.
     Validate,
-    /// To note his answer to the challenge.
+    /// To note their answer to the challenge.
     Decide {
-        /// His answer.
+        /// Their answer.
         decision: Decision,
     },
 }
@@ -93,7 +93,7 @@ pub enum CardholderAsks {
 pub enum CardholderAnswer {
     /// What was found.
     Found(Authenticated),
-    /// He was asked, and has not answered yet.
+    /// They were asked, and have not answered yet.
     Waiting,
     /// There is no such authentication.
     Unknown,

@@ -11,7 +11,7 @@ use crate::division::Division;
 use crate::request::Operation;
 
 impl Sandbox {
-    /// Why the division of an operation is refused. What a seller gives back is taken from him wherever he stands.
+    /// Why the division of an operation is refused. What a seller gives back is taken from them wherever they stand.
     pub(super) async fn division_refused(
         &self,
         operation: &Operation,

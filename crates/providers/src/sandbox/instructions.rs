@@ -75,7 +75,7 @@ fn pix(authorization: &Authorization, method: &Pix, at: Timestamp, draws: &Draws
     }))
 }
 
-/// The page of a wallet, where the payer pays from his account, at once and in one installment.
+/// The page of a wallet, where the payer pays from their account, at once and in one installment.
 fn nupay(
     authorization: &Authorization,
     method: &Nupay,

@@ -71,7 +71,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// The payer of the authorization with this key pays: `amount`, or what was asked of him. Whoever has paid does not pay
+    /// The payer of the authorization with this key pays: `amount`, or what was asked of them. Whoever has paid does not pay
     /// once more, and whoever has refused does not pay any more.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl Sandbox {
         }
     }
 
-    /// The payer pays, whether he has paid before or not.
+    /// The payer pays, whether they have paid before or not.
     ///
     /// # Errors
     /// What [`StageRefusal`] says.
@@ -244,7 +244,7 @@ impl Sandbox {
     }
 }
 
-/// The authorization that has given a payer instructions to pay. A cardholder who is asked who he is pays with his card.
+/// The authorization that has given a payer instructions to pay. A cardholder who is asked who they are pays with their card.
 fn instructed(history: &[Entry], key: Uuid) -> Option<(&Answered, &Pending)> {
     let own = history.iter().find(|entry| entry.key == key)?.answered()?;
     match &own.finding {
@@ -278,7 +278,7 @@ fn payment_reference(pending: &Pending, draws: &Draws) -> Approval {
     Approval { transaction_id, paid_as: pending.reference.paid_as.clone(), ..Approval::default() }
 }
 
-/// What the payer has done, or the provider in his stead.
+/// What the payer has done, or the provider in their stead.
 fn after_payer(history: &[Entry]) -> Option<Finding> {
     let payments = payments(history);
     if !payments.is_empty() {

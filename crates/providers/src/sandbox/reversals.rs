@@ -1,4 +1,4 @@
-//! What happens at the simulator to a payment after it was taken: a payer disputes it, his bank takes it back, a refund comes
+//! What happens at the simulator to a payment after it was taken: a payer disputes it, their bank takes it back, a refund comes
 //! back. Each is an entry of the transaction log, with the id of its case.
 
 use regente_domain::charge::reversal::{Reversal, ReversalKind};

@@ -239,7 +239,7 @@ pub(super) fn finding(intent: &PaymentIntent, capture: Option<CaptureMode>) -> O
     }
 }
 
-/// What the check of a card says. Nobody can be asked to authenticate himself.
+/// What the check of a card says. Nobody can be asked to authenticate themselves.
 pub(super) fn checked(setup: &SetupIntent) -> Option<Finding> {
     let id = || Some(setup.id.clone());
     let refused = |decline: Decline| Some(Finding::Declined(Decline { transaction_id: id(), ..decline }));

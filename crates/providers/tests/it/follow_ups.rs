@@ -233,7 +233,7 @@ async fn what_is_divided_fits_and_names_sellers_who_are_known() {
             let answer = providers.call(call(key(number), Operation::Authorize(divided(rest)))).await;
             refused(answer, code, reason);
         }
-        // What a seller gives back is taken from him wherever he stands.
+        // What a seller gives back is taken from them wherever they stand.
         approved(providers.call(charge(key(3), APPROVED, Some("560"))).await);
         let back = |rest| FollowUp { division: division(rest), ..follow_up(key(3), 500) };
         let answer = providers.call(call(key(4), Operation::Void(back(401)))).await;

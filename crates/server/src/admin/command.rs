@@ -80,7 +80,7 @@ pub enum Command {
     CustomersErase {
         /// The account.
         client_id: ClientId,
-        /// The customer, or an alias of his.
+        /// The customer, or an alias of theirs.
         customer_id: CustomerId,
     },
     /// Check a registered provider.

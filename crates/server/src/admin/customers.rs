@@ -14,17 +14,17 @@ use crate::app::App;
 pub struct ErasedPerson {
     /// The customer's own id.
     pub customer_id: CustomerId,
-    /// Cards of his.
+    /// Cards of theirs.
     pub cards: usize,
-    /// Charges that held something about him.
+    /// Charges that held something about them.
     pub charges: usize,
-    /// Purchases that held something about him.
+    /// Purchases that held something about them.
     pub purchases: usize,
-    /// Sessions that held something about him.
+    /// Sessions that held something about them.
     pub sessions: usize,
-    /// Notifications of providers that told of him.
+    /// Notifications of providers that told of them.
     pub notifications: usize,
-    /// Kept answers to idempotency keys that named him.
+    /// Kept answers to idempotency keys that named them.
     pub answers: usize,
     /// Charges that began meanwhile; a job erases what they say when they have ended.
     pub charges_left: Vec<ChargeId>,

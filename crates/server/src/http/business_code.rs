@@ -61,7 +61,7 @@ pub const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
 /// A change of settings changes nothing.
 pub const NO_EFFECTIVE_FIELD: &str = "settings_no_effective_field";
 
-/// A buyer has not proved that he is a person, where the session asks for that.
+/// A buyer has not proved that they are a person, where the session asks for that.
 pub const CAPTCHA_REQUIRED: &str = "session_captcha_required";
 
 /// Every `businessCode`.

@@ -27,7 +27,7 @@ use super::{Answered, MonotonicClock};
 pub const BODY_BYTES_MAX: usize = 1024 * 1024;
 /// The paths that take files, whose bodies may be larger.
 const UPLOADS: [&str; 1] = ["/v1/sellers/documents"];
-/// The pages whose forms take files. They read a body for whoever has a link that we made, and tell him that it is too large.
+/// The pages whose forms take files. They read a body for whoever has a link that we made, and tell them that it is too large.
 const PAGES_WITH_UPLOADS: &str = "/registration-reviews/";
 /// The most bytes of a form around its files.
 const FORM_BYTES_MAX: usize = 64 * 1024;

@@ -161,7 +161,7 @@ pub struct Held {
 }
 
 impl Held {
-    /// Whether somebody else counts as much as reserved and kept. What was added he may have counted, if he has heard of both
+    /// Whether somebody else counts as much as reserved and kept. What was added they may have counted, if they have heard of both
     /// payments as one.
     pub fn is(&self, counted: (i64, i64)) -> bool {
         let is = |added: i64| counted == (self.reserved, self.kept - added);
@@ -200,7 +200,7 @@ impl Payment {
         if self.standing == Standing::Reserved { self.amount } else { 0 }
     }
 
-    /// Until when the payer has instructions, if he has any.
+    /// Until when the payer has instructions, if they have any.
     pub fn waits_until(&self) -> Option<Timestamp> {
         match self.standing {
             Standing::Waiting { until } => Some(until),

@@ -56,7 +56,7 @@ pub enum Fault {
     /// The connection is lost before the request arrives, or after it was carried out.
     LostBefore,
     LostAfter,
-    /// Somebody in between answers with a page of his own: instead of the provider, or instead of its answer.
+    /// Somebody in between answers with a page of their own: instead of the provider, or instead of its answer.
     PageBefore(u16),
     PageAfter(u16),
     /// There are too many requests: it was not looked at.

@@ -52,7 +52,7 @@ pub struct OfCapture {
 /// What happens seldom enough to be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seldom {
-    /// A payer pays another amount than he is asked for.
+    /// A payer pays another amount than they are asked for.
     OtherAmount,
     /// A payer pays twice.
     PaidTwice,

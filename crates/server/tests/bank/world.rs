@@ -43,7 +43,7 @@ impl Bank {
         inner.notices = notices;
     }
 
-    /// The payer of a charge pays: what is asked, or this. Whether he has instructions.
+    /// The payer of a charge pays: what is asked, or this. Whether they have instructions.
     pub fn pay(&self, object_id: &str, amount: Option<i64>) -> bool {
         let now = self.now();
         let is_asked = |payment: &Payment| payment.waits_until().is_some_and(|until| now < until);

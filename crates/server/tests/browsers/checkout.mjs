@@ -225,7 +225,7 @@ const stories = {
     await ana.payer();
     await ana.step("form");
     await page.click("#pay");
-    // The payer pays at the page of his wallet, and comes back.
+    // The payer pays at the page of their wallet, and comes back.
     await page.waitForURL(/sandbox\/payments/);
     await page.getByRole("button", { name: "Pay" }).click();
     await page.waitForURL(/\/pay\//);

@@ -119,7 +119,7 @@ export async function spying({ open, library, made, publicKey }) {
   const { tokenId, error } = await page.evaluate(() => library.tokenize());
   assert.ok(tokenId, JSON.stringify(error));
 
-  // Whoever comes later has the card sent to no account of his own, by no frame: neither by the one in which the number was typed,
+  // Whoever comes later has the card sent to no account of their own, by no frame: neither by the one in which the number was typed,
   // nor by another one in the same channel, nor the code alone.
   const before = asked.length;
   const stolen = await page.evaluate(async ({ url, key, id }) => {

@@ -1,4 +1,4 @@
-//! Erases what the charges of a person say of him. Amounts, states and ids stay.
+//! Erases what the charges of a person say of them. Amounts, states and ids stay.
 
 use regente_domain::charge::Charge;
 use regente_domain::id::{ChargeId, ClientId, CustomerId};

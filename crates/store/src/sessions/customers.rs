@@ -15,7 +15,7 @@ sql! {
             OR (COALESCE(max_payments, 1) <> 1 AND customers - :for_each_payment * paid < :many_max))";
 }
 
-/// Counts a customer in the batch that makes him, which is refused by [`RESERVE_SESSION_CUSTOMER`] where the session has as
+/// Counts a customer in the batch that makes them, which is refused by [`RESERVE_SESSION_CUSTOMER`] where the session has as
 /// many as it may.
 pub fn begin(batch: &mut Batch, session_id: SessionId) {
     let client_id = batch.client_id();

@@ -67,7 +67,7 @@ impl DeviceSignature {
         Some(Self { certificates: certificates.collect(), signer, signed_digest, made_at })
     }
 
-    /// When the signer says he signed, since the Unix epoch.
+    /// When the signer says it signed, since the Unix epoch.
     pub(super) fn made_at(&self) -> Duration {
         self.made_at
     }

@@ -20,13 +20,13 @@ pub struct Nupay {
     pub source: PayerSource,
     /// After how many minutes it is canceled when nobody pays, 1 to [`DELAY_TO_AUTO_CANCEL_MINUTES_MAX`].
     pub delay_to_auto_cancel: u32,
-    /// Where the payer reads his order.
+    /// Where the payer reads their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_url: Option<String>,
-    /// Where the payer goes when he has paid.
+    /// Where the payer goes when they have paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub return_url: Option<String>,
-    /// Where the payer goes when he has refused.
+    /// Where the payer goes when they have refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_url: Option<String>,
     /// Taxes in the amount, in minor units.
@@ -37,7 +37,7 @@ pub struct Nupay {
 /// Longest time in minutes that the payer of a Drip can have: 30 days.
 pub const MINUTES_TO_EXPIRE_MAX: u32 = 30 * 24 * 60;
 
-/// A payment by Drip, a Pix in installments. The browser of the payer identifies him, so it is sealed and not here.
+/// A payment by Drip, a Pix in installments. The browser of the payer identifies them, so it is sealed and not here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Drip {
@@ -52,10 +52,10 @@ pub struct Drip {
     /// `items`, as sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Box<Value>>,
-    /// Where the payer goes when he has paid.
+    /// Where the payer goes when they have paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub success_redirect_url: Option<String>,
-    /// Where the payer goes when he has refused.
+    /// Where the payer goes when they have refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel_redirect_url: Option<String>,
 }
@@ -64,7 +64,7 @@ pub struct Drip {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DripTerms {
-    /// Most installments that he may choose, 1 to [`super::INSTALLMENTS_MAX`].
+    /// Most installments that they may choose, 1 to [`super::INSTALLMENTS_MAX`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_installments: Option<u8>,
     /// Number of installments, 1 to [`super::INSTALLMENTS_MAX`].

@@ -104,7 +104,7 @@ fn recurrence(authorization: &Authorization) -> Result<Terms<'_>, Decline> {
     Ok(terms)
 }
 
-/// What the provider is to ask the cardholder, with what is known of him and where he returns.
+/// What the provider is to ask the cardholder, with what is known of them and where they return.
 fn asks_of_cardholder(proof: Option<&Proof>) -> Option<(Purpose, &ThreeDSecure, &str)> {
     match proof? {
         Proof::ToDo { purpose, data, return_url } => Some((*purpose, data, return_url)),

@@ -1,4 +1,4 @@
-//! The customer of an order, as far as the charge knows him.
+//! The customer of an order, as far as the charge knows them.
 
 use regente_domain::country::Country;
 

@@ -44,7 +44,7 @@ pub struct Challenge {
     pub amount: i64,
     /// ISO 4217 currency of `amount`.
     pub currency: String,
-    /// The merchant, as the cardholder knows him; absent where the payment provider asks.
+    /// The merchant, as the cardholder knows them; absent where the payment provider asks.
     pub merchant: Option<String>,
     /// Where the browser goes afterwards: always a page of this service.
     pub return_url: String,

@@ -36,9 +36,9 @@ pub enum AuthenticatedAt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TestCard {
-    /// The issuer asks the cardholder, and believes him.
+    /// The issuer asks the cardholder, and believes them.
     ChallengePasses,
-    /// The issuer asks the cardholder, and does not believe him.
+    /// The issuer asks the cardholder, and does not believe them.
     ChallengeFails,
     /// The issuer authenticates without asking.
     Frictionless,
@@ -54,7 +54,7 @@ pub enum TestCard {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// It is he who pays.
+    /// It is they who pay.
     Approve,
     /// It is not.
     Refuse,

@@ -77,7 +77,7 @@ pub enum Deed {
         /// The key of the authorization.
         authorization_key: Uuid,
     },
-    /// A payer pays what an authorization has given him instructions for.
+    /// A payer pays what an authorization has given them instructions for.
     Payment {
         /// The key of the authorization.
         authorization_key: Uuid,

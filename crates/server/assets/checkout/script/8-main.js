@@ -160,7 +160,7 @@ label();
 // The frames of the card fields cost a phone more than everything else here, so the page can be used before they come.
 if (hasCard) setTimeout(() => cardFields.mount());
 resume();
-// Who buys, where the shop has named him; until he is known nothing is paid.
+// Who buys, where the shop has named them; until they are known nothing is paid.
 const reading = readKnown().then(() => {
   showSaved();
   choose(tabs.find((tab) => tab.dataset.method === chosen()));
