@@ -70,7 +70,7 @@ impl Openings {
     }
 
     /// That batch is applied.
-    pub fn written(self) {
+    pub fn written(&self) {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }

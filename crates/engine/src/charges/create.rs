@@ -58,7 +58,7 @@ pub struct NewCharge {
     /// The tokens that the charge uses up.
     pub tokens: Vec<[u8; 32]>,
     /// The records of the card numbers that were opened for it.
-    pub openings: Option<Openings>,
+    pub openings: Openings,
     /// The sellers among whom the charge is divided.
     pub sellers: Vec<Seller>,
     /// The merchant and its providers.
@@ -114,9 +114,7 @@ pub async fn create(app: App, mut new: Box<NewCharge>, admission: Admission) -> 
             }
         }
     }
-    if let Some(openings) = new.openings.take() {
-        openings.written();
-    }
+    new.openings.written();
     // Boxed: data needed only before a call would enlarge every call in flight.
     let asking = Box::pin(ready(&app, new, setup, request, started)).await?;
     call_providers::drive(&app, asking).await.map(Created::Ran)
@@ -211,9 +209,7 @@ fn intent(
     if let Some(claim) = &new.claim {
         claim.answer_with(app, &mut batch, &new.charge);
     }
-    if let Some(openings) = &new.openings {
-        openings.record(&mut batch);
-    }
+    new.openings.record(&mut batch);
     for digest in &new.tokens {
         tokens::consume(&mut batch, *digest, now);
     }

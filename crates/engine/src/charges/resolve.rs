@@ -93,7 +93,7 @@ pub(super) async fn resolve(
         vendor,
         sellers,
         tokens,
-        openings: Some(openings),
+        openings,
         merchant,
         circuit_probes,
         claim,
