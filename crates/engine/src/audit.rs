@@ -23,14 +23,14 @@ pub fn record(
     action: &'static str,
     object_id: Uuid,
 ) {
-    record_of(app, batch, (&caller.actor(), request_id), action, object_id);
+    record_of(app, batch, (&caller.actor(), Some(request_id)), action, object_id);
 }
 
-/// As [`record`], of an author who may have no key.
+/// As [`record`], of an author who may have no key. Operators make no requests.
 pub fn record_of(
     app: &App,
     batch: &mut Batch,
-    (actor, request_id): (&Actor, &RequestId),
+    (actor, request_id): (&Actor, Option<&RequestId>),
     action: &'static str,
     object_id: Uuid,
 ) {
@@ -41,7 +41,7 @@ pub fn record_of(
         action,
         object_kind,
         object_id,
-        request_id: Some(request_id.as_str().to_owned()),
+        request_id: request_id.map(|id| id.as_str().to_owned()),
     };
     audit::record(batch, entry);
 }

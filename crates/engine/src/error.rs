@@ -77,6 +77,8 @@ pub enum Error {
         /// How long to wait before a retry.
         retry_after: Duration,
     },
+    /// The request is understood and breaks a rule of its record, which one sentence names.
+    RuleBroken(&'static str),
     /// A voucher cannot be voided in this way (`docs/interface/charges.md#refusals`).
     VoucherRefused {
         /// The reason.
@@ -158,6 +160,7 @@ impl Error {
             | Self::Conflict { .. }
             | Self::IdempotencyMismatch
             | Self::BusinessRule { .. }
+            | Self::RuleBroken(_)
             | Self::VoucherRefused { .. }
             | Self::SellersNotFound { .. }
             | Self::SellersUnable { .. }
@@ -217,6 +220,7 @@ impl fmt::Display for Error {
             Self::BusinessRule { business_code, .. } | Self::TooManyAtOnce { business_code, .. } => {
                 business_code
             }
+            Self::RuleBroken(rule) => rule,
             Self::VoucherRefused { .. } => "voucher refused",
             Self::SellersNotFound { .. } => "sellers are gone",
             Self::SellersUnable { .. } => "sellers may not take part",

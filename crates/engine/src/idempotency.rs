@@ -313,6 +313,17 @@ pub struct Planned {
     pub body: serde_json::Value,
 }
 
+impl Planned {
+    /// An effect whose answer shows the record.
+    ///
+    /// # Errors
+    /// [`Error::Internal`] when what is shown is no JSON.
+    pub fn showing(batch: Batch, status: u16, view: &impl Serialize) -> Result<Self, Error> {
+        let body = serde_json::to_value(view).map_err(Error::internal)?;
+        Ok(Self { batch, status, body })
+    }
+}
+
 /// How a request was answered.
 pub enum Committed {
     /// The effect was committed; this is its answer.

@@ -20,6 +20,7 @@ pub mod chance;
 pub mod charges;
 pub mod clock;
 pub mod customers;
+mod deletion;
 pub mod deliveries;
 pub mod disputes;
 pub mod document_links;

@@ -1,6 +1,7 @@
-//! Sellers: creates, changes and deletes them, with their files ([`documents`]). [`registration`] tells their providers, after the batch of the change or in a
-//! job; what a provider answers is written with the event of the status that follows.
+//! Sellers: creates, changes, deletes and lists them, with their files ([`documents`]). [`registration`] tells their providers,
+//! after the batch of the change or in a job; what a provider answers is written with the event of the status that follows.
 
+mod change;
 pub mod documents;
 mod record;
 pub mod registration;
@@ -9,27 +10,30 @@ pub mod reviews;
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
-use regente_domain::id::{ClientId, MerchantId, ProviderId, SellerId};
+use regente_domain::customer::normal_email;
+use regente_domain::id::{ClientId, MerchantId, ProviderId, SellerDocumentId, SellerId};
 use regente_domain::seller::data::{Marks, SellerData};
-use regente_domain::seller::document::SellerDocument;
-use regente_domain::seller::{Link, ReasonType, Seller, Switch};
+use regente_domain::seller::{Link, LinkStatus, Seller, Switch};
 use regente_domain::time::{Timestamp, later_of};
+use regente_store::customers::Slice;
 use regente_store::merchants::{self, MerchantWithProviders};
 use regente_store::providers::Provider;
-use regente_store::sellers::{self as rows, StoredSeller};
+use regente_store::sellers::{self as rows, SellerFilter, StoredSeller};
 use regente_store::{Batch, Commit, events, seller_documents};
 use serde_json::Value;
 use uuid::Uuid;
 
+pub use change::{Change, change, must_stay_with, switch_to};
 pub use record::Private;
 
 use crate::app::App;
-use crate::audit;
 use crate::caller::{Caller, RequestId};
+use crate::customers::check_digits;
 use crate::error::Error;
 use crate::events::seller::News;
-use crate::queue;
 use crate::queue::sellers::About;
+use crate::vault::Lookup;
+use crate::{audit, deletion, queue};
 
 /// How long a request waits for providers before their answers are waited for in the background.
 pub const REGISTERS_WITHIN: Duration = Duration::from_secs(10);
@@ -85,11 +89,25 @@ pub async fn find(app: &App, client_id: ClientId, id: SellerId) -> Result<Record
     Record::open(app, stored).await
 }
 
-/// The live merchant that a seller is to belong to.
-///
-/// # Errors
-/// [`Error::Impossible`] names the field.
-pub async fn merchant(
+/// A page of the sellers of an account, and how many there are; `email` is of the owner or of the company.
+pub async fn list(
+    app: &App,
+    client_id: ClientId,
+    (email, others): (Option<&str>, SellerFilter),
+    slice: Slice,
+) -> Result<(Vec<Record>, u64), Error> {
+    let keys = app.vault.client_keys(client_id).await?;
+    let email = email.map(|email| keys.lookup_key(Lookup::Email, &normal_email(email)));
+    let filter = SellerFilter { email, ..others };
+    let total = rows::count(&app.store, client_id, &filter).await?;
+    let mut found = Vec::new();
+    for stored in rows::page(&app.store, client_id, &filter, slice).await? {
+        found.push(Record::open(app, stored).await?);
+    }
+    Ok((found, total))
+}
+
+async fn merchant_of(
     app: &App,
     client_id: ClientId,
     merchant_id: MerchantId,
@@ -107,16 +125,51 @@ pub fn takes_sellers(app: &App, provider: &Provider) -> bool {
         && !provider.provider_type.capabilities().split.is_empty()
 }
 
-/// Adds a new seller to the batch, with its event and the jobs that register it.
+/// A seller that a client asks for.
+#[derive(Clone, Debug)]
+pub struct NewSeller {
+    /// The merchant that it is to belong to.
+    pub merchant_id: MerchantId,
+    /// What the client says of it; [`check`] has checked it.
+    pub data: SellerData,
+    /// Files that it is given.
+    pub document_ids: Vec<SellerDocumentId>,
+    /// Who waits for its registrations.
+    pub registers: Registers,
+}
+
+/// Checks what the fields of a seller alone do not tell.
+///
+/// # Errors
+/// [`Error::Invalid`] names a document with wrong check digits, [`Error::Impossible`] a plan, since there are none.
+pub async fn check(app: &App, client_id: ClientId, data: &SellerData) -> Result<(), Error> {
+    check_digits(app, client_id, &data.owner.document, "owner.document").await?;
+    if let Some(business) = &data.business {
+        check_digits(app, client_id, &business.document, "business.document").await?;
+    }
+    match data.plan_id {
+        Some(_) => Err(Error::Impossible {
+            message: "not found".into(),
+            details: vec!["planId was not found".to_owned()],
+        }),
+        None => Ok(()),
+    }
+}
+
+/// A new seller, and the batch that writes it, with its event and the jobs that register it.
+///
+/// # Errors
+/// [`Error::Impossible`] names a merchant or a file that is not there; [`Error::Conflict`] when another seller of the merchant
+/// has its document.
 pub async fn plan_creation(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
-    batch: &mut Batch,
-    merchant: &MerchantWithProviders,
-    (data, documents): (SellerData, &[SellerDocument]),
-    registers: Registers,
-) -> Result<Record, Error> {
-    let now = app.clock.of(caller.client_id);
+    new: &NewSeller,
+) -> Result<(Batch, Record), Error> {
+    let client_id = caller.client_id;
+    let merchant = merchant_of(app, client_id, new.merchant_id).await?;
+    let documents = documents::to_attach(app, client_id, &new.document_ids, None).await?;
+    let now = app.clock.of(client_id);
     let id: SellerId = app.chance.id(now);
     let created_at = id.created_at();
     let mut able: Vec<&Provider> =
@@ -128,114 +181,70 @@ pub async fn plan_creation(
         .collect();
     let seller = Seller {
         id,
-        client_id: caller.client_id,
-        merchant_id: merchant.merchant.id,
+        client_id,
+        merchant_id: new.merchant_id,
         switch: Switch::On,
         status_reason: None,
         reason_type: None,
-        bears: data.bears(),
+        bears: new.data.bears(),
         links,
         data_version: 1,
         version: 1,
         updated_at: created_at,
     };
-    let marks = Marks::default().of(None, &data, created_at, || new_uuid(app, now));
-    let record = Record { seller, private: Private { data, marks } };
+    let marks = Marks::default().of(None, &new.data, created_at, || new_uuid(app, now));
+    let record = Record { seller, private: Private { data: new.data.clone(), marks } };
     let stored = record.private.stored(app, record.seller.clone()).await?;
     must_be_only(app, &stored).await?;
-    rows::insert(batch, &stored)?;
-    documents::attach(app, batch, &record.seller, documents);
-    audit::record(app, batch, caller, request_id, "seller.created", id.uuid());
-    announce(app, batch, &record.seller, None, &caller.actor())?;
-    enqueue(app, batch, &record.seller, registers.job_at(now));
+    let mut batch = Batch::new(client_id);
+    rows::insert(&mut batch, &stored)?;
+    documents::attach(app, &mut batch, &record.seller, &documents);
+    audit::record(app, &mut batch, caller, request_id, "seller.created", id.uuid());
+    announce(app, &mut batch, &record.seller, None, &caller.actor())?;
+    enqueue(app, &mut batch, &record.seller, new.registers.job_at(now));
+    Ok((batch, record))
+}
+
+/// A new seller once its providers were asked. Its registrations are shown as pending: what its providers have decided is an
+/// event, and what the next read shows.
+pub async fn registered(app: &App, client_id: ClientId, id: SellerId) -> Result<Record, Error> {
+    let mut record = settled(app, client_id, id).await?;
+    for link in &mut record.seller.links {
+        link.status = LinkStatus::Pending;
+    }
     Ok(record)
 }
 
-/// A change of a seller that a client asks for. What is absent stays.
-#[derive(Clone, Debug, Default)]
-pub struct Change {
-    /// Switched on or off by hand.
-    pub switch: Option<Switch>,
-    /// The reason for the status.
-    pub status_reason: Option<Option<String>>,
-    /// The kind of that reason.
-    pub reason_type: Option<Option<ReasonType>>,
-    /// All its data, after the change.
-    pub data: Option<SellerData>,
-    /// Files that it is given.
-    pub documents: Vec<SellerDocument>,
+/// A seller after its providers were asked.
+async fn settled(app: &App, client_id: ClientId, id: SellerId) -> Result<Record, Error> {
+    let record = find(app, client_id, id).await?;
+    registration::now(app, &record.seller).await;
+    find(app, client_id, id).await
 }
 
-/// The seller after a change, at the next version; `None` when nothing changes.
-fn changed(app: &App, before: &Record, change: &Change) -> Option<Record> {
-    let now = later_of(app.clock.of(before.seller.client_id), before.seller.updated_at);
-    let mut after = before.clone();
-    if let Some(switch) = change.switch {
-        after.seller.switch = switch;
-    }
-    if let Some(reason) = &change.status_reason {
-        after.seller.status_reason.clone_from(reason);
-    }
-    if let Some(kind) = change.reason_type {
-        after.seller.reason_type = kind;
-    }
-    if let Some(data) = change.data.as_ref().filter(|data| **data != before.private.data) {
-        after.take(data.clone(), now, || new_uuid(app, now));
-    }
-    if after == *before && change.documents.is_empty() {
-        return None;
-    }
-    after.seller.version += 1;
-    after.seller.updated_at = now;
-    Some(after)
-}
-
-/// Changes a seller, and tells its providers of new data.
+/// Deletes a seller of this merchant, and erases its data and files.
 ///
 /// # Errors
-/// [`Error::Conflict`] when another seller of the merchant has its document.
-pub async fn change(
-    app: &App,
-    (caller, request_id): (&Caller, &RequestId),
-    before: &Record,
-    change: &Change,
-    registers: Registers,
-) -> Result<Option<Record>, Error> {
-    let Some(after) = changed(app, before, change) else { return Ok(Some(before.clone())) };
-    let (seller, now) = (&after.seller, app.clock.of(caller.client_id));
-    let mut batch = Batch::new(caller.client_id);
-    let stored = after.private.stored(app, seller.clone()).await?;
-    must_be_only(app, &stored).await?;
-    rows::update(&mut batch, &stored)?;
-    documents::attach(app, &mut batch, seller, &change.documents);
-    audit::record(app, &mut batch, caller, request_id, "seller.updated", seller.id.uuid());
-    if seller.status() != before.seller.status() {
-        announce(app, &mut batch, seller, None, &caller.actor())?;
-    }
-    if seller.data_version != before.seller.data_version || !change.documents.is_empty() {
-        enqueue(app, &mut batch, seller, registers.job_at(now));
-    }
-    let _admission = app.store.admit(caller.client_id)?;
-    Ok(match app.store.apply(batch).await? {
-        Commit::Applied => Some(after),
-        // Another change came first, or the commit is unknown: the stored seller tells.
-        Commit::Refused(_) | Commit::Unknown => None,
-    })
-}
-
-/// Deletes a seller and erases its data and files; whether that is known to be done.
+/// [`Error::NotFound`].
 pub async fn delete(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
-    seller: &Seller,
-) -> Result<Commit, Error> {
-    let mut batch = Batch::new(caller.client_id);
-    rows::delete(&mut batch, seller, later_of(app.clock.of(caller.client_id), seller.updated_at))?;
-    seller_documents::delete_of(&mut batch, seller.id);
-    reviews::cancel_all(app, &mut batch, seller, &caller.actor()).await?;
-    audit::record(app, &mut batch, caller, request_id, "seller.deleted", seller.id.uuid());
-    let _admission = app.store.admit(caller.client_id)?;
-    Ok(app.store.apply(batch).await?)
+    merchant_id: MerchantId,
+    id: SellerId,
+) -> Result<(), Error> {
+    let client_id = caller.client_id;
+    deletion::delete(|| async {
+        let found = rows::find(&app.store, client_id, id).await?.map(|stored| stored.seller);
+        let seller = found.filter(|seller| seller.merchant_id == merchant_id).ok_or(Error::NotFound)?;
+        let mut batch = Batch::new(client_id);
+        rows::delete(&mut batch, &seller, later_of(app.clock.of(client_id), seller.updated_at))?;
+        seller_documents::delete_of(&mut batch, seller.id);
+        reviews::cancel_all(app, &mut batch, &seller, &caller.actor()).await?;
+        audit::record(app, &mut batch, caller, request_id, "seller.deleted", seller.id.uuid());
+        let _admission = app.store.admit(client_id)?;
+        Ok(app.store.apply(batch).await?)
+    })
+    .await
 }
 
 /// A merchant has one seller for each document: one receiver for each account at its providers.

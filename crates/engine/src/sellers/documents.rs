@@ -1,20 +1,21 @@
 //! Files that show who sellers are: uploads them, gives them to a seller, offers them to its providers, and deletes them at
 //! their end (`docs/interface/seller-documents.md`).
 
-use regente_domain::id::{ClientId, ProviderId, SellerDocumentId};
+use regente_domain::id::{ClientId, ProviderId, SellerDocumentId, SellerId};
 use regente_domain::seller::Seller;
-use regente_domain::seller::document::{DocumentKind, DocumentStage, FileFormat, SellerDocument, Takes};
+use regente_domain::seller::document::{
+    DocumentKind, DocumentStatus, FileFormat, DocumentStage, SellerDocument, Takes,
+};
 use regente_domain::time::Timestamp;
 use regente_providers::seller::SellerFile;
 use regente_store::seller_documents as rows;
 use regente_store::{Batch, Commit};
 
 use crate::app::App;
-use crate::audit;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
-use crate::queue;
 use crate::vault::{Binding, Purpose};
+use crate::{audit, deletion, queue};
 
 /// The most files of one seller.
 pub const OF_SELLER_MAX: usize = 20;
@@ -30,21 +31,21 @@ pub struct Upload<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Adds a file to the batch, with the job that ends it.
+/// A new file, and the batch that writes it, with the job that ends it.
 pub fn plan_upload(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
-    batch: &mut Batch,
     upload: Upload<'_>,
-) -> SellerDocument {
-    let document = add(app, batch, upload, DocumentStage::Uploaded);
-    audit::record(app, batch, caller, request_id, "seller_document.uploaded", document.id.uuid());
-    document
+) -> (Batch, SellerDocument) {
+    let mut batch = Batch::new(caller.client_id);
+    let document = add(app, &mut batch, upload, DocumentStage::Uploaded);
+    audit::record(app, &mut batch, caller, request_id, "seller_document.uploaded", document.id.uuid());
+    (batch, document)
 }
 
 /// Adds a file to the batch that a seller brings itself: it is the seller's at once.
-pub fn keep(app: &App, batch: &mut Batch, seller: &Seller, upload: Upload<'_>) -> SellerDocument {
-    add(app, batch, upload, DocumentStage::Attached(seller.id))
+pub(super) fn keep(app: &App, batch: &mut Batch, seller_id: SellerId, upload: Upload<'_>) -> SellerDocument {
+    add(app, batch, upload, DocumentStage::Attached(seller_id))
 }
 
 fn add(app: &App, batch: &mut Batch, upload: Upload<'_>, place: DocumentStage) -> SellerDocument {
@@ -76,17 +77,30 @@ pub async fn find(app: &App, client_id: ClientId, id: SellerDocumentId) -> Resul
     found.filter(|document| !document.is_over(now)).ok_or(Error::NotFound)
 }
 
-/// Deletes a file that waits for its seller; whether that is known to be done.
+/// Deletes a file that waits for its seller.
+///
+/// # Errors
+/// [`Error::NotFound`]; [`Error::RuleBroken`] when a seller has it.
 pub async fn delete(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
-    document: &SellerDocument,
-) -> Result<Commit, Error> {
-    let mut batch = Batch::new(caller.client_id);
-    rows::delete(&mut batch, document);
-    audit::record(app, &mut batch, caller, request_id, "seller_document.deleted", document.id.uuid());
-    let _admission = app.store.admit(caller.client_id)?;
-    Ok(app.store.apply(batch).await?)
+    id: SellerDocumentId,
+) -> Result<(), Error> {
+    deletion::delete(|| async {
+        let document = find(app, caller.client_id, id).await?;
+        match document.status() {
+            DocumentStatus::Uploaded => {}
+            DocumentStatus::Attached | DocumentStatus::Sent => {
+                return Err(Error::RuleBroken("document already attached to a seller"));
+            }
+        }
+        let mut batch = Batch::new(caller.client_id);
+        rows::delete(&mut batch, &document);
+        audit::record(app, &mut batch, caller, request_id, "seller_document.deleted", id.uuid());
+        let _admission = app.store.admit(caller.client_id)?;
+        Ok(app.store.apply(batch).await?)
+    })
+    .await
 }
 
 /// The files that a seller is to be given, without those that it has. `seller` is absent for a new one.

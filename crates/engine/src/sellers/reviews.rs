@@ -1,14 +1,17 @@
-//! Reviews of registrations: opens them, takes answers, passes these on to the provider, and blocks a seller that does not
+//! Reviews of registrations: opens them, takes [`answers`], passes these on to the provider, and blocks a seller that does not
 //! answer in time (`docs/interface/registration-reviews.md`).
+
+pub mod answers;
 
 use std::time::Duration;
 
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, ProviderId, RegistrationReviewId, SellerId};
+use regente_domain::problems::Problems;
+use regente_domain::provider_type::ProviderType;
 use regente_domain::seller::Seller;
 use regente_domain::seller::data::SellerData;
-use regente_domain::seller::document::{DocumentStage, SellerDocument};
-use regente_domain::seller::review::fields::{KnownField, applied};
+use regente_domain::seller::review::fields::Field;
 use regente_domain::seller::review::{Change, Demand, Review, ReviewStatus, Verdict};
 use regente_domain::time::{Timestamp, later_of};
 use regente_domain::webhook::EventName;
@@ -17,20 +20,16 @@ use regente_store::providers::{self, Provider};
 use regente_store::registration_reviews::{self as rows, AnswerChange};
 use regente_store::{Batch, Commit, events, sellers};
 use serde_json::{Map, Value};
-use zeroize::Zeroizing;
 
 use super::registration::Offered;
-use super::{Private, Record, documents, registration};
+use super::{Record, documents, registration};
 use crate::app::App;
-use crate::audit;
-use crate::caller::RequestId;
-use crate::customers::check_digits;
+use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use crate::events::registration_review::news;
-use crate::queue;
 use crate::queue::sellers::About;
-use crate::races;
 use crate::vault::{Binding, Purpose};
+use crate::{audit, queue, races};
 
 /// The author of what time and providers decide.
 const REVIEW: Actor = Actor::Job("registration_review");
@@ -54,10 +53,7 @@ pub async fn find(
 }
 
 /// Adds a review to the batch, with its event and its job.
-///
-/// # Errors
-/// [`Error::Internal`] when it cannot be written.
-pub fn plan_opening(
+fn open(
     app: &App,
     batch: &mut Batch,
     seller: &Seller,
@@ -71,6 +67,33 @@ pub fn plan_opening(
     rows::insert(batch, &change.0, app.vault.sealer().key_id())?;
     after(app, batch, &change, seller, &REVIEW)?;
     Ok(Some(change.0))
+}
+
+/// A review that a tester opens by hand, as a provider does, and the batch that writes it. `read` says which fields the seller
+/// is asked for, and until when.
+///
+/// # Errors
+/// [`Error::NotFound`]; [`Error::Impossible`] when the seller is not at the simulator; or what `read` says.
+pub async fn plan_opening(
+    app: &App,
+    (caller, request_id): (&Caller, &RequestId),
+    seller_id: SellerId,
+    read: impl FnOnce(&SellerData, Timestamp) -> Result<(Vec<Field>, Timestamp), Problems>,
+) -> Result<(Batch, Review), Error> {
+    let (client_id, now) = (caller.client_id, app.clock.of(caller.client_id));
+    let Record { seller, private } = super::find(app, client_id, seller_id).await?;
+    let (fields, deadline_at) = read(&private.data, now)?;
+    let simulator = seller.links.iter().find(|link| link.provider_type == ProviderType::Sandbox);
+    let Some(simulator) = simulator else {
+        return Err(Error::impossible("the seller is not registered at the simulator"));
+    };
+    let key = app.chance.id::<()>(now).uuid();
+    let demand = Demand { key, reason: Some("periodic_update".to_owned()), fields, deadline_at };
+    let mut batch = Batch::new(client_id);
+    let review = open(app, &mut batch, &seller, simulator.provider_id, demand)?;
+    let review = review.ok_or_else(|| Error::internal("a link that is gone"))?;
+    audit::record(app, &mut batch, caller, request_id, "registration_review.opened", review.id.uuid());
+    Ok((batch, review))
 }
 
 /// Opens what a provider asks for, once for each of its demands. What the seller could never answer is not opened: it would
@@ -96,7 +119,7 @@ pub(super) async fn open_demanded(
         }
     };
     let mut batch = Batch::new(seller.client_id);
-    plan_opening(app, &mut batch, seller, provider_id, demand)?;
+    open(app, &mut batch, seller, provider_id, demand)?;
     let _admission = app.store.admit_waiting().await?;
     match app.store.apply(batch).await? {
         // Refused, it was opened meanwhile; unknown, the next look opens it.
@@ -169,106 +192,6 @@ fn announce(
     };
     events::announce(batch, event);
     Ok(())
-}
-
-/// What a seller answers.
-#[derive(Clone, Debug)]
-pub struct Given {
-    /// The values, by the names of the fields; they have been checked.
-    pub data: Map<String, Value>,
-    /// When they were collected.
-    pub collected_at: Timestamp,
-    /// Of the files that it names, those that the batch brings.
-    pub brought: Vec<SellerDocument>,
-}
-
-/// Adds an answer to the batch, with its entry in the audit trail. The files that it names become the seller's.
-///
-/// # Errors
-/// [`Error::Conflict`] when the review takes none or another seller has the document, [`Error::Impossible`] names a file that
-/// cannot be used or a value that does not fit the seller, [`Error::Invalid`] a document with wrong check digits.
-pub async fn plan_answer(
-    app: &App,
-    batch: &mut Batch,
-    review: &Review,
-    given: &Given,
-    (actor, request_id): (&Actor, &RequestId),
-) -> Result<Review, Error> {
-    let client_id = review.client_id;
-    let now = later_of(app.clock.of(client_id), review.updated_at);
-    let change = review.submitted(given.collected_at, now).ok_or_else(wrong_state)?;
-    let record = super::find(app, client_id, review.seller_id).await?;
-    let Some(data) = applied(&record.private.data, &given.data) else {
-        return Err(refused("data does not fit the seller".to_owned()));
-    };
-    check_documents(app, &record, &data).await?;
-    let files = files_of(app, &record.seller, given).await?;
-    documents::attach(app, batch, &record.seller, &files);
-    let bytes = serde_json::to_vec(&given.data).map(Zeroizing::new).map_err(Error::internal)?;
-    let sealed = app.vault.seal(binding(review), &bytes);
-    rows::advance(batch, &change.0, AnswerChange::Given(sealed))?;
-    after(app, batch, &change, &record.seller, actor)?;
-    audit::record_of(app, batch, (actor, request_id), "registration_review.answered", review.id.uuid());
-    Ok(change.0)
-}
-
-/// Checks documents that an answer changes, as a change of the seller does.
-async fn check_documents(app: &App, record: &Record, after: &SellerData) -> Result<(), Error> {
-    let (client_id, before) = (record.seller.client_id, &record.private.data);
-    if after.owner.document != before.owner.document {
-        check_digits(app, client_id, &after.owner.document, "data.owner.document").await?;
-    }
-    if let (Some(before), Some(after)) = (&before.business, &after.business)
-        && after.document != before.document
-    {
-        check_digits(app, client_id, &after.document, "data.business.document").await?;
-    }
-    if after.document() == before.document() {
-        return Ok(());
-    }
-    let private = Private { data: after.clone(), marks: record.private.marks.clone() };
-    super::must_be_only(app, &private.stored(app, record.seller.clone()).await?).await
-}
-
-/// Refuses a review that takes no answer, as it stands.
-///
-/// # Errors
-/// [`Error::Conflict`].
-pub fn must_take_an_answer(review: &Review) -> Result<(), Error> {
-    if review.takes_an_answer() { Ok(()) } else { Err(wrong_state()) }
-}
-
-fn wrong_state() -> Error {
-    Error::conflict(vec!["registration_review_invalid_state".to_owned()])
-}
-
-fn refused(detail: String) -> Error {
-    Error::Impossible { message: "the answer does not fit".into(), details: vec![detail] }
-}
-
-/// The uploaded files that an answer names, of the kinds that are asked for.
-async fn files_of(app: &App, seller: &Seller, given: &Given) -> Result<Vec<SellerDocument>, Error> {
-    let mut files = Vec::new();
-    for (name, value) in &given.data {
-        let Some(kind) = KnownField::parse(name).and_then(KnownField::document_kind) else { continue };
-        let Some(id) = value.as_str().and_then(|id| id.parse().ok()) else { continue };
-        if given.brought.iter().any(|file| file.id == id) {
-            continue;
-        }
-        let found = documents::find(app, seller.client_id, id).await;
-        match found {
-            Ok(document) if document.kind == kind && document.place == DocumentStage::Uploaded => {
-                files.push(document)
-            }
-            Ok(_) | Err(Error::NotFound) => return Err(refused(format!("data.{name} was not found"))),
-            Err(error) => return Err(error),
-        }
-    }
-    let more = files.len() + given.brought.len();
-    if more > 0 {
-        documents::must_have_room(app, seller, more, "data").await?;
-    }
-    Ok(files)
 }
 
 /// Does what is due of a review; answers when to look again, if ever.
@@ -389,7 +312,7 @@ async fn apply(
         ReviewStatus::Open | ReviewStatus::Submitted | ReviewStatus::Rejected => {}
     }
     match review.status {
-        ReviewStatus::Approved => take_answer(app, review, &mut record, values, now).await?,
+        ReviewStatus::Approved => answers::take(app, review, &mut record, values, now).await?,
         ReviewStatus::Open
         | ReviewStatus::Submitted
         | ReviewStatus::Rejected
@@ -414,32 +337,6 @@ async fn apply(
     after(app, &mut batch, change, &record.seller, &REVIEW)?;
     let _admission = app.store.admit_waiting().await?;
     Ok(app.store.apply(batch).await?)
-}
-
-/// Gives a seller what it has answered.
-async fn take_answer(
-    app: &App,
-    review: &Review,
-    record: &mut Record,
-    values: &Map<String, Value>,
-    now: Timestamp,
-) -> Result<(), Error> {
-    let is_possible = match applied(&record.private.data, values) {
-        Some(data) => match check_documents(app, record, &data).await {
-            Ok(()) => {
-                record.take(data, now, || super::new_uuid(app, now));
-                true
-            }
-            Err(Error::Conflict { .. } | Error::Invalid(_)) => false,
-            Err(error) => return Err(error),
-        },
-        None => false,
-    };
-    if !is_possible {
-        // It fitted when it was given.
-        tracing::warn!(review = %review.id, "the seller has changed: the answer does not fit any more");
-    }
-    Ok(())
 }
 
 /// Whether another review holds the seller blocked at the provider.

@@ -145,6 +145,7 @@ const ENGINE: &[&str] = &[
     "spans",
     "caller",
     "error",
+    "deletion",
     "cache",
     "vault",
     "outbound",

@@ -10,16 +10,11 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Extension, Router};
-use regente_domain::actor::Actor;
-use regente_domain::seller::Seller;
-use regente_domain::seller::review::Review;
 use regente_engine::caller::RequestId;
-use regente_engine::error::Error;
 use regente_engine::review_links::{self, PAGES};
-use regente_engine::sellers::reviews::{self as flow, Given};
-use regente_engine::{races, sellers};
-use regente_store::{Batch, Commit};
-use serde_json::{Map, Value};
+use regente_engine::sellers;
+use regente_engine::sellers::reviews::answers::{self, Sent, Taken};
+use serde_json::Map;
 
 use self::form::{Answer, Fault};
 use super::buyer_page::Language;
@@ -28,9 +23,6 @@ use super::sellers::reviews::judge;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::rates::RateKey;
-
-/// The author of an answer at the page: nobody with a key.
-const SELLER: Actor = Actor::Job("registration_review_page");
 
 /// The route that browsers of sellers come to, without credentials. No program calls it, so that the document does not
 /// describe it.
@@ -92,42 +84,14 @@ async fn answer(
     if !faults.is_empty() {
         return Ok(wrong(&faults));
     }
-    taken(&app, (language, &request_id), &link, review, (&seller.seller, &sent, data)).await
-}
-
-async fn taken(
-    app: &App,
-    (language, request_id): (Language, &RequestId),
-    link: &str,
-    mut review: Review,
-    (seller, sent, mut data): (&Seller, &Answer, Map<String, Value>),
-) -> Result<Response, ApiError> {
-    for _ in races::tries() {
-        let wrong =
-            |faults: &[Fault]| html::asking(language, &review, faults).answer(StatusCode::BAD_REQUEST);
-        // Files come with the answer or not at all.
-        let mut batch = Batch::new(review.client_id);
-        let brought = sent.keep_files(app, &mut batch, seller, &mut data);
-        let given = Given { data: data.clone(), collected_at: app.clock.of(review.client_id), brought };
-        match flow::plan_answer(app, &mut batch, &review, &given, (&SELLER, request_id)).await {
-            Ok(_) => {}
-            Err(Error::Conflict { .. }) if !review.takes_an_answer() => {
-                return Ok(html::closed(language, &review).answer(StatusCode::GONE));
-            }
-            Err(Error::Invalid(problems)) => return Ok(wrong(&form::faults_of(&review, &problems))),
-            Err(Error::Conflict { .. } | Error::Impossible { .. }) => return Ok(wrong(&[Fault::Whole])),
-            Err(error) => return Err(error.into()),
+    let sent = Sent { data, files: sent.files() };
+    Ok(match answers::answer_at_page(&app, &request_id, (&link, review), &sent).await? {
+        Taken::Yes => html::thanks(language).answer(StatusCode::OK),
+        Taken::Closed(review) => html::closed(language, &review).answer(StatusCode::GONE),
+        Taken::Unfit(review, problems) => {
+            let faults = form::faults_of(&review, &problems);
+            html::asking(language, &review, &faults).answer(StatusCode::BAD_REQUEST)
         }
-        let _admission = app.store.admit(review.client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(html::thanks(language).answer(StatusCode::OK)),
-            // Another change came first, or the commit is unknown: the stored review tells.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-        match review_links::open(app, link).await? {
-            Some(found) => review = found,
-            None => return Ok(html::unknown(language).answer(StatusCode::NOT_FOUND)),
-        }
-    }
-    Err(Error::busy().into())
+        Taken::NoReview => html::unknown(language).answer(StatusCode::NOT_FOUND),
+    })
 }

@@ -10,28 +10,21 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use regente_domain::customer::normal_email;
 use regente_domain::id::{MerchantId, SellerId};
+use regente_domain::seller::SellerStatus;
 use regente_domain::seller::data::SellerData;
-use regente_domain::seller::{LinkStatus, SellerStatus};
 use regente_domain::text::{chars_max, is_email};
 use regente_engine::app::Answer;
 use regente_engine::caller::{Caller, RequestId};
-use regente_engine::customers::check_digits;
 use regente_engine::error::Error;
 use regente_engine::events::seller::{Providers, view};
 use regente_engine::idempotency::Planned;
-use regente_engine::races;
-use regente_engine::sellers::documents::to_attach;
-use regente_engine::sellers::{self as flow, Change, Record, Registers, registration};
-use regente_engine::vault::Lookup;
-use regente_store::Batch;
+use regente_engine::sellers::{self, Change, Record, Registers};
 use regente_store::customers::{Order, Slice};
-use regente_store::sellers::{self as rows, SellerFilter};
+use regente_store::sellers::SellerFilter;
 use serde_json::Value;
 use utoipa::IntoParams;
 
-use super::deletion;
 use super::fields::Body;
 use super::idempotency::commit_once_then;
 use super::page::{Page, PageRequest};
@@ -40,7 +33,7 @@ use super::query::{Parameters, Query, SortOrder};
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use request::{AskedChange, merged, read_change, read_data, read_new};
+use request::{Asked, AskedChange, merged, read_change, read_data, read_new};
 pub use schema::SellerNewsSchema;
 use schema::{DeleteSellerBody, ListedSellerSchema, NewSellerBody, SellerChangesBody, SellerSchema};
 
@@ -69,21 +62,15 @@ pub async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let (asked, data) = body.read(read_new)?;
-    check(&app, &caller, &data).await?;
-    let merchant_id = asked.merchant_id.ok_or_else(|| Error::internal("a new seller without a merchant"))?;
-    let registers = asked.registers;
+    let new = body.read(read_new)?;
+    must_have_bank(&new.data)?;
+    sellers::check(&app, caller.client_id, &new.data).await?;
     let plan = || async {
-        let merchant = flow::merchant(&app, caller.client_id, merchant_id).await?;
-        let documents = to_attach(&app, caller.client_id, &asked.document_ids, None).await?;
-        let mut batch = Batch::new(caller.client_id);
-        let by = (&caller, &request_id);
-        let given = (data.clone(), documents.as_slice());
-        let record = flow::plan_creation(&app, by, &mut batch, &merchant, given, registers).await?;
+        let (batch, record) = sellers::plan_creation(&app, (&caller, &request_id), &new).await?;
         Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body: view_of(&record) })
     };
     let then = |planned: Answer| async {
-        match registers {
+        match new.registers {
             Registers::InBackground => Ok(planned),
             Registers::Now => registered(&app, &caller, planned).await,
         }
@@ -91,17 +78,13 @@ pub async fn create(
     commit_once_then(&app, &caller, &headers, "POST /v1/sellers", &body, plan, then).await
 }
 
-/// The answer with the registrations of the seller. It shows the seller as `pending`: what its providers have decided is an
-/// event, and what the next read shows.
+/// The answer with the registrations of the seller.
 async fn registered(app: &App, caller: &Caller, planned: Answer) -> Result<Answer, Error> {
     let created: Value = serde_json::from_slice(&planned.bytes).map_err(Error::internal)?;
     let id = created["id"].as_str().and_then(|id| id.parse::<SellerId>().ok());
     let Some(id) = id else { return Ok(planned) };
-    match settled(app, caller, id).await {
-        Ok(mut record) => {
-            for link in &mut record.seller.links {
-                link.status = LinkStatus::Pending;
-            }
+    match sellers::registered(app, caller.client_id, id).await {
+        Ok(record) => {
             let bytes = serde_json::to_vec(&view_of(&record)).map_err(Error::internal)?;
             Ok(Answer { bytes, ..planned })
         }
@@ -110,36 +93,16 @@ async fn registered(app: &App, caller: &Caller, planned: Answer) -> Result<Answe
     }
 }
 
-/// A seller after its providers were asked.
-async fn settled(app: &App, caller: &Caller, id: SellerId) -> Result<Record, Error> {
-    let record = flow::find(app, caller.client_id, id).await?;
-    registration::now(app, &record.seller).await;
-    flow::find(app, caller.client_id, id).await
-}
-
-fn view_of(record: &Record) -> Value {
-    let Record { seller, private } = record;
+fn view_of(Record { seller, private }: &Record) -> Value {
     view(seller, Some((&private.data, &private.marks)), Providers::First)
 }
 
-/// Checks what the fields alone do not tell.
-async fn check(app: &App, caller: &Caller, data: &SellerData) -> Result<(), ApiError> {
+fn must_have_bank(data: &SellerData) -> Result<(), ApiError> {
     let account = &data.bank_account;
-    if account.bank.is_none() && account.ispb.is_none() {
-        return Err(ApiError::BankIdentifierRequired);
+    match (account.bank.as_ref(), account.ispb.as_ref()) {
+        (None, None) => Err(ApiError::BankIdentifierRequired),
+        (Some(_), _) | (None, Some(_)) => Ok(()),
     }
-    check_digits(app, caller.client_id, &data.owner.document, "owner.document").await?;
-    if let Some(business) = &data.business {
-        check_digits(app, caller.client_id, &business.document, "business.document").await?;
-    }
-    if data.plan_id.is_some() {
-        return Err(unknown("planId").into());
-    }
-    Ok(())
-}
-
-fn unknown(path: &str) -> Error {
-    Error::Impossible { message: "not found".into(), details: vec![format!("{path} was not found")] }
 }
 
 /// What a list of sellers is filtered by.
@@ -223,21 +186,16 @@ pub async fn list(
     query: Query,
 ) -> Result<Response, ApiError> {
     let Filter { page, sort, email, others } = query.read(Filter::read)?;
-    let keys = app.vault.client_keys(caller.client_id).await?;
-    let email = email.map(|email| keys.lookup_key(Lookup::Email, &normal_email(&email)));
-    let filter = SellerFilter { email, ..others };
     let order = match sort {
         SortOrder::Ascending => Order::OldestFirst,
         SortOrder::Descending => Order::NewestFirst,
     };
     let slice = Slice { order, limit: i64::from(page.limit), offset: page.offset() };
-    let total = rows::count(&app.store, caller.client_id, &filter).await?;
-    let mut items = Vec::new();
-    for stored in rows::page(&app.store, caller.client_id, &filter, slice).await? {
-        let Record { seller, private } = Record::open(&app, stored).await?;
-        items.push(view(&seller, Some((&private.data, &private.marks)), Providers::All));
-    }
-    Ok(Json(Page::new(page, items, total)).into_response())
+    let (found, total) = sellers::list(&app, caller.client_id, (email.as_deref(), others), slice).await?;
+    let shown = |Record { seller, private }: &Record| {
+        view(seller, Some((&private.data, &private.marks)), Providers::All)
+    };
+    Ok(Json(Page::new(page, found.iter().map(shown).collect(), total)).into_response())
 }
 
 /// Reads a seller.
@@ -255,7 +213,7 @@ pub async fn read(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let record = flow::find(&app, caller.client_id, path_id(&id)?).await?;
+    let record = sellers::find(&app, caller.client_id, path_id(&id)?).await?;
     Ok(Json(view_of(&record)).into_response())
 }
 
@@ -280,51 +238,24 @@ pub async fn update(
     Path(id): Path<String>,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let id: SellerId = path_id(&id)?;
-    for _ in races::tries() {
-        let before = flow::find(&app, caller.client_id, id).await?;
-        let change = body.read(read_change)?;
-        must_be_possible(&before, &change)?;
-        let stored = serde_json::to_value(&before.private.data).map_err(Error::internal)?;
-        let stored = stored.as_object().cloned().unwrap_or_default();
-        let data = Body::of(merged(stored, body.members()))?.read(read_data)?;
-        check(&app, &caller, &data).await?;
-        let registers = change.asked.registers;
-        let ids = &change.asked.document_ids;
-        let documents = to_attach(&app, caller.client_id, ids, Some(&before.seller)).await?;
-        let change = Change {
-            switch: change.switch,
-            status_reason: change.status_reason,
-            reason_type: change.reason_type,
-            data: Some(data),
-            documents,
-        };
-        let by = (&caller, &request_id);
-        let Some(after) = flow::change(&app, by, &before, &change, registers).await? else { continue };
-        let is_told = after.seller.data_version == before.seller.data_version && change.documents.is_empty();
-        let record = match registers {
-            Registers::Now if !is_told => settled(&app, &caller, id).await.unwrap_or(after),
-            Registers::Now | Registers::InBackground => after,
-        };
-        return Ok(Json(view_of(&record)).into_response());
-    }
-    Err(Error::busy().into())
+    let change = |before: &Record| asked_of(before, &body);
+    let record = sellers::change(&app, (&caller, &request_id), path_id(&id)?, change).await?;
+    Ok(Json(view_of(&record)).into_response())
 }
 
-fn must_be_possible(before: &Record, change: &AskedChange) -> Result<(), Error> {
-    if change.asked.merchant_id.is_some_and(|merchant_id| merchant_id != before.seller.merchant_id) {
-        return Err(Error::Impossible {
-            message: "a seller stays with its merchant".into(),
-            details: vec!["merchantId cannot be changed".to_owned()],
-        });
+/// Reads a change of a seller as it stands.
+fn asked_of(before: &Record, body: &Body) -> Result<Change, ApiError> {
+    let AskedChange { asked, merchant_id, status, status_reason, reason_type } = body.read(read_change)?;
+    if let Some(merchant_id) = merchant_id {
+        sellers::must_stay_with(&before.seller, merchant_id)?;
     }
-    match (change.status, change.switch) {
-        (Some(_), None) => Err(Error::Impossible {
-            message: "only the providers bring a seller into this status".into(),
-            details: vec!["status must be one of the following values: active, inactive".to_owned()],
-        }),
-        (Some(_), Some(_)) | (None, _) => Ok(()),
-    }
+    let switch = status.map(sellers::switch_to).transpose()?;
+    let stored = serde_json::to_value(&before.private.data).map_err(Error::internal)?;
+    let stored = stored.as_object().cloned().unwrap_or_default();
+    let data = Body::of(merged(stored, body.members()))?.read(read_data)?;
+    must_have_bank(&data)?;
+    let Asked { registers, document_ids } = asked;
+    Ok(Change { switch, status_reason, reason_type, data, document_ids, registers })
 }
 
 /// Deletes a seller and erases its data. Charges and payouts keep its id.
@@ -347,11 +278,6 @@ pub async fn delete(
 ) -> Result<Response, ApiError> {
     let id: SellerId = path_id(&id)?;
     let merchant_id: MerchantId = body.read(|fields| fields.required("merchantId").id())?;
-    deletion::delete(|| async {
-        let found = rows::find(&app.store, caller.client_id, id).await?.map(|stored| stored.seller);
-        let seller = found.filter(|seller| seller.merchant_id == merchant_id).ok_or(Error::NotFound)?;
-        Ok::<_, ApiError>(flow::delete(&app, (&caller, &request_id), &seller).await?)
-    })
-    .await?;
+    sellers::delete(&app, (&caller, &request_id), merchant_id, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -57,8 +57,6 @@ pub enum ApiError {
         /// Its limit, in bytes.
         bytes_max: usize,
     },
-    /// The request is understood and breaks a rule of its record, which one sentence names.
-    RuleBroken(&'static str),
     /// The session wants to know whether a person asks, and nothing proves it (`docs/checkout.md#human-check`).
     PersonUnproved {
         /// What is missing.
@@ -102,10 +100,6 @@ impl ApiError {
             Self::FileTooLarge { field, bytes_max } => {
                 Answer::new(StatusCode::PAYLOAD_TOO_LARGE, Type::BadRequest, "Payload Too Large")
                     .details(vec![format!("{field} must not be larger than {bytes_max} bytes")])
-            }
-            Self::RuleBroken(rule) => {
-                Answer::new(StatusCode::BAD_REQUEST, Type::BadRequest, "Bad Request Exception")
-                    .details(vec![rule.to_owned()])
             }
             Self::PersonUnproved { message, challenge } => {
                 Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::BadRequest, message)
@@ -162,6 +156,10 @@ fn answer_of_engine(error: Error) -> Answer {
             Answer::new(StatusCode::TOO_MANY_REQUESTS, Type::ApiError, message)
                 .business_code(business_code)
                 .retry_after(retry_after)
+        }
+        Error::RuleBroken(rule) => {
+            Answer::new(StatusCode::BAD_REQUEST, Type::BadRequest, "Bad Request Exception")
+                .details(vec![rule.to_owned()])
         }
         Error::VoucherRefused { message } => {
             Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::UnprocessableEntity, message)
@@ -338,7 +336,6 @@ impl fmt::Display for ApiError {
             Self::TooLarge { .. } => "body too large",
             Self::BankIdentifierRequired => BANK_IDENTIFIER_REQUIRED,
             Self::FileTooLarge { .. } => "file too large",
-            Self::RuleBroken(rule) => rule,
             Self::PersonUnproved { message, .. } => message,
             Self::TooManyRequests { .. } => "too many requests",
             Self::Engine(error) => return error.fmt(f),

@@ -170,7 +170,6 @@ fn of_general(error: ApiError) -> Response {
         | ApiError::TooLarge { .. }
         | ApiError::BankIdentifierRequired
         | ApiError::FileTooLarge { .. }
-        | ApiError::RuleBroken(_)
         | ApiError::PersonUnproved { .. }
         | ApiError::TooManyRequests { .. } => error.into_response(),
         ApiError::MalformedBody(sentence) => refused(BodyCode::InvalidRequest, vec![sentence]),
@@ -213,6 +212,7 @@ fn of_engine(error: Error) -> Response {
         Error::Internal(cause) => fault(Some(cause)),
         Error::CardDeclined { .. }
         | Error::TooManyAtOnce { .. }
+        | Error::RuleBroken(_)
         | Error::VoucherRefused { .. }
         | Error::SellersNotFound { .. }
         | Error::SellersUnable { .. }

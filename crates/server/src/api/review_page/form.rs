@@ -9,12 +9,10 @@ use axum::http::header;
 use futures_util::stream::once;
 use multer::Multipart;
 use regente_domain::problems::Problems;
-use regente_domain::seller::Seller;
-use regente_domain::seller::document::{DocumentKind, FILE_BYTES_MAX, FileFormat, SellerDocument};
+use regente_domain::seller::document::{DocumentKind, FILE_BYTES_MAX, FileFormat};
 use regente_domain::seller::review::Review;
 use regente_domain::seller::review::fields::{FieldType, KnownField};
-use regente_engine::sellers::documents::{Upload, keep};
-use regente_store::Batch;
+use regente_engine::sellers::documents::Upload;
 use serde_json::{Map, Number, Value};
 use uuid::Uuid;
 
@@ -115,20 +113,12 @@ impl Answer {
         }
     }
 
-    /// Adds the files to the batch, as those of the seller, and their ids to the values.
-    pub(super) fn keep_files(
-        &self,
-        app: &App,
-        batch: &mut Batch,
-        seller: &Seller,
-        data: &mut Map<String, Value>,
-    ) -> Vec<SellerDocument> {
-        let keep = |File { known, kind, format, bytes }: &File| {
-            let document = keep(app, batch, seller, Upload { kind: *kind, format: *format, bytes });
-            data.insert(known.name.to_owned(), Value::String(document.id.to_string()));
-            document
-        };
-        self.files.iter().map(keep).collect()
+    /// The files, by the names of their fields.
+    pub(super) fn files(&self) -> Vec<(&'static str, Upload<'_>)> {
+        let uploads = self.files.iter().map(|File { known, kind, format, bytes }| {
+            (known.name, Upload { kind: *kind, format: *format, bytes })
+        });
+        uploads.collect()
     }
 }
 

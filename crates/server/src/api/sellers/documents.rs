@@ -7,14 +7,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::{Extension, Json};
-use regente_domain::id::{Id, SellerDocumentId};
+use regente_domain::id::Id;
 use regente_domain::seller::document::{DocumentKind, DocumentStatus, SellerDocument};
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Caller, RequestId};
-use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
 use regente_engine::sellers::documents::{self as flow, Upload};
-use regente_store::Batch;
 use regente_store::customers::{Order, Slice};
 use regente_store::seller_documents::{self as rows, DocumentFilter};
 use serde::Serialize;
@@ -22,7 +20,6 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use self::form::Form;
-use super::super::deletion;
 use super::super::idempotency::commit_once;
 use super::super::page::{Page, PageRequest};
 use super::super::path::{Path, path_id};
@@ -36,7 +33,6 @@ pub use form::SellerFileForm;
 
 /// The most entries on a page.
 const LIMIT_MAX: u32 = 50;
-const ALREADY_ATTACHED: &str = "document already attached to a seller";
 
 /// A file as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -91,10 +87,8 @@ pub async fn create(
     let (kind, format) = form.check(&app).await?;
     let upload = Upload { kind, format, bytes: &form.file };
     let plan = || async {
-        let mut batch = Batch::new(caller.client_id);
-        let document = flow::plan_upload(&app, (&caller, &request_id), &mut batch, upload);
-        let body = serde_json::to_value(SellerFileView::of(&document)).map_err(Error::internal)?;
-        Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
+        let (batch, document) = flow::plan_upload(&app, (&caller, &request_id), upload);
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &SellerFileView::of(&document))
     };
     commit_once(&app, &caller, &headers, "POST /v1/sellers/documents", &form.body, plan).await
 }
@@ -210,14 +204,6 @@ pub async fn delete(
     Extension(request_id): Extension<RequestId>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    let id: SellerDocumentId = path_id(&id)?;
-    deletion::delete(|| async {
-        let document = flow::find(&app, caller.client_id, id).await?;
-        match document.status() {
-            DocumentStatus::Uploaded => Ok(flow::delete(&app, (&caller, &request_id), &document).await?),
-            DocumentStatus::Attached | DocumentStatus::Sent => Err(ApiError::RuleBroken(ALREADY_ATTACHED)),
-        }
-    })
-    .await?;
+    flow::delete(&app, (&caller, &request_id), path_id(&id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -6,10 +6,10 @@ use regente_domain::seller::data::{
     AccountType, Address, BankAccount, Business, HolderType, MetadataEntry, Owner, SellerData,
     TransferInterval, TransferPolicy,
 };
-use regente_domain::seller::{ReasonType, SellerStatus, Switch};
+use regente_domain::seller::{ReasonType, SellerStatus};
 use regente_domain::text::chars_max;
-use regente_engine::sellers::Registers;
 use regente_engine::sellers::documents::OF_SELLER_MAX;
+use regente_engine::sellers::{NewSeller, Registers};
 use serde_json::{Map, Number, Value};
 
 use super::super::customers::read_document;
@@ -28,10 +28,8 @@ const ISPB_DIGITS: usize = 8;
 /// The members of a change that are not part of what is stored.
 const APART: [&str; 6] = ["merchantId", "status", "statusReason", "reasonType", "documentIds", "createAsync"];
 
-/// What a request says besides the data.
+/// What a request says besides the data, of a new seller and of a change alike.
 pub(super) struct Asked {
-    /// The merchant.
-    pub(super) merchant_id: Option<MerchantId>,
     /// Who waits for the providers.
     pub(super) registers: Registers,
     /// Uploaded documents to attach.
@@ -39,11 +37,12 @@ pub(super) struct Asked {
 }
 
 /// Reads a new seller.
-pub(super) fn read_new(fields: &Fields<'_>) -> Option<(Asked, SellerData)> {
+pub(super) fn read_new(fields: &Fields<'_>) -> Option<NewSeller> {
     let merchant_id = fields.required("merchantId").id();
     let asked = read_asked(fields);
     let data = read_data(fields);
-    Some((Asked { merchant_id: Some(merchant_id?), ..asked? }, data?))
+    let Asked { registers, document_ids } = asked?;
+    Some(NewSeller { merchant_id: merchant_id?, data: data?, document_ids, registers })
 }
 
 fn read_asked(fields: &Fields<'_>) -> Option<Asked> {
@@ -52,17 +51,17 @@ fn read_asked(fields: &Fields<'_>) -> Option<Asked> {
         Some(false) | None => Registers::Now,
     };
     let document_ids = fields.optional("documentIds").array(0..=OF_SELLER_MAX, |item| item.id());
-    Some(Asked { merchant_id: None, registers, document_ids: document_ids.unwrap_or_default() })
+    Some(Asked { registers, document_ids: document_ids.unwrap_or_default() })
 }
 
 /// What a change says besides the data.
 pub(super) struct AskedChange {
-    /// Merchant, documents and who waits.
+    /// Documents and who waits.
     pub(super) asked: Asked,
+    /// The merchant.
+    pub(super) merchant_id: Option<MerchantId>,
     /// The status to set.
     pub(super) status: Option<SellerStatus>,
-    /// The switch that the status means; absent for a status that only providers set.
-    pub(super) switch: Option<Switch>,
     /// The reason for the status; null removes it.
     pub(super) status_reason: Option<Option<String>>,
     /// The kind of that reason; null removes it.
@@ -75,15 +74,10 @@ pub(super) fn read_change(fields: &Fields<'_>) -> Option<AskedChange> {
     let status_reason = fields.optional("statusReason").text(chars_max::FREE).map(Some);
     let reason_type = fields.optional("reasonType").one_of(ReasonType::WORDS).map(Some);
     let merchant_id = fields.optional("merchantId").id();
-    let asked = read_asked(fields)?;
     Some(AskedChange {
-        asked: Asked { merchant_id, ..asked },
+        asked: read_asked(fields)?,
+        merchant_id,
         status,
-        switch: match status {
-            Some(SellerStatus::Active) => Some(Switch::On),
-            Some(SellerStatus::Inactive) => Some(Switch::Off),
-            Some(SellerStatus::Pending | SellerStatus::Partial | SellerStatus::Blocked) | None => None,
-        },
         status_reason: status_reason.or_else(|| fields.is_null("statusReason").then_some(None)),
         reason_type: reason_type.or_else(|| fields.is_null("reasonType").then_some(None)),
     })

@@ -11,23 +11,20 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use regente_domain::id::{RegistrationReviewId, SellerId};
 use regente_domain::problems::Problems;
-use regente_domain::provider_type::ProviderType;
 use regente_domain::seller::data::SellerData;
 use regente_domain::seller::review::fields::{
     BY_DEFAULT, FIELDS_MAX, Field as ReviewField, KnownField, check, is_empty, merged,
 };
-use regente_domain::seller::review::{Demand, Review, ReviewStatus};
+use regente_domain::seller::review::{Review, ReviewStatus};
 use regente_domain::time::Timestamp;
-use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::events::registration_review::view;
 use regente_engine::idempotency::Planned;
-use regente_engine::review_links;
-use regente_engine::sellers::reviews::{self as flow, Given};
-use regente_engine::sellers::{self as sellers_flow, Record};
+use regente_engine::sellers::reviews as flow;
+use regente_engine::sellers::reviews::answers::{self, Given};
+use regente_engine::{review_links, sellers};
 use regente_providers::request::Mode;
-use regente_store::Batch;
 use regente_store::customers::{Order, Slice};
 use regente_store::registration_reviews::{self as rows, ReviewFilter};
 use serde_json::{Map, Value};
@@ -80,26 +77,11 @@ pub async fn open(
         return Err(Error::NotFound.into());
     }
     let seller_id: SellerId = path_id(&seller_id)?;
-    let now = app.clock.of(caller.client_id);
     let route = format!("POST /v1/sellers/{seller_id}/registration-reviews");
     // Read here: what was answered before its deadline passed is answered again.
     let plan = || async {
-        let Record { seller, private } = sellers_flow::find(&app, caller.client_id, seller_id).await?;
-        let (fields, deadline_at) = body.read(|fields| read_demand(fields, &private.data, now))?;
-        let simulator = seller.links.iter().find(|link| link.provider_type == ProviderType::Sandbox);
-        let Some(simulator) = simulator else {
-            return Err(Error::impossible("the seller is not registered at the simulator"));
-        };
-        let demand = Demand {
-            key: app.chance.id::<()>(now).uuid(),
-            reason: Some("periodic_update".to_owned()),
-            fields,
-            deadline_at,
-        };
-        let mut batch = Batch::new(caller.client_id);
-        let review = flow::plan_opening(&app, &mut batch, &seller, simulator.provider_id, demand)?;
-        let review = review.ok_or_else(|| Error::internal("a link that is gone"))?;
-        audit::record(&app, &mut batch, &caller, &request_id, "registration_review.opened", review.id.uuid());
+        let read = |data: &SellerData, now| body.read(|fields| read_demand(fields, data, now));
+        let (batch, review) = flow::plan_opening(&app, (&caller, &request_id), seller_id, read).await?;
         Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body: shown(&app, &review).await? })
     };
     commit_once(&app, &caller, &headers, &route, &body, plan).await
@@ -229,7 +211,7 @@ pub async fn list_of_seller(
     query: Query,
 ) -> Result<Response, ApiError> {
     let seller_id = path_id(&seller_id)?;
-    sellers_flow::find(&app, caller.client_id, seller_id).await?;
+    sellers::find(&app, caller.client_id, seller_id).await?;
     let mut asked = query.read(Asked::read)?;
     asked.filter.sellers = Some(vec![seller_id]);
     page_of(&app, &caller, asked).await
@@ -297,15 +279,10 @@ pub async fn answer(
     let (seller_id, id): (SellerId, RegistrationReviewId) = (path_id(&seller_id)?, path_id(&id)?);
     let route = format!("POST /v1/sellers/{seller_id}/registration-reviews/{id}/answer");
     let plan = || async {
-        let review = flow::find(&app, caller.client_id, seller_id, id).await?;
-        flow::must_take_an_answer(&review)?;
-        let seller = sellers_flow::find(&app, caller.client_id, seller_id).await?;
-        let now = app.clock.of(caller.client_id);
-        let given = read_answer(&body, &review, &seller.private.data, now)?;
-        let mut batch = Batch::new(caller.client_id);
-        let by = (&caller.actor(), &request_id);
-        let after = flow::plan_answer(&app, &mut batch, &review, &given, by).await?;
-        Ok(Planned { batch, status: StatusCode::OK.as_u16(), body: shown(&app, &after).await? })
+        let read = |review: &Review, data: &SellerData, now| read_answer(&body, review, data, now);
+        let ids = (seller_id, id);
+        let (batch, answered) = answers::plan_answer(&app, (&caller, &request_id), ids, read).await?;
+        Ok(Planned { batch, status: StatusCode::OK.as_u16(), body: shown(&app, &answered).await? })
     };
     commit_once(&app, &caller, &headers, &route, &body, plan).await
 }
@@ -333,7 +310,7 @@ fn read_answer(body: &Body, review: &Review, seller: &SellerData, now: Timestamp
         if fields.required("declaration").boolean() == Some(false) {
             fields.problem("declaration", "must be true");
         }
-        Some(Given { data: data?, collected_at: collected_at?, brought: Vec::new() })
+        Some(Given { data: data?, collected_at: collected_at? })
     })
 }
 
