@@ -6,8 +6,8 @@ use regente_domain::card::Cvv;
 use regente_domain::card::record::{CardState, Unchecked};
 use regente_domain::id::{CardId, CustomerId, Id, TokenId, of};
 use regente_domain::purchase::{Advance, Noted, Phase, Purchase, RESULT_WITHIN, Slot};
-use regente_store::tokens::{StoredToken, TokenKind};
-use regente_store::{Batch, cards, purchases, tokens};
+use regente_store::tokens::{self as token_rows, TokenKind};
+use regente_store::{Batch, cards, purchases};
 use serde_json::Map;
 
 use super::rules::{NewPurchase, Payment, Source};
@@ -16,14 +16,12 @@ use super::{Cards, Private};
 use crate::app::App;
 use crate::audit::Openings;
 use crate::caller::Caller;
-use crate::card_data::{
-    CvvSource, TokenContents, Words, must_not_name, new_card, open_token, seal_card, seal_token,
-};
-use crate::charges;
+use crate::card_data::{CvvSource, TokenContents, Words, must_not_name, new_card, open_token, seal_card};
 use crate::error::Error;
 use crate::events::purchase::PurchaseView;
 use crate::queue::purchases::{KIND, enqueue};
 use crate::vault::token_digest;
+use crate::{charges, tokens};
 
 /// Plans a new purchase: its batch, and the purchase as it will be.
 pub async fn accept(
@@ -174,9 +172,9 @@ impl Accepting<'_> {
         let (app, client_id, now) =
             (self.app, self.caller.client_id, self.app.clock.of(self.caller.client_id));
         let digest = token_digest(token_id);
-        let found = tokens::find(&app.store, client_id, digest, now).await?;
+        let found = token_rows::find(&app.store, client_id, digest, now).await?;
         let found = found.filter(|token| token.kind == kind).ok_or_else(|| unusable(place))?;
-        tokens::consume(&mut self.batch, digest, now);
+        token_rows::consume(&mut self.batch, digest, now);
         if kind == TokenKind::Card {
             self.openings.note(digest);
         }
@@ -185,14 +183,7 @@ impl Accepting<'_> {
 
     /// Stores a security code until the charge of its card, under an id that is given to nobody.
     fn keep_cvv(&mut self, cvv: Cvv) -> Result<TokenId, Error> {
-        let (app, client_id) = (self.app, self.caller.client_id);
-        let token_id: TokenId = app.chance.secret_id();
-        let sealed = seal_token(app, client_id, token_id, &TokenContents::Cvv(cvv))?;
-        let token = StoredToken { kind: TokenKind::Cvv, sealed };
-        let expires_at = app.clock.of(self.caller.client_id) + app.settings.token_life;
-        let actor = Actor::Job(KIND);
-        tokens::insert(&mut self.batch, token_digest(token_id), token, expires_at, &actor);
-        Ok(token_id)
+        tokens::add(self.app, &mut self.batch, &TokenContents::Cvv(cvv), &Actor::Job(KIND))
     }
 }
 

@@ -6,23 +6,16 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use regente_domain::card::record::{Card, CardState, Unchecked};
-use regente_domain::id::{CardId, MerchantId, TokenId};
+use regente_domain::card::record::{Card, Unchecked};
+use regente_domain::id::{MerchantId, TokenId};
 use regente_domain::session::Session;
-use regente_engine::audit::{self, Openings};
-use regente_engine::caller::{Authority, Caller, RequestId};
-use regente_engine::card_checks::{self, Checked, NewCheck};
-use regente_engine::card_data::{TokenContents, new_card, open_holder, open_token, seal_card};
-use regente_engine::charges::routing;
+use regente_engine::audit::Openings;
+use regente_engine::caller::{Caller, RequestId};
+use regente_engine::cards::{self, NewCheckedCard, Stored};
 use regente_engine::error::Error;
 use regente_engine::events::card::CardView;
-use regente_engine::idempotency::{Claim, Plan, Planned, created, unless_overtaken};
-use regente_engine::vault::token_digest;
+use regente_engine::idempotency::{Planned, created};
 use regente_engine::{customers, sessions};
-use regente_providers::request::CardDetails;
-use regente_store::cards::{self, StoredCard};
-use regente_store::tokens::{self, TokenKind};
-use regente_store::{Batch, Commit};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -33,7 +26,6 @@ use super::page::Page;
 use super::path::{Path, path_id};
 use super::query::Query;
 use crate::app::App;
-use crate::http::card_testing::{Attempt, TriedCard};
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;
 use crate::http::peer::PeerAddress;
@@ -166,126 +158,25 @@ pub(super) async fn store(
                 sessions::must_try_card(session, app.clock.of(caller.client_id))?;
                 must_pass(&*app.human_check, &app, (&caller, &headers), session, Operation::Card).await?;
             }
-            let openings = Openings::of(&app, &caller, &request_id);
-            checked(
-                app,
-                caller,
-                attempt,
-                Check { token_id: new.token_id, merchant_id, claim, openings, seed },
-            )
-            .await
+            let check = NewCheckedCard { token_id: new.token_id, merchant_id, claim, seed };
+            let lets_try = |card: &Card| attempt.lets_try(card);
+            match cards::store_checked(&app, (&caller, &request_id), check, lets_try).await? {
+                Stored::Checked(card) => json_response(created(&card)?),
+                Stored::Answered(finished) => body_response(finished),
+            }
         }
         Asked::No(why) => {
             let openings = Openings::of(&app, &caller, &request_id);
-            let answer = commit_once(&app, &caller, &headers, "POST /v1/cards", &body, || async {
-                unchecked(&app, &caller, &request_id, (new.token_id, why), &openings).await
-            })
-            .await?;
+            let plan = || async {
+                let (by, from) = ((&caller, &request_id), (new.token_id, why));
+                let (batch, card) = cards::plan_creation(&app, by, from, &openings).await?;
+                Planned::showing(batch, StatusCode::CREATED.as_u16(), &card)
+            };
+            let answer = commit_once(&app, &caller, &headers, "POST /v1/cards", &body, plan).await?;
             if !is_replay(&answer) {
                 openings.written();
             }
             Ok(answer)
-        }
-    }
-}
-
-/// The card of a valid token, and its data.
-async fn from_token(
-    app: &App,
-    caller: &Caller,
-    token_id: TokenId,
-    state: CardState,
-    openings: &Openings,
-) -> Result<(Card, CardDetails), Error> {
-    let now = app.clock.of(caller.client_id);
-    let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
-    let token = found
-        .filter(|token| token.kind == TokenKind::Card)
-        .ok_or_else(|| Error::token_not_found("tokenId"))?;
-    openings.note(token_digest(token_id));
-    let TokenContents::Card(details) = open_token(app, caller.client_id, token_id, &token.sealed).await?
-    else {
-        return Err(Error::token_not_found("tokenId"));
-    };
-    let card = new_card(app, caller.client_id, &details, state).await?;
-    Ok((card, details))
-}
-
-async fn unchecked(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    (token_id, why): (TokenId, Unchecked),
-    openings: &Openings,
-) -> Result<Planned, Error> {
-    let (card, details) = from_token(app, caller, token_id, CardState::Pending(why), openings).await?;
-    let sealed = seal_card(app, caller.client_id, card.id, &details);
-    let mut batch = Batch::new(caller.client_id);
-    openings.record(&mut batch);
-    tokens::consume(&mut batch, token_digest(token_id), app.clock.of(caller.client_id));
-    cards::insert(&mut batch, &card, sealed.number, sealed.holder)?;
-    audit::record(app, &mut batch, caller, request_id, "card.created", card.id.uuid());
-    let body = serde_json::to_value(CardView::created(&card, Some(details.holder_name), &[]))
-        .map_err(Error::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
-}
-
-/// A card to be stored and checked.
-struct Check {
-    token_id: TokenId,
-    merchant_id: MerchantId,
-    claim: Option<Claim>,
-    openings: Openings,
-    seed: Option<String>,
-}
-
-async fn checked(
-    app: App,
-    caller: Caller,
-    attempt: Attempt,
-    Check { token_id, merchant_id, claim, openings, seed }: Check,
-) -> Result<Response, ApiError> {
-    let merchant = routing::merchant(&app, caller.client_id, merchant_id)
-        .await?
-        .ok_or(Error::ReferenceNotFound("merchantId"))?;
-    let found = from_token(&app, &caller, token_id, CardState::Verifying, &openings).await;
-    let (mut card, details) = match unless_overtaken(&app, claim.as_ref(), found).await? {
-        Plan::Own(found) => found,
-        Plan::Overtaken(finished) => return body_response(finished),
-    };
-    let tried = TriedCard::from(&card);
-    attempt.tries(tried)?;
-    card.claim = claim.as_ref().map(Claim::to_hex);
-    let holder_name = details.holder_name.clone();
-    let new = NewCheck {
-        sealed: seal_card(&app, caller.client_id, card.id, &details),
-        token: token_digest(token_id),
-        actor: caller.actor(),
-        card,
-        details,
-        openings,
-        merchant,
-        session_id: match caller.authority {
-            Authority::SessionKey { session_id } => Some(session_id),
-            Authority::SecretKey | Authority::ClientToken { .. } => None,
-        },
-        claim,
-        seed,
-    };
-    let engine = app.engine.clone();
-    // Counted within the flow: a caller who hangs up is counted, too.
-    let checking = async move {
-        let checked = card_checks::create(engine, new).await;
-        if let Ok(Checked::Card(_, request)) = &checked {
-            attempt.ended(tried, std::slice::from_ref(&**request));
-        }
-        checked
-    };
-    match app.in_flight.run(checking).await? {
-        Checked::Answered(finished) => body_response(finished),
-        Checked::Card(card, request) => {
-            let view = CardView::created(&card, Some(holder_name), std::slice::from_ref(&*request));
-            json_response(created(&view)?)
         }
     }
 }
@@ -310,26 +201,9 @@ pub async fn list(
     query: Query,
 ) -> Result<Response, ApiError> {
     let request = query.read(|parameters| parameters.page(LIMIT_DEFAULT))?;
-    let limit = i64::from(request.limit);
-    let stored = cards::page(&app.store, caller.client_id, limit, request.offset()).await?;
-    let total = cards::count(&app.store, caller.client_id).await?;
-    let mut items = Vec::with_capacity(stored.len());
-    for card in &stored {
-        items.push(listed(&app, card).await?);
-    }
-    Ok(axum::Json(Page::new(request, items, total.unsigned_abs())).into_response())
-}
-
-/// A card as lists show it.
-pub async fn listed(app: &App, stored: &StoredCard) -> Result<CardView, Error> {
-    Ok(CardView::listed(&stored.card, holder_name(app, stored).await?))
-}
-
-async fn holder_name(app: &App, stored: &StoredCard) -> Result<Option<String>, Error> {
-    match &stored.holder {
-        Some(holder) => Ok(Some(open_holder(app, stored.card.client_id, stored.card.id, holder).await?)),
-        None => Ok(None),
-    }
+    let (limit, offset) = (i64::from(request.limit), request.offset());
+    let (found, total) = cards::list(&app, caller.client_id, limit, offset).await?;
+    Ok(axum::Json(Page::new(request, found, total.unsigned_abs())).into_response())
 }
 
 /// Reads a card.
@@ -352,8 +226,8 @@ pub async fn read_one(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let stored = visible(&app, &caller, path_id(&id)?).await?;
-    let holder_name = holder_name(&app, &stored).await?;
+    let stored = cards::visible(&app, &caller, path_id(&id)?).await?;
+    let holder_name = cards::holder_name(&app, &stored).await?;
     if caller.is_public_key() {
         return Ok(axum::Json(CardView::read_by_public_key(&stored.card, holder_name)).into_response());
     }
@@ -367,14 +241,6 @@ pub async fn read_one(
     };
     let card = CardView::listed(&stored.card, holder_name);
     Ok(axum::Json(CardWithCustomer { card, customer }).into_response())
-}
-
-/// Reads a card that answers may show; a card that is being checked is not found.
-pub async fn visible(app: &App, caller: &Caller, id: CardId) -> Result<StoredCard, Error> {
-    cards::find(&app.store, caller.client_id, id)
-        .await?
-        .filter(|stored| stored.card.state != CardState::Verifying)
-        .ok_or(Error::NotFound)
 }
 
 /// Deletes a card.
@@ -398,14 +264,6 @@ pub async fn delete(
     Extension(request_id): Extension<RequestId>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let card_id = visible(&app, &caller, path_id(&id)?).await?.card.id;
-    let mut batch = Batch::new(caller.client_id);
-    cards::delete(&mut batch, card_id, app.clock.of(caller.client_id));
-    audit::record(&app, &mut batch, &caller, &request_id, "card.deleted", card_id.uuid());
-    let _admission = app.store.admit(caller.client_id)?;
-    match app.store.apply(batch).await? {
-        Commit::Applied => Ok(StatusCode::NO_CONTENT.into_response()),
-        Commit::Refused(_) => Err(Error::NotFound.into()),
-        Commit::Unknown => Err(Error::unavailable().into()),
-    }
+    cards::delete(&app, (&caller, &request_id), path_id(&id)?).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

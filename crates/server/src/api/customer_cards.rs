@@ -8,6 +8,7 @@ use regente_domain::card::record::{CardState, Linked};
 use regente_domain::id::{CardId, CustomerId};
 use regente_engine::caller::Caller;
 use regente_engine::caller::RequestId;
+use regente_engine::cards::{listed, visible};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
 use regente_engine::{audit, customers};
@@ -17,7 +18,6 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::cards::view::CardSchema;
-use super::cards::{listed, visible};
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::path::{Path, path_id};

@@ -5,17 +5,15 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::card::Cvv;
-use regente_domain::id::TokenId;
 use regente_domain::session::Session;
 use regente_engine::app::Answer;
 use regente_engine::caller::Caller;
-use regente_engine::card_data::{InlineCard, TokenContents, seal_token};
+use regente_engine::card_data::{InlineCard, TokenContents};
 use regente_engine::charges::CodeRule;
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
-use regente_engine::vault::{half_of, sha256, token_digest};
-use regente_store::Batch;
-use regente_store::tokens::{self, StoredToken, TokenKind};
+use regente_engine::tokens;
+use regente_engine::vault::{half_of, sha256};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -132,7 +130,9 @@ pub(super) async fn make(
         if let Some(session) = session {
             must_pass(&*app.human_check, app, (caller, headers), session, Operation::Token).await?;
         }
-        Ok::<_, ApiError>(plan(app, caller, &contents, mask)?)
+        let (batch, token_id) = tokens::plan_creation(app, caller, &contents)?;
+        let kept = Kept { masked_id: Uuid::from_u128(token_id.uuid().as_u128() ^ mask) };
+        Ok::<_, ApiError>(Planned::showing(batch, StatusCode::CREATED.as_u16(), &kept)?)
     };
     let complete = |answer| unmasked(answer, mask);
     commit_once_and_complete(app, caller, headers, "POST /v1/tokens", body, plan, complete).await
@@ -169,21 +169,4 @@ fn read(fields: &Fields<'_>) -> Option<NewToken> {
         (true, true) => read_card(fields, "cvvUpdate", CodeRule::Required).map(NewToken::Card),
         (_, false) => read_card(fields, "cardCvv", CodeRule::Required).map(NewToken::Card),
     }
-}
-
-fn plan(app: &App, caller: &Caller, contents: &TokenContents, mask: u128) -> Result<Planned, Error> {
-    let token_id: TokenId = app.chance.secret_id();
-    let mut batch = Batch::new(caller.client_id);
-    let token = StoredToken {
-        kind: match contents {
-            TokenContents::Card(_) => TokenKind::Card,
-            TokenContents::Cvv(_) => TokenKind::Cvv,
-        },
-        sealed: seal_token(app, caller.client_id, token_id, contents)?,
-    };
-    let expires_at = app.clock.of(caller.client_id) + app.settings.token_life;
-    tokens::insert(&mut batch, token_digest(token_id), token, expires_at, &caller.actor());
-    let kept = Kept { masked_id: Uuid::from_u128(token_id.uuid().as_u128() ^ mask) };
-    let body = serde_json::to_value(kept).map_err(Error::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }

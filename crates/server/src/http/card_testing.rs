@@ -12,6 +12,7 @@ use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::id::ClientId;
 use regente_domain::session::cards::CardRefused;
 use regente_engine::caller::{Authority, Caller};
+use regente_engine::charges::Heard;
 use uuid::Uuid;
 
 use super::MonotonicClock;
@@ -181,8 +182,22 @@ impl Attempt {
         counts.card.check(&RateKey::Card(buyer.client_id, card.fingerprint))
     }
 
+    /// Counts the request by its card, and answers who counts a refusal of it.
+    ///
+    /// # Errors
+    /// [`ApiError::TooManyRequests`].
+    pub fn lets_try(&self, card: &Card) -> Result<Option<CardTriedObserver>, ApiError> {
+        let tried = TriedCard::from(card);
+        self.tries(tried)?;
+        if !self.is_counted() {
+            return Ok(None);
+        }
+        let attempt = self.clone();
+        Ok(Some(Box::new(move |requests| attempt.ended(tried, requests))))
+    }
+
     /// Counts a refusal of the card: some provider has refused it, and the last one has not approved it.
-    pub fn ended(&self, card: TriedCard, requests: &[TransactionRequest]) {
+    fn ended(&self, card: TriedCard, requests: &[TransactionRequest]) {
         let Some((counts, buyer)) = &self.0 else { return };
         let is_approved = requests.last().is_some_and(|last| match &last.outcome {
             Outcome::Approved(_) => true,

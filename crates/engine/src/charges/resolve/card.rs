@@ -5,20 +5,19 @@ use regente_domain::card::record::{CardState, Unchecked};
 use regente_domain::charge::CardSource;
 use regente_domain::id::{CardId, ClientId, TokenId};
 use regente_providers::request::CardDetails;
-use regente_store::sealed::Sealed;
-use regente_store::tokens::TokenKind;
-use regente_store::{cards, tokens};
+use regente_store::cards;
 
 use super::{Funded, same_customer};
 use crate::app::App;
 use crate::audit::Openings;
-use crate::card_data::{CvvSource, FundingSource, NewCard, TokenContents, new_card, open_token, seal_card};
+use crate::card_data::{CvvSource, FundingSource, NewCard, new_card, seal_card};
 use crate::charges::create::{CVV_TOKEN_PATH, TOKEN_PATH};
 use crate::charges::method::CardMethod;
 use crate::charges::order::PlacedBy;
 use crate::charges::source::{CardOwner, OrderedCard};
 use crate::customers::{ResolvedCustomer, find_matching, resolve_customer};
 use crate::error::Error;
+use crate::tokens;
 use crate::vault::token_digest;
 
 /// `buyer` is the one that the order names beside the card.
@@ -61,11 +60,7 @@ async fn resolve(
             store_first(app, client_id, details, None).await
         }
         OrderedCard::Token(token_id) => {
-            let sealed = find_token(app, client_id, token_id, TokenKind::Card).await?;
-            openings.note(token_digest(token_id));
-            let TokenContents::Card(details) = open_token(app, client_id, token_id, &sealed).await? else {
-                return Err(Error::token_not_found(TOKEN_PATH));
-            };
+            let details = tokens::open_card(app, client_id, (token_id, TOKEN_PATH), openings).await?;
             store_first(app, client_id, details, Some(token_id)).await
         }
         OrderedCard::Stored { card_id, cvv } => {
@@ -125,11 +120,8 @@ async fn resolve_cvv(
         CvvSource::None => Ok((None, Vec::new())),
         CvvSource::Inline(cvv) => Ok((Some(cvv), Vec::new())),
         CvvSource::Token(token_id) => {
-            let sealed = find_token(app, client_id, token_id, TokenKind::Cvv).await?;
-            match open_token(app, client_id, token_id, &sealed).await? {
-                TokenContents::Cvv(cvv) => Ok((Some(cvv), vec![token_digest(token_id)])),
-                TokenContents::Card(_) => Err(Error::token_not_found(CVV_TOKEN_PATH)),
-            }
+            let cvv = tokens::open_cvv(app, client_id, (token_id, CVV_TOKEN_PATH)).await?;
+            Ok((Some(cvv), vec![token_digest(token_id)]))
         }
     }
 }
@@ -172,21 +164,4 @@ async fn default_card(
     let card = CardSource::Customer { customer_id: owner.real_id, card_id };
     let found = stored(app, client_id, card_id, path, cvv, card).await?;
     Ok(FoundCard { owner: Some(owner), ..found })
-}
-
-/// A valid token, sealed. The batch that begins the charge uses it up.
-async fn find_token(
-    app: &App,
-    client_id: ClientId,
-    token_id: TokenId,
-    kind: TokenKind,
-) -> Result<Sealed, Error> {
-    let now = app.clock.of(client_id);
-    let found = tokens::find(&app.store, client_id, token_digest(token_id), now).await?;
-    let path = match kind {
-        TokenKind::Card => TOKEN_PATH,
-        TokenKind::Cvv => CVV_TOKEN_PATH,
-    };
-    let stored = found.filter(|token| token.kind == kind).ok_or_else(|| Error::token_not_found(path))?;
-    Ok(stored.sealed)
 }

@@ -19,7 +19,7 @@ use super::{replay, request};
 use crate::api::fields::Body;
 use crate::api::idempotency::key_of;
 use crate::app::App;
-use crate::http::card_testing::{Attempt, TriedCard};
+use crate::http::card_testing::Attempt;
 use crate::http::error::ApiError;
 use crate::http::headers::sandbox_seed;
 use crate::http::limits::read_bytes;
@@ -109,12 +109,6 @@ impl Guard for AtTheDoor {
     }
 
     fn lets_try(&self, card: &Card) -> Result<Option<CardTriedObserver>, ApiError> {
-        let tried = TriedCard::from(card);
-        self.attempt.tries(tried)?;
-        if !self.attempt.is_counted() {
-            return Ok(None);
-        }
-        let attempt = self.attempt.clone();
-        Ok(Some(Box::new(move |requests| attempt.ended(tried, requests))))
+        self.attempt.lets_try(card)
     }
 }
