@@ -2,8 +2,7 @@
 //! money: one that is not answered is an authentication that is not available.
 
 pub mod challenge;
-
-use std::time::Duration;
+pub mod setup;
 
 use regente_domain::charge::Charge;
 use regente_domain::charge::attempt::{Approval, Outcome, ToldBy, TransactionRequest, never_arrived};
@@ -11,12 +10,7 @@ use regente_domain::charge::authentication::{
     Authentication, Authenticator, Purpose as Asked, newest_answer,
 };
 use regente_domain::charge::instructions::Pending;
-use regente_domain::id::AuthenticationSetupId;
-use regente_domain::provider_type::ProviderType;
-use regente_domain::time::Timestamp;
-use regente_providers::authentication::{
-    DeviceCollection, Enrolled, Enrollment, Proof, Setup, ThreeDSecure, Validation,
-};
+use regente_providers::authentication::{Enrolled, Enrollment, Proof, ThreeDSecure, Validation};
 use regente_providers::request::CardDetails;
 use regente_store::charges::StoredCharge;
 use regente_store::merchants::MerchantWithProviders;
@@ -31,18 +25,6 @@ use crate::vault::{Binding, Purpose};
 
 /// The member with the data of an authentication, also of the sealed data of a charge.
 pub const THREE_D_SECURE: &str = "threeDSecure2";
-/// How long a setup is good for.
-pub const SETUP_LIFE: Duration = Duration::from_secs(60 * 60);
-
-/// Prepares an authentication at this 3DS server; `None` when it does not answer.
-pub async fn set_up(
-    app: &App,
-    server: ProviderType,
-    id: AuthenticationSetupId,
-    now: Timestamp,
-) -> Option<DeviceCollection> {
-    app.authentication.set_up(server, Setup { id, at: now, life: SETUP_LIFE }).await
-}
 
 /// What the merchant has sent about the authentication of a stored charge.
 pub async fn data_of(app: &App, stored: &StoredCharge) -> Result<Option<ThreeDSecure>, Error> {

@@ -8,18 +8,16 @@ use axum::body::Body as HttpBody;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
-use regente_domain::card::record::CardState;
-use regente_domain::id::{AuthenticationSetupId, CardId, ChargeId, ClientId, TokenId};
+use regente_domain::charge::authentication::not_authenticated;
+use regente_domain::decline::Reason;
+use regente_domain::id::{AuthenticationSetupId, ChargeId, ClientId};
 use regente_engine::audit::Openings;
-use regente_engine::authentication::{SETUP_LIFE, challenge, set_up};
+use regente_engine::authentication::challenge;
+use regente_engine::authentication::setup::{self, Prepared, SetupSource};
 use regente_engine::caller::{Caller, RequestId};
-use regente_engine::card_data::{TokenContents, open_token};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
-use regente_engine::vault::token_digest;
-use regente_store::authentication_setups::{self, AuthenticationSetup};
-use regente_store::tokens::{self, TokenKind};
-use regente_store::{Batch, cards};
+use regente_providers::authentication::DeviceCollection;
 use serde::Serialize;
 use url::{Url, form_urlencoded};
 use utoipa::ToSchema;
@@ -96,11 +94,6 @@ pub struct SetupErrorView {
     details: Vec<String>,
 }
 
-enum SetupSource {
-    Card(CardId),
-    Token(TokenId),
-}
-
 /// Prepares an authentication of a cardholder.
 ///
 /// The browser posts `token` to `collectUrl`, so that the issuer learns about the device. The charge that follows names
@@ -133,7 +126,10 @@ pub async fn create_setup(
     let source = body.read(read)?;
     let request_id = request_id.map_or_else(|| RequestId::new(""), |Extension(request_id)| request_id);
     let openings = Openings::of(&app, &caller, &request_id);
-    let plan = || plan(&app, &caller, &source, &openings);
+    let plan = || async {
+        let (batch, prepared) = setup::plan(&app, &caller, source, &openings).await?;
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &SetupView::of(prepared))
+    };
     commit_once(&app, &caller, &headers, "POST /v1/charges/3ds/setup", &body, plan).await
 }
 
@@ -145,83 +141,24 @@ fn read(fields: &Fields<'_>) -> Option<SetupSource> {
     }
 }
 
-async fn plan(
-    app: &App,
-    caller: &Caller,
-    source: &SetupSource,
-    openings: &Openings,
-) -> Result<Planned, Error> {
-    let fingerprint = match source {
-        SetupSource::Card(card_id) => fingerprint_of_card(app, caller, *card_id).await?,
-        SetupSource::Token(token_id) => fingerprint_of_token(app, caller, *token_id, openings).await?,
-    };
-    let Some(server) = app.authentication.preferred() else {
-        return Err(Error::impossible("no 3DS server available"));
-    };
-    let now = app.clock.of(caller.client_id);
-    let id: AuthenticationSetupId = app.chance.secret_id();
-    let mut batch = Batch::new(caller.client_id);
-    let view = match set_up(app, server, id, now).await {
-        Some(collection) => {
-            let setup = AuthenticationSetup { server, fingerprint };
-            authentication_setups::insert(&mut batch, id, setup, now + SETUP_LIFE, &caller.actor());
-            SetupView {
-                id,
-                token: Some(collection.token),
-                collect_url: Some(collection.collect_url),
-                provider_type: server.code(),
-                error: None,
+impl SetupView {
+    fn of(Prepared { id, server, collection }: Prepared) -> Self {
+        let provider_type = server.code();
+        match collection {
+            Some(DeviceCollection { token, collect_url }) => {
+                Self { id, token: Some(token), collect_url: Some(collect_url), provider_type, error: None }
+            }
+            None => {
+                let decline = not_authenticated(Reason::AuthenticationUnavailable);
+                let error = SetupErrorView {
+                    r#type: "card_declined",
+                    declined_code: decline.code.code(),
+                    message: "The 3DS server does not answer",
+                    details: decline.network_denied_reason.into_iter().collect(),
+                };
+                Self { id, token: None, collect_url: None, provider_type, error: Some(error) }
             }
         }
-        None => {
-            let decline = regente_domain::charge::authentication::not_authenticated(
-                regente_domain::decline::Reason::AuthenticationUnavailable,
-            );
-            let error = SetupErrorView {
-                r#type: "card_declined",
-                declined_code: decline.code.code(),
-                message: "The 3DS server does not answer",
-                details: decline.network_denied_reason.into_iter().collect(),
-            };
-            SetupView { id, token: None, collect_url: None, provider_type: server.code(), error: Some(error) }
-        }
-    };
-    let body = serde_json::to_value(view).map_err(Error::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
-}
-
-async fn fingerprint_of_card(app: &App, caller: &Caller, card_id: CardId) -> Result<Uuid, Error> {
-    const PATH: &str = "cardId";
-    let found = cards::find(&app.store, caller.client_id, card_id).await?;
-    let card = found.ok_or(Error::ReferenceNotFound(PATH))?.card;
-    if let CardState::Failed { .. } = card.state {
-        let message = "card cannot be used in status failed";
-        return Err(Error::Impossible {
-            message: message.into(),
-            details: vec![format!("{PATH}: {message}")],
-        });
-    }
-    Ok(card.fingerprint)
-}
-
-async fn fingerprint_of_token(
-    app: &App,
-    caller: &Caller,
-    token_id: TokenId,
-    openings: &Openings,
-) -> Result<Uuid, Error> {
-    const PATH: &str = "tokenId";
-    let now = app.clock.of(caller.client_id);
-    let found = tokens::find(&app.store, caller.client_id, token_digest(token_id), now).await?;
-    let token = found.filter(|token| token.kind == TokenKind::Card);
-    let token = token.ok_or_else(|| Error::token_not_found(PATH))?;
-    openings.note(token_digest(token_id));
-    match open_token(app, caller.client_id, token_id, &token.sealed).await? {
-        TokenContents::Card(card) => {
-            let keys = app.vault.client_keys(caller.client_id).await?;
-            Ok(keys.card_fingerprint(&card.number, card.expiry))
-        }
-        TokenContents::Cvv(_) => Err(Error::token_not_found(PATH)),
     }
 }
 
