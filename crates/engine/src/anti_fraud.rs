@@ -17,6 +17,7 @@ use regente_store::{Batch, Commit, cards, charges};
 use serde_json::{Map, Value};
 
 use crate::app::App;
+use crate::caller::{Caller, RequestId};
 use crate::card_data::FundingSource;
 use crate::charges::stored::{self, Ran, provider_of, reread};
 use crate::charges::write_outcome;
@@ -25,7 +26,7 @@ use crate::queue::{purchases, sessions};
 use crate::transaction_requests::call::{CallResult, SimulatorOverrides, credentials};
 use crate::transaction_requests::telemetry;
 use crate::vault::{Binding, Purpose};
-use crate::{captures_and_voids, races};
+use crate::{audit, captures_and_voids, races};
 
 /// The member of a charge's sealed data with what the provider analyses.
 pub const FRAUD_ANALYSIS: &str = "fraudAnalysis";
@@ -283,8 +284,31 @@ fn must_be_answered(charge: &Charge) -> Result<(), Error> {
     }
 }
 
-/// The verdict that a tester sets (`docs/interface/sandbox.md#risk-analysis`).
-pub fn simulated(verdict: SimulatedVerdict) -> Verdict {
+/// Applies the verdict that a tester sets (`docs/interface/sandbox.md#risk-analysis`), to the end also when the caller hangs up.
+///
+/// # Errors
+/// [`Error::Impossible`] when no analysis of the charge waits for a verdict; or as [`take`].
+pub async fn set_verdict(
+    app: &App,
+    (caller, request_id): (&Caller, &RequestId),
+    charge_id: ChargeId,
+    verdict: SimulatedVerdict,
+) -> Result<Ran, Error> {
+    let admission = app.store.admit(caller.client_id)?;
+    let (flow_app, author, request_id) = (app.clone(), caller.clone(), request_id.clone());
+    let taking = app.in_flight.run(async move {
+        let _admission = admission;
+        let (app, caller) = (flow_app, author);
+        let verdict = simulated(verdict);
+        let audited = |batch: &mut Batch| {
+            audit::record(&app, batch, &caller, &request_id, "charge.antifraud_set", charge_id.uuid());
+        };
+        take(&app, (caller.client_id, charge_id), &verdict, &caller.actor(), audited).await
+    });
+    taking.await?.ok_or_else(|| Error::impossible("charge has no pending anti-fraud analysis"))
+}
+
+fn simulated(verdict: SimulatedVerdict) -> Verdict {
     match verdict {
         SimulatedVerdict::Approved => Verdict::Approved { score: Some(SIMULATED_APPROVAL.into()) },
         SimulatedVerdict::Reproved => {

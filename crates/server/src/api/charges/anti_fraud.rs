@@ -6,13 +6,12 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::analysis::SimulatedVerdict;
 use regente_domain::id::ChargeId;
+use regente_engine::anti_fraud;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::charges::create::Ran;
 use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
-use regente_engine::{anti_fraud, audit};
 use regente_providers::request::Mode;
-use regente_store::Batch;
 use utoipa::ToSchema;
 
 use super::view::ChargeView;
@@ -66,21 +65,8 @@ pub async fn set_verdict(
     let charge_id: ChargeId = path_id(&id)?;
     let verdict = body.read(|fields| fields.required("status").one_of(SimulatedVerdict::WORDS))?;
     let stored = find(&app, &caller, charge_id).await?;
-    let admission = app.store.admit(caller.client_id)?;
-    let (flow_app, author) = (app.clone(), caller.clone());
-    let taking = app.in_flight.run(async move {
-        let _admission = admission;
-        let (app, caller) = (flow_app, author);
-        let verdict = anti_fraud::simulated(verdict);
-        let audited = |batch: &mut Batch| {
-            audit::record(&app, batch, &caller, &request_id, "charge.antifraud_set", charge_id.uuid());
-        };
-        let charge = (caller.client_id, charge_id);
-        anti_fraud::take(&app, charge, &verdict, &caller.actor(), audited).await
-    });
-    let Some(Ran { charge, requests }) = taking.await? else {
-        return Err(Error::impossible("charge has no pending anti-fraud analysis").into());
-    };
+    let Ran { charge, requests } =
+        anti_fraud::set_verdict(&app, (&caller, &request_id), charge_id, verdict).await?;
     let (private, addresses) = (open_private(&app, &stored).await?, Addresses::of(&app, &charge).await?);
     let view = ChargeView::of(&charge, &private, &addresses, &requests, &caller);
     Ok(axum::Json(view).into_response())
