@@ -20,6 +20,7 @@ pub mod cards;
 pub mod chance;
 pub mod charges;
 pub mod clock;
+pub mod credentials;
 pub mod customers;
 mod deletion;
 pub mod deliveries;

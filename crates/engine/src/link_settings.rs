@@ -3,6 +3,8 @@
 //! The name of a logo's file holds the account and a random id: a question to the database names the account, and whoever
 //! does not have the name cannot guess it.
 
+use std::fmt::Display;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regente_domain::id::{ClientId, LogoId, MerchantId};
@@ -15,6 +17,9 @@ use crate::error::Error;
 
 /// The folder of the logos, below the address of the service.
 pub const LOGOS: &str = "/v1/settings/assets/";
+
+/// What an address must be that a page with a public key names.
+pub const UNREGISTERED: &str = "must be at an origin of the settings redirectOrigins or companyUrl";
 
 /// Bytes of one id.
 const ID_BYTES: usize = 16;
@@ -45,8 +50,29 @@ pub async fn exactly(
     })
 }
 
+/// Whether payers are led only to addresses that their merchant has registered. Whoever reads the public key of a page could
+/// otherwise have this service, or a provider in the merchant's name, send others anywhere. The addresses come with the fields
+/// that name them.
+///
+/// # Errors
+/// [`Error::Invalid`] names the first field with another address; `rule` says what it must be.
+pub async fn must_be_registered(
+    app: &App,
+    (client_id, merchant_id): (ClientId, MerchantId),
+    addresses: &[(impl Display + Sync, &str)],
+    rule: &str,
+) -> Result<(), Error> {
+    for (field, address) in addresses {
+        let page = Url::parse(address).map_err(Error::internal)?;
+        if !is_registered(app, client_id, merchant_id, &page).await? {
+            return Err(Error::invalid(field, rule));
+        }
+    }
+    Ok(())
+}
+
 /// Whether a page is at an origin that the settings in force name: one of `redirectOrigins`, or that of `companyUrl`.
-pub async fn has_registered(
+async fn is_registered(
     app: &App,
     client_id: ClientId,
     merchant_id: MerchantId,

@@ -1,7 +1,10 @@
 //! Moves sessions by what becomes of their charges. A charge says in its own batches where it stands; here its session
 //! counts it, once for each state, whoever comes first: the request that made the charge, or the job (decision 23).
-//! [`opened`] has what sessions say of persons.
+//! What merchants do with sessions is in [`create`] and [`change`], what callers see of them in [`access`] and [`opened`].
 
+pub mod access;
+pub mod change;
+pub mod create;
 pub mod opened;
 
 use std::time::Duration;
@@ -46,6 +49,9 @@ pub const TOO_MANY_CUSTOMERS: &str = "session_customers_limit_reached";
 pub const PIX_OR_BOLETO_WITH_LIMIT: &str = "pix_boleto_multiple_payments_not_allowed";
 /// `businessCode` of a session that was paid by Pix or boleto and is switched on again.
 pub const CONSUMED: &str = "pix_boleto_one_to_one_reactivation_blocked";
+
+/// The member with the due date.
+const DUE_DATE: &str = "dueDate";
 
 /// Counts a charge of a session as it stands now.
 pub async fn count(app: &App, client_id: ClientId, charge_id: ChargeId, actor: &Actor) -> Result<(), Error> {

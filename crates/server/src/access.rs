@@ -14,10 +14,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::Route;
 use regente_domain::scope::{Scope, Scopes};
 use regente_engine::caller::{Authority, Caller};
+pub use regente_engine::credentials::digest;
 use tower::layer::layer_fn;
 use tower::{Layer, Service, service_fn};
 
-pub use credentials::digest;
 pub use keys::{
     AccessError, NewClient, NewSecretKey, SecretKey, create_client, create_secret_key, revoke_secret_key,
     secret_keys, set_client_status, set_document_check_digits,

@@ -55,6 +55,17 @@ impl OfferedMethod {
         PaymentType::Nupay,
         PaymentType::ClickToPay,
     ];
+
+    /// Whether the term of this name is an address.
+    pub fn is_address(name: &str) -> bool {
+        name.ends_with("Url")
+    }
+
+    /// The addresses among its terms, to which its payer is led, by their names.
+    pub fn addresses(&self) -> impl Iterator<Item = (&str, &str)> {
+        let named = self.terms.iter().filter(|(name, _)| Self::is_address(name));
+        named.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
+    }
 }
 
 /// What is sold, and on which terms.

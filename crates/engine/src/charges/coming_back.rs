@@ -1,19 +1,14 @@
-//! Where a payer comes back to: a page with a public key names only pages that its merchant has registered. Whoever reads the
-//! key could otherwise have this service, or a provider in the merchant's name, send others anywhere.
+//! Where a payer comes back to: a page with a public key names only pages that its merchant has registered.
 
 use std::fmt::Display;
-
-use url::Url;
 
 use super::method::PayerMethod;
 use super::order::{ChargeOrder, PaidBy, PlacedBy};
 use crate::app::App;
 use crate::error::Error;
-use crate::link_settings;
+use crate::link_settings::{self, UNREGISTERED};
 use crate::settings::Settings;
 
-/// What an address must be that a page with a public key names.
-pub const UNREGISTERED: &str = "must be at an origin of the settings redirectOrigins or companyUrl";
 const RULE_OF_SESSION: &str =
     "must be the page of the session, or at an origin of the settings redirectOrigins or companyUrl";
 
@@ -37,17 +32,9 @@ pub(super) async fn must_be_registered(app: &App, by: &PlacedBy, order: &ChargeO
         Some(session) => (return_page(session.id, &app.settings), RULE_OF_SESSION, Vec::new()),
         None => (None, UNREGISTERED, of_method(&order.paid_by)),
     };
-    for (field, address) in from_bank.into_iter().chain(of_method) {
-        if own.as_deref() == Some(address) {
-            continue;
-        }
-        let page = Url::parse(address).map_err(Error::internal)?;
-        match link_settings::has_registered(app, by.client_id(), order.merchant_id, &page).await? {
-            true => {}
-            false => return Err(Error::invalid(field, rule)),
-        }
-    }
-    Ok(())
+    let mut addresses: Vec<(&str, &str)> = from_bank.into_iter().chain(of_method).collect();
+    addresses.retain(|(_, address)| own.as_deref() != Some(*address));
+    link_settings::must_be_registered(app, (by.client_id(), order.merchant_id), &addresses, rule).await
 }
 
 /// The addresses of the methods whose payer is sent to a page of a provider, by their fields.

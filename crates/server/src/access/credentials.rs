@@ -8,8 +8,8 @@ use axum::http::HeaderMap;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
+use regente_engine::credentials::digest;
 use regente_engine::error::Error;
-use regente_engine::vault::sha256;
 use regente_providers::request::Mode;
 use regente_store::StoreError;
 use regente_store::clients::ClientStatus;
@@ -82,11 +82,6 @@ async fn ask(
         app.credentials.keep((client_id, *digest), Arc::clone(&credential), asked);
     }
     Ok(Some(credential))
-}
-
-/// The SHA-256 by which a key is found. Keys are long and random, so a slower hash would add no protection.
-pub fn digest(key: &str) -> CredentialDigest {
-    sha256(&[key.as_bytes()])
 }
 
 /// Authenticates the caller. An address that sent too many wrong keys waits, except for keys that have been good before:

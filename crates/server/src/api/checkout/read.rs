@@ -9,13 +9,14 @@ use regente_domain::time::Timestamp;
 use regente_engine::charges::routing;
 use regente_engine::error::Error;
 use regente_engine::events::masked;
+use regente_engine::sessions::access::public_key;
 use regente_providers::request::Mode;
 use regente_store::sessions;
 use serde_json::Value;
 
 use super::colours::Chosen;
 use super::view::{AsksCardholder, Checkout, Ended, Item, Method, Shop};
-use crate::api::sessions::{link, public_key};
+use crate::api::sessions::link;
 use crate::app::App;
 
 /// A session and what can be done with it.

@@ -10,13 +10,14 @@ use regente_engine::caller::Caller;
 use regente_engine::error::Error;
 use regente_engine::events::session::SessionView;
 use regente_engine::link_settings;
+use regente_engine::sessions::access::view_of;
 use regente_store::clients::{self, Client};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::find;
 use super::view::SessionSchema;
-use super::{find, view_of};
 use crate::api::path::Path;
 use crate::api::settings::SettingsView;
 use crate::app::App;

@@ -6,11 +6,11 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::session::{Availability, SessionStatus};
 use regente_domain::text::chars_max;
 use regente_engine::caller::Caller;
+use regente_engine::sessions::access::view_for;
 use regente_engine::sessions::opened::Opened;
 use regente_store::sessions::{self, SessionFilter};
 
 use super::view::SessionSchema;
-use super::view_for;
 use crate::api::page::{Page, PageRequest};
 use crate::api::query::{Parameters, Query};
 use crate::api::schema::words;

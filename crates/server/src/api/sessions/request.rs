@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use jiff::civil::Date;
 use regente_domain::currency::Currency;
-use regente_domain::id::{Id, MerchantId};
-use regente_domain::local_day::{day_of, end_of};
+use regente_domain::id::Id;
+use regente_domain::local_day::end_of;
 use regente_domain::money::Amount;
 use regente_domain::payment_type::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::session::{Capacity, Item, OfferedMethod, Patch, Terms};
 use regente_domain::text::chars_max;
 use regente_domain::time::{Timestamp, parse_date};
-use regente_engine::error::Error;
+use regente_engine::sessions::create::NewSession;
 use regente_engine::sessions::opened::Private;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
@@ -163,45 +162,6 @@ pub struct PaymentBody {
     payment_flow: Option<()>,
 }
 
-/// A session to be created. The ids of its items are not drawn yet.
-pub(super) struct NewSession {
-    pub(super) merchant_id: MerchantId,
-    pub(super) amount: Amount,
-    pub(super) currency: Currency,
-    pub(super) order_id: Option<String>,
-    pub(super) is_active: bool,
-    pub(super) due_at: Option<Timestamp>,
-    pub(super) capacity: Capacity,
-    pub(super) terms: Terms,
-    pub(super) private: Private,
-}
-
-impl NewSession {
-    /// Checks what depends on the day: a repeated key is answered also when the day has passed.
-    pub(super) fn check(&self, now: Timestamp) -> Result<(), Error> {
-        let tomorrow = day_of(now).tomorrow().unwrap_or(Date::MAX);
-        if self.due_at.is_some_and(|due_at| day_of(due_at) < tomorrow) {
-            return Err(Error::invalid(DUE_DATE, format!("must not be before {tomorrow}")));
-        }
-        let due = |method: &OfferedMethod| parse_date(method.terms.get("expiresDate")?.as_str()?);
-        match self.terms.methods.iter().position(|method| due(method).is_some_and(|due| due < day_of(now))) {
-            Some(index) => {
-                Err(Error::invalid(format!("paymentMethods[{index}].expiresDate"), "must not be in the past"))
-            }
-            None => Ok(()),
-        }
-    }
-}
-
-/// Checks that a new due date is not in the past.
-pub(super) fn check_due_today(patch: &Patch, now: Timestamp) -> Result<(), Error> {
-    let today = day_of(now);
-    match patch.due_at.flatten().filter(|due_at| day_of(*due_at) < today) {
-        Some(_) => Err(Error::invalid(DUE_DATE, format!("must not be before {today}"))),
-        None => Ok(()),
-    }
-}
-
 /// Parses the body; every problem is noted with its path.
 pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
     let merchant_id = fields.required("merchantId").id();
@@ -346,9 +306,6 @@ const OFFERS: [(&str, (PaymentType, &[&str])); 6] = [
     (PaymentType::ClickToPay.word(), (PaymentType::ClickToPay, &["installments"])),
 ];
 
-/// The end of the names of terms that are addresses.
-const ADDRESS_ENDING: &str = "Url";
-
 /// An offered method, and the recipients of a NuPay.
 fn read_offer(fields: &Fields<'_>, mode: Mode) -> Option<(OfferedMethod, Option<Value>)> {
     let (payment_type, names) = fields.required("paymentType").one_of(&OFFERS)?;
@@ -359,7 +316,7 @@ fn read_offer(fields: &Fields<'_>, mode: Mode) -> Option<(OfferedMethod, Option<
     }
     let sent = |name: &&str| {
         let value = fields.members().get(*name)?;
-        let address = value.as_str().filter(|_| name.ends_with(ADDRESS_ENDING));
+        let address = value.as_str().filter(|_| OfferedMethod::is_address(name));
         let parsed = address.map(|text| parsed_address(text, mode).map_or(Value::Null, Value::String));
         Some(((*name).to_owned(), parsed.unwrap_or_else(|| value.clone())))
     };
@@ -382,10 +339,4 @@ fn refuse_repetitions(fields: &Fields<'_>, methods: &[OfferedMethod]) {
             fields.problem(&format!("paymentMethods[{index}].paymentType"), "must not be there twice");
         }
     }
-}
-
-/// The addresses of a method's terms, to which its payer is led, by their names.
-pub fn addresses(method: &OfferedMethod) -> impl Iterator<Item = (&str, &str)> {
-    let named = method.terms.iter().filter(|(name, _)| name.ends_with(ADDRESS_ENDING));
-    named.filter_map(|(name, value)| Some((name.as_str(), value.as_str()?)))
 }
