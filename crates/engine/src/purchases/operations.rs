@@ -84,6 +84,17 @@ pub async fn card_is_free(
     Err(Error::impossible(format!("charge is part of purchase {id}{why_not}")))
 }
 
+/// A purchase of the account, as answers show it.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub async fn show(app: &App, client_id: ClientId, id: PurchaseId) -> Result<PurchaseView, Error> {
+    let stored = find(app, client_id, id).await?;
+    let cards = Cards::of(app, &stored.purchase).await?;
+    let private = Private::open(app, &stored).await?;
+    Ok(cards.show(&stored.purchase).with_metadata(private.metadata))
+}
+
 /// A purchase of the account.
 ///
 /// # Errors

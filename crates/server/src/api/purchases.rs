@@ -20,10 +20,8 @@ use regente_engine::app::Answer;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
-use regente_engine::events::purchase::PurchaseView;
 use regente_engine::idempotency::Planned;
-use regente_engine::purchases::{Cards, NewPurchase, Private, Source, accept, operations};
-use regente_store::Batch;
+use regente_engine::purchases::{NewPurchase, Source, accept, operations};
 use regente_store::purchases;
 use serde_json::{Value, json};
 use tower::{Service, service_fn};
@@ -161,7 +159,10 @@ pub async fn create(
     let body = body?;
     let request = request::read(&body, &app.settings)?;
     let openings = Openings::of(&app, &caller, &request_id);
-    let plan = || async { accepted(accept(&app, &caller, &request, &openings).await?) };
+    let plan = || async {
+        let (batch, view) = accept(&app, &caller, &request, &openings).await?;
+        Planned::showing(batch, StatusCode::ACCEPTED.as_u16(), &view)
+    };
     let complete = |answer| with_tokens(answer, &request);
     let route = "POST /v1/purchases";
     let answer = commit_once_and_complete(&app, &caller, &headers, route, &body, plan, complete).await?;
@@ -198,11 +199,7 @@ pub async fn read_one(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, PurchaseError> {
-    let stored = operations::find(&app, caller.client_id, path_id(&id)?).await?;
-    let cards = Cards::of(&app, &stored.purchase).await?;
-    let private = Private::open(&app, &stored).await?;
-    let view = cards.show(&stored.purchase).with_metadata(private.metadata);
-    Ok(axum::Json(view).into_response())
+    Ok(axum::Json(operations::show(&app, caller.client_id, path_id(&id)?).await?).into_response())
 }
 
 /// Lists what happened to a purchase, oldest first.
@@ -300,14 +297,12 @@ async fn operate(
         FollowUpKind::Capture => format!("POST /v1/purchases/{id}/capture"),
         FollowUpKind::Void => format!("POST /v1/purchases/{id}/void"),
     };
-    let plan = || async move { accepted(operations::plan(app, caller, id, operation, amount).await?) };
+    let plan = || async move {
+        let (batch, view) = operations::plan(app, caller, id, operation, amount).await?;
+        Planned::showing(batch, StatusCode::ACCEPTED.as_u16(), &view)
+    };
     let answer = commit_once(app, caller, headers, &route, &body, plan).await?;
     Ok(look_again(answer))
-}
-
-fn accepted((batch, view): (Batch, PurchaseView)) -> Result<Planned, Error> {
-    let body = serde_json::to_value(view).map_err(Error::internal)?;
-    Ok(Planned { batch, status: StatusCode::ACCEPTED.as_u16(), body })
 }
 
 /// The layer in front of each POST of purchases: without an idempotency key it is refused.
