@@ -108,7 +108,11 @@ pub async fn store_checked<E: From<Error>>(
     })
 }
 
-async fn checked(app: App, new: NewCheck, heard: Option<CardTriedObserver>) -> Result<card_checks::Checked, Error> {
+async fn checked(
+    app: App,
+    new: NewCheck,
+    heard: Option<CardTriedObserver>,
+) -> Result<card_checks::Checked, Error> {
     let checked = card_checks::create(app, new).await;
     if let (Ok(card_checks::Checked::Card(_, request)), Some(heard)) = (&checked, heard) {
         heard(std::slice::from_ref(&**request));

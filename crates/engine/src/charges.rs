@@ -23,7 +23,7 @@ pub(crate) mod underpaid;
 pub mod write_outcome;
 
 pub use coming_back::return_page;
-pub use guard::{Guard, Heard, Unguarded};
+pub use guard::{CardTriedObserver, Guard, Unguarded};
 pub use method::{CardMethod, CodeRule, DripBody, NewBoleto, NupayTerms, PayerMethod, WalletMethod};
 pub use order::{AuthenticationRule, Buyer, ChargeOrder, Origin, PaidBy, PlacedBy, PurchaseSlot, Requester};
 pub use place::place;

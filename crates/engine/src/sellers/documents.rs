@@ -4,7 +4,7 @@
 use regente_domain::id::{ClientId, ProviderId, SellerDocumentId, SellerId};
 use regente_domain::seller::Seller;
 use regente_domain::seller::document::{
-    DocumentKind, DocumentStatus, FileFormat, DocumentStage, SellerDocument, Takes,
+    DocumentKind, DocumentStage, DocumentStatus, FileFormat, SellerDocument, Takes,
 };
 use regente_domain::time::Timestamp;
 use regente_providers::seller::SellerFile;

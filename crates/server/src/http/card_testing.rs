@@ -12,7 +12,7 @@ use regente_domain::charge::attempt::{Outcome, TransactionRequest};
 use regente_domain::id::ClientId;
 use regente_domain::session::cards::CardRefused;
 use regente_engine::caller::{Authority, Caller};
-use regente_engine::charges::Heard;
+use regente_engine::charges::CardTriedObserver;
 use uuid::Uuid;
 
 use super::MonotonicClock;

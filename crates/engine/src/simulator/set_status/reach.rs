@@ -206,7 +206,7 @@ async fn happens(
     charge: &Charge,
     request: &TransactionRequest,
     what: Staged,
-) -> Result<Result<call::Found, Step>, Error> {
+) -> Result<Result<call::ProviderReport, Step>, Error> {
     let event = StagedEvent { key: request.provider_key(), at: app.clock.of(request.client_id), what };
     match app.providers.stage(request.provider_type, event).await {
         Ok(()) => find_out(app, charge, request).await.map(Ok),
@@ -216,7 +216,11 @@ async fn happens(
     }
 }
 
-async fn find_out(app: &App, charge: &Charge, request: &TransactionRequest) -> Result<call::Found, Error> {
+async fn find_out(
+    app: &App,
+    charge: &Charge,
+    request: &TransactionRequest,
+) -> Result<call::ProviderReport, Error> {
     let provider = provider_of(app, request).await?;
     let overrides = SimulatorOverrides::of(app, charge, None);
     let found = call::find_out(app, &provider, request, &overrides, LookUp::PROBE, never_arrived()).await?;
