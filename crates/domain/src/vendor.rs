@@ -39,6 +39,11 @@ impl IdentityType {
         };
         number.len() == self.length() && body_fits && check.bytes().all(|byte| byte.is_ascii_digit())
     }
+
+    /// The rule that [`Self::fits`] checks, for whoever sent another number.
+    pub fn rule(self) -> String {
+        format!("must be a number of {} characters, as identityType {} has it", self.length(), self.word())
+    }
 }
 
 /// The digits and letters of a number.

@@ -1,5 +1,7 @@
-//! Vendors: opens and seals what is known of them, and finds the vendor of a charge
-//! (`docs/interface/vendors.md#charges`).
+//! Vendors: creates, changes, deletes and lists them ([`changes`] says what is changed), opens and seals what is known of
+//! them, and finds the vendor of a charge (`docs/interface/vendors.md#charges`).
+
+mod changes;
 
 use regente_domain::id::{ClientId, VendorId};
 use regente_domain::provider_type::ProviderType;
@@ -8,12 +10,17 @@ use regente_domain::vendor::{NamedVendor, VendorData};
 use regente_providers::request::VendorDetails;
 use regente_store::sealed::Sealed;
 use regente_store::vendors::{self, StoredVendor};
+use regente_store::{Batch, Commit};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+pub use changes::VendorChanges;
+
 use crate::app::App;
+use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use crate::vault::{Binding, Purpose};
+use crate::{audit, deletion, races};
 
 /// The format that this release writes.
 const FORMAT: u32 = 1;
@@ -28,6 +35,15 @@ struct Document<D> {
     data: D,
 }
 
+/// A vendor that is to be created.
+#[derive(Clone)]
+pub struct NewVendor {
+    /// The id in the client's own system.
+    pub reference_id: String,
+    /// What is known of it.
+    pub data: VendorData,
+}
+
 /// A live vendor with its opened data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vendor {
@@ -39,16 +55,8 @@ pub struct Vendor {
 
 impl Vendor {
     /// A vendor that is not stored yet.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] when the data cannot be sealed.
-    pub fn new(
-        app: &App,
-        client_id: ClientId,
-        id: VendorId,
-        reference_id: String,
-        data: VendorData,
-    ) -> Result<Self, Error> {
+    fn new(app: &App, client_id: ClientId, id: VendorId, new: &NewVendor) -> Result<Self, Error> {
+        let NewVendor { reference_id, data } = new.clone();
         let private = seal(app, client_id, id, &data)?;
         let updated_at = id.created_at();
         let stored = StoredVendor { id, client_id, reference_id, private, version: 1, updated_at };
@@ -56,10 +64,7 @@ impl Vendor {
     }
 
     /// Opens a row.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] when the column does not open or has another format.
-    pub async fn open(app: &App, stored: StoredVendor) -> Result<Self, Error> {
+    async fn open(app: &App, stored: StoredVendor) -> Result<Self, Error> {
         let binding = Binding::new(Purpose::VendorData, stored.client_id, stored.id.uuid());
         let bytes = app.vault.open(binding, &stored.private).await?;
         let Document { format, data } = serde_json::from_slice(&bytes).map_err(Error::internal)?;
@@ -70,10 +75,7 @@ impl Vendor {
     }
 
     /// The vendor after a change, sealed; still at the version that was read.
-    ///
-    /// # Errors
-    /// [`Error::Internal`] when the data cannot be sealed.
-    pub fn changed(
+    fn changed(
         &self,
         app: &App,
         reference_id: String,
@@ -93,6 +95,104 @@ impl Vendor {
 pub async fn find(app: &App, client_id: ClientId, id: VendorId) -> Result<Vendor, Error> {
     let stored = vendors::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
     Vendor::open(app, stored).await
+}
+
+/// A page of the vendors of an account, newest first, and how many there are.
+pub async fn list(
+    app: &App,
+    client_id: ClientId,
+    limit: i64,
+    offset: i64,
+) -> Result<(Vec<Vendor>, u64), Error> {
+    let total = vendors::count(&app.store, client_id).await?;
+    let mut found = Vec::new();
+    for stored in vendors::list(&app.store, client_id, limit, offset).await? {
+        found.push(Vendor::open(app, stored).await?);
+    }
+    Ok((found, total))
+}
+
+/// A new vendor, and the batch that writes it.
+///
+/// # Errors
+/// [`Error::Conflict`] when its reference is another vendor's.
+pub async fn plan_creation(
+    app: &App,
+    (caller, request_id): (&Caller, &RequestId),
+    new: &NewVendor,
+) -> Result<(Batch, Vendor), Error> {
+    let client_id = caller.client_id;
+    let id: VendorId = app.chance.id(app.clock.of(client_id));
+    must_be_free(app, client_id, &new.reference_id, id).await?;
+    let vendor = Vendor::new(app, client_id, id, new)?;
+    let mut batch = Batch::new(client_id);
+    vendors::insert(&mut batch, &vendor.stored);
+    audit::record(app, &mut batch, caller, request_id, "vendor.created", id.uuid());
+    Ok((batch, vendor))
+}
+
+/// Changes a vendor.
+///
+/// # Errors
+/// [`Error::NotFound`]; [`Error::Invalid`] when its number would not fit its type; [`Error::Conflict`] when its reference would
+/// be another vendor's.
+pub async fn change(
+    app: &App,
+    (caller, request_id): (&Caller, &RequestId),
+    id: VendorId,
+    changes: &VendorChanges,
+) -> Result<Vendor, Error> {
+    let client_id = caller.client_id;
+    for _ in races::tries() {
+        let before = find(app, client_id, id).await?;
+        let data = changes.apply(&before.data)?;
+        let reference_id = changes.reference_id.as_ref().unwrap_or(&before.stored.reference_id).clone();
+        if data == before.data && reference_id == before.stored.reference_id {
+            return Ok(before);
+        }
+        must_be_free(app, client_id, &reference_id, id).await?;
+        let after = before.changed(app, reference_id, data, app.clock.of(client_id))?;
+        let mut batch = Batch::new(client_id);
+        vendors::update(&mut batch, &after.stored);
+        audit::record(app, &mut batch, caller, request_id, "vendor.updated", id.uuid());
+        let _admission = app.store.admit(client_id)?;
+        match app.store.apply(batch).await? {
+            Commit::Applied => return Ok(after),
+            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
+            Commit::Refused(_) | Commit::Unknown => {}
+        }
+    }
+    Err(Error::busy())
+}
+
+/// Deletes a vendor with everything that is known of it. Its reference is free again.
+///
+/// # Errors
+/// [`Error::NotFound`].
+pub async fn delete(
+    app: &App,
+    (caller, request_id): (&Caller, &RequestId),
+    id: VendorId,
+) -> Result<(), Error> {
+    let client_id = caller.client_id;
+    deletion::delete(|| async {
+        let stored = vendors::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
+        let mut batch = Batch::new(client_id);
+        vendors::delete(&mut batch, &stored, later_of(app.clock.of(client_id), stored.updated_at));
+        audit::record(app, &mut batch, caller, request_id, "vendor.deleted", id.uuid());
+        let _admission = app.store.admit(client_id)?;
+        Ok(app.store.apply(batch).await?)
+    })
+    .await
+}
+
+async fn must_be_free(app: &App, client_id: ClientId, reference_id: &str, of: VendorId) -> Result<(), Error> {
+    match vendors::find_by_reference(&app.store, client_id, reference_id).await? {
+        Some(other) if other.id != of => {
+            Err(Error::conflict(vec!["vendor with this referenceId already exists".to_owned()]))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The vendor that a new charge or session names, as the providers that may be asked, which are of these types, would be

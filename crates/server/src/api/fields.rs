@@ -30,7 +30,7 @@ use regente_domain::problems::Problems;
 use serde_json::{Map, Value};
 
 pub use body::{BODY_DEPTH_MAX, Body};
-pub use change::TextChange;
+pub use change::text_change;
 pub use readers::INTEGER_MAX;
 
 /// The most problems in one answer.

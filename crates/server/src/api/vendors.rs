@@ -7,22 +7,15 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use regente_domain::country::Country;
-use regente_domain::id::{ClientId, VendorId};
-use regente_domain::time::{Timestamp, later_of};
+use regente_domain::time::Timestamp;
 use regente_domain::vendor::IdentityType;
-use regente_engine::audit;
 use regente_engine::caller::{Caller, RequestId};
-use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
-use regente_engine::races;
-use regente_engine::vendors::{self as flow, Vendor};
-use regente_store::vendors as rows;
-use regente_store::{Batch, Commit};
+use regente_engine::vendors::{self, Vendor};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::deletion;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::Page;
@@ -31,7 +24,7 @@ use super::query::Query;
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use request::{NewVendor, VendorChanges, read_new};
+use request::{read_changes, read_new};
 
 pub use request::{NamedVendorBody, NewVendorBody, VendorAddressBody, VendorChangesBody, read_named};
 
@@ -151,33 +144,11 @@ pub async fn create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let new = body.read(read_new)?;
-    let plan = || plan_creation(&app, &caller, &request_id, &new);
+    let plan = || async {
+        let (batch, vendor) = vendors::plan_creation(&app, (&caller, &request_id), &new).await?;
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &VendorView::of(&vendor))
+    };
     commit_once(&app, &caller, &headers, "POST /v1/vendors", &body, plan).await
-}
-
-async fn plan_creation(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    new: &NewVendor,
-) -> Result<Planned, Error> {
-    let id: VendorId = app.chance.id(app.clock.of(caller.client_id));
-    must_be_free(app, caller.client_id, &new.reference_id, id).await?;
-    let vendor = Vendor::new(app, caller.client_id, id, new.reference_id.clone(), new.data.clone())?;
-    let mut batch = Batch::new(caller.client_id);
-    rows::insert(&mut batch, &vendor.stored);
-    audit::record(app, &mut batch, caller, request_id, "vendor.created", id.uuid());
-    let body = serde_json::to_value(VendorView::of(&vendor)).map_err(Error::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
-}
-
-async fn must_be_free(app: &App, client_id: ClientId, reference_id: &str, of: VendorId) -> Result<(), Error> {
-    match rows::find_by_reference(&app.store, client_id, reference_id).await? {
-        Some(other) if other.id != of => {
-            Err(Error::conflict(vec!["vendor with this referenceId already exists".to_owned()]))
-        }
-        Some(_) | None => Ok(()),
-    }
 }
 
 /// Lists the vendors, newest first.
@@ -193,13 +164,9 @@ pub async fn list(
     query: Query,
 ) -> Result<Json<Page<VendorView>>, ApiError> {
     let page = query.read(|parameters| parameters.page(LIMIT))?;
-    let total = rows::count(&app.store, caller.client_id).await?;
-    let found = rows::list(&app.store, caller.client_id, i64::from(page.limit), page.offset()).await?;
-    let mut items = Vec::with_capacity(found.len());
-    for stored in found {
-        items.push(VendorView::of(&Vendor::open(&app, stored).await?));
-    }
-    Ok(Json(Page::new(page, items, total)))
+    let (limit, offset) = (i64::from(page.limit), page.offset());
+    let (found, total) = vendors::list(&app, caller.client_id, limit, offset).await?;
+    Ok(Json(Page::new(page, found.iter().map(VendorView::of).collect(), total)))
 }
 
 /// Reads a vendor.
@@ -214,7 +181,7 @@ pub async fn read(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Json<VendorView>, ApiError> {
-    Ok(Json(VendorView::of(&flow::find(&app, caller.client_id, path_id(&id)?).await?)))
+    Ok(Json(VendorView::of(&vendors::find(&app, caller.client_id, path_id(&id)?).await?)))
 }
 
 /// Changes a vendor.
@@ -233,28 +200,11 @@ pub async fn update(
     Path(id): Path<String>,
     body: Body,
 ) -> Result<Json<VendorView>, ApiError> {
-    let (client_id, id) = (caller.client_id, path_id(&id)?);
-    for _ in races::tries() {
-        let before = flow::find(&app, client_id, id).await?;
-        let changes = body.read(VendorChanges::read)?;
-        let data = changes.apply(&before.data).map_err(Error::from)?;
-        let reference_id = changes.reference_id.unwrap_or_else(|| before.stored.reference_id.clone());
-        if data == before.data && reference_id == before.stored.reference_id {
-            return Ok(Json(VendorView::of(&before)));
-        }
-        must_be_free(&app, client_id, &reference_id, id).await?;
-        let after = before.changed(&app, reference_id, data, app.clock.of(client_id))?;
-        let mut batch = Batch::new(client_id);
-        rows::update(&mut batch, &after.stored);
-        audit::record(&app, &mut batch, &caller, &request_id, "vendor.updated", id.uuid());
-        let _admission = app.store.admit(client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(Json(VendorView::of(&after))),
-            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy().into())
+    let id = path_id(&id)?;
+    vendors::find(&app, caller.client_id, id).await?;
+    let changes = body.read(read_changes)?;
+    let vendor = vendors::change(&app, (&caller, &request_id), id, &changes).await?;
+    Ok(Json(VendorView::of(&vendor)))
 }
 
 /// Deletes a vendor and everything that is known of it.
@@ -272,15 +222,6 @@ pub async fn delete(
     Extension(request_id): Extension<RequestId>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let (client_id, id): (ClientId, VendorId) = (caller.client_id, path_id(&id)?);
-    deletion::delete(|| async {
-        let stored = rows::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
-        let mut batch = Batch::new(client_id);
-        rows::delete(&mut batch, &stored, later_of(app.clock.of(client_id), stored.updated_at));
-        audit::record(&app, &mut batch, &caller, &request_id, "vendor.deleted", id.uuid());
-        let _admission = app.store.admit(client_id)?;
-        Ok::<_, ApiError>(app.store.apply(batch).await?)
-    })
-    .await?;
+    vendors::delete(&app, (&caller, &request_id), path_id(&id)?).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -2,13 +2,13 @@
 
 use regente_domain::mcc::Mcc;
 use regente_domain::platform_fee::Fees;
-use regente_domain::text::chars_max;
+use regente_domain::text::{TextChange, chars_max};
 use regente_store::merchants::MerchantDetails;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::super::fields::{Fields, TextChange};
+use super::super::fields::{Fields, text_change};
 use super::super::providers::{NewProvider, NewProviderBody};
 use crate::app::App;
 
@@ -70,9 +70,9 @@ pub(super) fn merchant_changes(fields: &Fields<'_>, app: &App) -> Option<Merchan
     }
     let changes = MerchantChanges {
         mcc: fields.optional("mcc").mcc(),
-        name: TextChange::read(fields, "name", |field| field.text(chars_max::NAME)),
-        merchant_name: TextChange::read(fields, "merchantName", |field| field.text(chars_max::NAME)),
-        merchant_url: TextChange::read(fields, "merchantUrl", |field| field.text(chars_max::FREE)),
+        name: text_change(fields, "name", |field| field.text(chars_max::NAME)),
+        merchant_name: text_change(fields, "merchantName", |field| field.text(chars_max::NAME)),
+        merchant_url: text_change(fields, "merchantUrl", |field| field.text(chars_max::FREE)),
         providers: added_providers(fields, app).unwrap_or_default(),
     };
     Some(changes)

@@ -1,14 +1,14 @@
 //! Parses new vendors, changes of stored ones, and the vendor that a charge or a session names
 //! (`docs/interface/vendors.md#fields`).
 
-use regente_domain::problems::Problems;
 use regente_domain::text::chars_max;
 use regente_domain::vendor::{IdentityType, NamedVendor, VendorAddress, VendorData, without_punctuation};
+use regente_engine::vendors::{NewVendor, VendorChanges};
 use serde_json::Map;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::super::fields::{Field, Fields, TextChange};
+use super::super::fields::{Field, Fields, text_change};
 use super::super::schema::words;
 
 /// Lengths in characters; those of the published interface.
@@ -30,12 +30,6 @@ mod most {
 
 const IDENTITY: &str = "identity";
 
-/// A parsed new vendor.
-pub(super) struct NewVendor {
-    pub(super) reference_id: String,
-    pub(super) data: VendorData,
-}
-
 pub(super) fn read_new(fields: &Fields<'_>) -> Option<NewVendor> {
     let reference_id = fields.required("referenceId").verbatim().non_empty_text(most::REFERENCE);
     let identity_type = fields.required("identityType").one_of(IdentityType::WORDS);
@@ -43,7 +37,7 @@ pub(super) fn read_new(fields: &Fields<'_>) -> Option<NewVendor> {
     if let (Some(kind), Some(identity)) = (identity_type, &identity)
         && !kind.fits(identity)
     {
-        fields.problem(IDENTITY, must_fit(kind));
+        fields.problem(IDENTITY, kind.rule());
     }
     let mcc = fields.required("mcc").non_empty_text(most::CATEGORY);
     let name = fields.required("name").non_empty_text(most::NAME);
@@ -73,10 +67,6 @@ fn read_identity(field: Field<'_>) -> Option<String> {
             (1..=most::IDENTITY).contains(&length) && text.chars().count() <= chars_max::DOCUMENT_NUMBER;
         is_right.then(|| text.to_owned())
     })
-}
-
-fn must_fit(kind: IdentityType) -> String {
-    format!("must be a number of {} characters, as identityType {} has it", kind.length(), kind.word())
 }
 
 fn read_email(field: Field<'_>) -> Option<String> {
@@ -109,61 +99,23 @@ fn read_address(fields: &Fields<'_>) -> Option<VendorAddress> {
     })
 }
 
-/// A parsed change of a vendor.
-pub(super) struct VendorChanges {
-    pub(super) reference_id: Option<String>,
-    identity_type: Option<IdentityType>,
-    identity: Option<String>,
-    mcc: Option<String>,
-    name: Option<String>,
-    email: TextChange,
-    phone_number: TextChange,
-    website: TextChange,
-    address: Option<VendorAddress>,
-}
-
-impl VendorChanges {
-    pub(super) fn read(fields: &Fields<'_>) -> Option<Self> {
-        for name in ["referenceId", "identityType", IDENTITY, "mcc", "name", "address"] {
-            if fields.is_null(name) {
-                fields.problem(name, "should not be empty");
-            }
-        }
-        Some(Self {
-            reference_id: fields.optional("referenceId").verbatim().non_empty_text(most::REFERENCE),
-            identity_type: fields.optional("identityType").one_of(IdentityType::WORDS),
-            identity: read_identity(fields.optional(IDENTITY)),
-            mcc: fields.optional("mcc").non_empty_text(most::CATEGORY),
-            name: fields.optional("name").non_empty_text(most::NAME),
-            email: TextChange::read(fields, "email", read_email),
-            phone_number: TextChange::read(fields, "phoneNumber", |field| field.verbatim().text(most::PHONE)),
-            website: TextChange::read(fields, "website", |field| field.text(most::WEBSITE)),
-            address: fields.optional("address").object(read_address),
-        })
-    }
-
-    /// The data after the change.
-    ///
-    /// # Errors
-    /// The number does not fit its type, which may be the one that is stored.
-    pub(super) fn apply(&self, before: &VendorData) -> Result<VendorData, Problems> {
-        let mut data = before.clone();
-        data.identity_type = self.identity_type.unwrap_or(data.identity_type);
-        let texts =
-            [(&self.identity, &mut data.identity), (&self.mcc, &mut data.mcc), (&self.name, &mut data.name)];
-        for (new, text) in texts {
-            text.clone_from(new.as_ref().unwrap_or(&text.clone()));
-        }
-        self.email.apply(&mut data.email);
-        self.phone_number.apply(&mut data.phone_number);
-        self.website.apply(&mut data.website);
-        data.address = self.address.clone().unwrap_or(data.address);
-        let is_touched = self.identity_type.is_some() || self.identity.is_some();
-        match is_touched && !data.identity_type.fits(&data.identity) {
-            true => Err(Problems::one(IDENTITY, must_fit(data.identity_type))),
-            false => Ok(data),
+pub(super) fn read_changes(fields: &Fields<'_>) -> Option<VendorChanges> {
+    for name in ["referenceId", "identityType", IDENTITY, "mcc", "name", "address"] {
+        if fields.is_null(name) {
+            fields.problem(name, "should not be empty");
         }
     }
+    Some(VendorChanges {
+        reference_id: fields.optional("referenceId").verbatim().non_empty_text(most::REFERENCE),
+        identity_type: fields.optional("identityType").one_of(IdentityType::WORDS),
+        identity: read_identity(fields.optional(IDENTITY)),
+        mcc: fields.optional("mcc").non_empty_text(most::CATEGORY),
+        name: fields.optional("name").non_empty_text(most::NAME),
+        email: text_change(fields, "email", read_email),
+        phone_number: text_change(fields, "phoneNumber", |field| field.verbatim().text(most::PHONE)),
+        website: text_change(fields, "website", |field| field.text(most::WEBSITE)),
+        address: fields.optional("address").object(read_address),
+    })
 }
 
 /// Reads the vendor of a charge or of a session.
