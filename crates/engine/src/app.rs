@@ -7,7 +7,7 @@ use std::sync::Arc;
 use regente_providers::anti_fraud::AntiFraudProviders;
 use regente_providers::authentication::AuthenticationServers;
 use regente_providers::provider::Providers;
-use regente_store::Store;
+use regente_store::{Batch, Commit, Store};
 
 use crate::apple_pay::ApplePayKeys;
 use crate::calls::circuits::Circuits;
@@ -84,6 +84,18 @@ impl App {
     /// Creates the context from its parts.
     pub fn new(parts: Parts) -> Self {
         Self(Arc::new(parts))
+    }
+
+    /// Applies a change of a merchant or of what belongs to it, and forgets the merchants that are cached. Both happen even when
+    /// the caller hangs up in between.
+    pub(crate) async fn change_merchant(&self, batch: Batch) -> Result<Commit, Error> {
+        let app = self.clone();
+        let change = async move {
+            let commit = app.store.apply(batch).await;
+            app.merchants.forget();
+            Ok(commit?)
+        };
+        self.in_flight.run(change).await
     }
 }
 

@@ -170,6 +170,7 @@ const ENGINE: &[&str] = &[
     "charges::split",
     "transaction_requests::telemetry",
     "transaction_requests::call",
+    "providers",
     "charges::routing",
     "charges::plan_step",
     "charges::security_code",
@@ -188,6 +189,8 @@ const ENGINE: &[&str] = &[
     "anti_fraud",
     "customers",
     "sellers",
+    "merchants",
+    "platform_fees",
     // An answer that comes too late may lead to the next provider.
     "charges::call_providers charges::create charges::late_answer",
     "charges",

@@ -15,6 +15,7 @@ use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::time::Timestamp;
 use regente_engine::notifications::stored::events_of;
+use regente_engine::providers::{notification_address, open_credentials};
 use regente_providers::notification::{EventSubject, ProviderEvent};
 use regente_providers::outcome::{Answer, Approval};
 use regente_providers::provider::{CredentialsCheck, NotRefused};
@@ -28,7 +29,6 @@ use uuid::Uuid;
 
 use super::doctor::{Check, Report, Verdict, check as found};
 use super::error::CommandError;
-use crate::api::providers::{notification_address, open_credentials};
 use crate::app::App;
 
 /// How many notifications of the time of a check are looked through for its own.

@@ -10,39 +10,31 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use regente_domain::id::MerchantId;
 use regente_domain::mcc::Mcc;
 use regente_domain::merchant::MerchantStatus;
-use regente_domain::time::{Timestamp, later_of};
-use regente_engine::audit;
-use regente_engine::caller::Caller;
-use regente_engine::caller::RequestId;
+use regente_domain::time::Timestamp;
+use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
-use regente_engine::queue;
-use regente_engine::races;
-use regente_engine::sellers::takes_sellers;
-use regente_store::merchants::{self, Merchant, MerchantWithProviders};
-use regente_store::providers::{self as provider_rows, Provider};
-use regente_store::{Batch, Commit, settings};
+use regente_engine::{merchants, providers};
+use regente_store::merchants::MerchantWithProviders;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::deletion;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page};
 use super::path::{Path, path_id};
-use super::providers::{NewProvider, ProviderView};
+use super::providers::ProviderView;
 use super::query::Query;
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use platform_fee::RuleView;
-use request::{NewMerchant, merchant_changes, new_merchant};
+use request::{merchant_changes, new_merchant};
 
-pub use request::{MccBody, MerchantChangesBody, NewMerchantBody, PROVIDERS_MAX};
+pub use request::{MccBody, MerchantChangesBody, NewMerchantBody};
 
 /// A merchant as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -122,64 +114,15 @@ pub async fn create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let new = body.read(|fields| new_merchant(fields, &app))?;
-    NewProvider::check_credentials(&app, &new.providers).await?;
-    let plan = || plan_creation(&app, &caller, &request_id, &new);
-    commit_once(&app, &caller, &headers, "POST /v1/merchants", &body, plan).await
-}
-
-async fn plan_creation(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    new: &NewMerchant,
-) -> Result<Planned, Error> {
-    let now = app.clock.of(caller.client_id);
-    let id: MerchantId = app.chance.id(now);
-    let merchant = Merchant {
-        id,
-        client_id: caller.client_id,
-        status: MerchantStatus::Active,
-        details: new.details.clone(),
-        version: 1,
-        updated_at: id.created_at(),
+    providers::check_credentials(&app, &new.providers).await?;
+    let actor = caller.actor();
+    let plan = || async {
+        let by = (&actor, Some(&request_id));
+        let (batch, merchant) = merchants::plan_creation(&app, caller.client_id, by, &new)?;
+        let view = MerchantView::of(&app, &merchant).await?;
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &view)
     };
-    if !merchant.details.mcc.is_listed() {
-        // An unlisted code is accepted: shipped integrations use such codes
-        // (`docs/interface/merchants-and-providers.md#category-codes`).
-        tracing::info!(merchant = %id, mcc = merchant.details.mcc.digits(), "the category code is not in the list");
-    }
-    let mut batch = Batch::new(caller.client_id);
-    merchants::insert(&mut batch, &merchant)?;
-    audit::record(app, &mut batch, caller, request_id, "merchant.created", id.uuid());
-    let records = records_of(app, caller, id, &new.providers)?;
-    add_providers(app, caller, request_id, &mut batch, &records)?;
-    let view = MerchantView::of(app, &MerchantWithProviders { merchant, providers: records }).await?;
-    let body = serde_json::to_value(view).map_err(Error::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
-}
-
-fn records_of(
-    app: &App,
-    caller: &Caller,
-    merchant_id: MerchantId,
-    new: &[NewProvider],
-) -> Result<Vec<Provider>, Error> {
-    let now = app.clock.of(caller.client_id);
-    new.iter().map(|provider| provider.to_record(app, caller.client_id, merchant_id, now)).collect()
-}
-
-fn add_providers(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    batch: &mut Batch,
-    records: &[Provider],
-) -> Result<(), Error> {
-    for provider in records {
-        provider_rows::insert(batch, provider)?;
-        audit::record(app, batch, caller, request_id, "provider.created", provider.id.uuid());
-    }
-    Ok(())
+    commit_once(&app, &caller, &headers, "POST /v1/merchants", &body, plan).await
 }
 
 /// Lists the merchants, newest first.
@@ -195,9 +138,8 @@ pub async fn list(
     query: Query,
 ) -> Result<axum::Json<Page<MerchantView>>, ApiError> {
     let request = query.read(|parameters| parameters.page(LIMIT_DEFAULT))?;
-    let total = merchants::count(&app.store, caller.client_id).await?;
-    let found =
-        merchants::list(&app.store, caller.client_id, i64::from(request.limit), request.offset()).await?;
+    let (limit, offset) = (i64::from(request.limit), request.offset());
+    let (found, total) = merchants::list(&app, caller.client_id, limit, offset).await?;
     let mut items = Vec::with_capacity(found.len());
     for merchant in &found {
         items.push(MerchantView::of(&app, merchant).await?);
@@ -217,7 +159,7 @@ pub async fn read(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<axum::Json<MerchantView>, ApiError> {
-    let found = find(&app, &caller, path_id(&id)?).await?;
+    let found = merchants::find(&app, caller.client_id, path_id(&id)?).await?;
     Ok(axum::Json(MerchantView::of(&app, &found).await?))
 }
 
@@ -237,44 +179,10 @@ pub async fn update(
     body: Body,
 ) -> Result<axum::Json<MerchantView>, ApiError> {
     let id = path_id(&id)?;
-    find(&app, &caller, id).await?;
+    merchants::find(&app, caller.client_id, id).await?;
     let changes = body.read(|fields| merchant_changes(fields, &app))?;
-    NewProvider::check_credentials(&app, &changes.providers).await?;
-    let added = records_of(&app, &caller, id, &changes.providers)?;
-    for _ in races::tries() {
-        let mut found = find(&app, &caller, id).await?;
-        let is_written = added.iter().any(|new| found.providers.iter().any(|known| known.id == new.id));
-        if is_written {
-            return Ok(axum::Json(MerchantView::of(&app, &found).await?));
-        }
-        if found.providers.len() + added.len() > PROVIDERS_MAX {
-            let rule = format!("must contain no more than {PROVIDERS_MAX} elements with those that exist");
-            return Err(Error::invalid("providers", rule).into());
-        }
-        let before = found.merchant.details.clone();
-        changes.apply(&mut found.merchant.details);
-        if found.merchant.details == before && added.is_empty() {
-            return Ok(axum::Json(MerchantView::of(&app, &found).await?));
-        }
-        found.merchant.updated_at = later_of(app.clock.of(caller.client_id), found.merchant.updated_at);
-        let mut batch = Batch::new(caller.client_id);
-        merchants::update(&mut batch, &found.merchant)?;
-        audit::record(&app, &mut batch, &caller, &request_id, "merchant.updated", id.uuid());
-        add_providers(&app, &caller, &request_id, &mut batch, &added)?;
-        for provider in added.iter().filter(|provider| takes_sellers(&app, provider)) {
-            queue::sellers::link(&app, &mut batch, id, provider.id);
-        }
-        let _admission = app.store.admit(caller.client_id)?;
-        match app.change(batch, |app| app.merchants.forget()).await? {
-            Commit::Applied => {
-                found.providers.extend(added);
-                return Ok(axum::Json(MerchantView::of(&app, &found).await?));
-            }
-            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy().into())
+    let changed = merchants::change(&app, (&caller, &request_id), id, &changes).await?;
+    Ok(axum::Json(MerchantView::of(&app, &changed).await?))
 }
 
 /// Deletes a merchant. Its charges stay readable; new ones are refused.
@@ -290,24 +198,6 @@ pub async fn delete(
     Extension(request_id): Extension<RequestId>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let id = path_id(&id)?;
-    deletion::delete(|| async {
-        let merchant = find(&app, &caller, id).await?.merchant;
-        let mut batch = Batch::new(caller.client_id);
-        let now = later_of(app.clock.of(caller.client_id), merchant.updated_at);
-        merchants::delete(&mut batch, &merchant, now);
-        let levels = settings::levels(&app.store, caller.client_id, Some(id)).await?;
-        if let Some(of_merchant) = &levels.of_merchant {
-            settings::delete(&mut batch, of_merchant);
-        }
-        audit::record(&app, &mut batch, &caller, &request_id, "merchant.deleted", id.uuid());
-        let _admission = app.store.admit(caller.client_id)?;
-        Ok::<_, ApiError>(app.change(batch, |app| app.merchants.forget()).await?)
-    })
-    .await?;
+    merchants::delete(&app, (&caller, &request_id), path_id(&id)?).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-async fn find(app: &App, caller: &Caller, id: MerchantId) -> Result<MerchantWithProviders, Error> {
-    merchants::with_providers(&app.store, caller.client_id, id).await?.ok_or(Error::NotFound)
 }

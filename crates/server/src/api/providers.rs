@@ -8,32 +8,25 @@ mod request;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
-use regente_domain::id::{ClientId, ProviderId};
+use regente_domain::id::ProviderId;
 use regente_domain::provider_type::mask_credentials;
 use regente_domain::time::Timestamp;
-use regente_engine::audit;
-use regente_engine::caller::Caller;
-use regente_engine::caller::RequestId;
+use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
-use regente_engine::races;
-use regente_engine::vault::{Binding, Purpose};
-use regente_providers::request::NotificationAddress;
-use regente_store::providers::{self, Provider};
-use regente_store::sealed::Sealed;
-use regente_store::{Batch, Commit};
+use regente_engine::providers::{self, notification_address, open_credentials};
+use regente_store::providers::Provider;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 use uuid::Uuid;
-use zeroize::Zeroizing;
 
 use super::fields::Body;
-use super::path::Path;
+use super::path::{Path, path_id};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use request::changed;
+use request::provider_changes;
 
-pub use request::{NewProvider, NewProviderBody, ProviderChangesBody};
+pub use request::{NewProviderBody, ProviderChangesBody, new_provider};
 
 /// A provider as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -108,13 +101,6 @@ impl ProviderView {
     }
 }
 
-/// Where a provider of this release is to send its notifications.
-pub fn notification_address(app: &App, provider: &Provider) -> Option<NotificationAddress> {
-    let service =
-        app.settings.base_url.clone().filter(|_| app.providers.has_adapter(provider.provider_type))?;
-    Some(NotificationAddress { service, provider_id: provider.id.uuid() })
-}
-
 /// Changes a provider.
 ///
 /// Changes of credentials or options affect the charges that come after it.
@@ -134,44 +120,11 @@ pub async fn update(
     Path(id): Path<String>,
     body: Body,
 ) -> Result<StatusCode, ApiError> {
-    let id: ProviderId = id.parse().map_err(|_| Error::NotFound)?;
-    for _ in races::tries() {
-        let before = providers::find_live(&app.store, caller.client_id, id).await?.ok_or(Error::NotFound)?;
-        let Some(after) = changed(&app, &before, &body).await? else { return Ok(StatusCode::OK) };
-        let mut batch = Batch::new(caller.client_id);
-        providers::update(&mut batch, &after)?;
-        audit::record(&app, &mut batch, &caller, &request_id, "provider.updated", id.uuid());
-        let _admission = app.store.admit(caller.client_id)?;
-        match app.change(batch, |app| app.merchants.forget()).await? {
-            Commit::Applied => return Ok(StatusCode::OK),
-            // Another change came first, or the commit's outcome is unknown: applying the same change again is right in
-            // both cases.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy().into())
-}
-
-/// The credentials of a provider in the clear.
-///
-/// # Errors
-/// [`Error::Internal`] when they do not open.
-pub async fn open_credentials(app: &App, provider: &Provider) -> Result<Map<String, Value>, Error> {
-    let binding = credentials_binding(provider.client_id, provider.id);
-    let bytes = app.vault.open(binding, &provider.credentials).await?;
-    serde_json::from_slice(&bytes).map_err(Error::internal)
-}
-
-fn seal_credentials(
-    app: &App,
-    client_id: ClientId,
-    id: ProviderId,
-    credentials: &Map<String, Value>,
-) -> Result<Sealed, Error> {
-    let bytes = serde_json::to_vec(credentials).map(Zeroizing::new).map_err(Error::internal)?;
-    Ok(app.vault.seal(credentials_binding(client_id, id), &bytes))
-}
-
-fn credentials_binding(client_id: ClientId, id: ProviderId) -> Binding {
-    Binding::new(Purpose::ProviderCredentials, client_id, id.uuid())
+    let id: ProviderId = path_id(&id)?;
+    let before = providers::find(&app, caller.client_id, id).await?;
+    let stored = open_credentials(&app, &before).await?;
+    let changes =
+        body.read(|fields| Some(provider_changes(fields, before.provider_type, &stored, &app.providers)))?;
+    providers::change(&app, (&caller, &request_id), id, &changes).await?;
+    Ok(StatusCode::OK)
 }

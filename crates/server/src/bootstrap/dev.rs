@@ -8,16 +8,17 @@ use std::path::{self, Path, PathBuf};
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::mcc::Mcc;
-use regente_domain::merchant::MerchantStatus;
 use regente_domain::platform_fee::Fees;
 use regente_domain::scope::Scopes;
 use regente_engine::chance::Chance;
+use regente_engine::merchants::{self, NewMerchant};
+use regente_engine::providers::NewProvider;
 use regente_engine::vault::{Kek, VaultError};
 use regente_providers::request::Mode;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::clients;
 use regente_store::credentials::{self, CredentialKind, NewCredential};
-use regente_store::merchants::{self, Merchant, MerchantDetails, MerchantWithProviders};
+use regente_store::merchants::{self as rows, MerchantDetails, MerchantWithProviders};
 use regente_store::{Batch, Commit, StoreError};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -27,7 +28,7 @@ use super::derived::{DEV_CLIENT_NAME, DEV_CLIENTS_LOOKED_AT, dev_api_key};
 use super::{StartError, make_private_folder, parent_of};
 use crate::access::{self, NewClient};
 use crate::api::fields::Body;
-use crate::api::providers::NewProvider;
+use crate::api::providers::new_provider;
 use crate::app::App;
 use crate::config::{Config, DEV_KEK_MARK, DatabaseAddress};
 use crate::http::error::ApiError;
@@ -147,7 +148,7 @@ pub async fn account(app: &App, config: &Config) -> Result<Account, DevError> {
         Some(client_id) => client_id,
         None => make_client(app, &api_key).await?,
     };
-    let known = merchants::list(&app.store, client_id, MERCHANTS_LOOKED_AT, 0).await?;
+    let known = rows::list(&app.store, client_id, MERCHANTS_LOOKED_AT, 0).await?;
     let merchant_id = match find_merchant(&known, MERCHANT_NAME) {
         Some(id) => id,
         None => {
@@ -249,8 +250,6 @@ async fn make_merchant(
     name: &str,
     providers: [Value; 2],
 ) -> Result<MerchantId, DevError> {
-    let now = app.clock.of(client_id);
-    let id: MerchantId = app.chance.id(now);
     let details = MerchantDetails {
         mcc: Mcc::parse_digits("5812").ok_or(DevError::Setting("the category code is not known"))?,
         name: Some(name.to_owned()),
@@ -259,27 +258,16 @@ async fn make_merchant(
         platform_fee: Fees::default(),
         unknown: Map::new(),
     };
-    let merchant = Merchant {
-        id,
-        client_id,
-        status: MerchantStatus::Active,
-        details,
-        version: 1,
-        updated_at: id.created_at(),
+    // Parsed like a caller's request, so that the same rules hold.
+    let read = |sent: &Value| -> Result<NewProvider, ApiError> {
+        Ok(Body::parse(sent.to_string().as_bytes())?.read(|fields| new_provider(fields, "", app))?)
     };
-    let mut batch = Batch::new(client_id);
-    merchants::insert(&mut batch, &merchant)?;
-    record(app, &mut batch, "merchant.created", "merchant", id.uuid());
-    for sent in providers {
-        // Parsed like a caller's request, so that the same rules hold.
-        let body = Body::parse(sent.to_string().as_bytes())?;
-        let provider = body.read(|fields| NewProvider::read(fields, "", app)).map_err(ApiError::from)?;
-        let provider = provider.to_record(app, client_id, id, now).map_err(ApiError::from)?;
-        regente_store::providers::insert(&mut batch, &provider)?;
-        record(app, &mut batch, "provider.created", "provider", provider.id.uuid());
-    }
+    let providers = providers.iter().map(read).collect::<Result<_, _>>()?;
+    let new = NewMerchant { details, providers };
+    let planned = merchants::plan_creation(app, client_id, (&Actor::Operator, None), &new);
+    let (batch, made) = planned.map_err(ApiError::from)?;
     write(app, batch).await?;
-    Ok(id)
+    Ok(made.merchant.id)
 }
 
 fn healthy(name: &str, priority: u8) -> Value {

@@ -1,8 +1,8 @@
 //! Merchants with their providers (`docs/interface/merchants-and-providers.md`).
 
 use futures_util::future::join_all;
-use regente::api::providers::open_credentials;
 use regente_domain::id::MerchantId;
+use regente_engine::providers::open_credentials;
 use regente_engine::vault::{Binding, Purpose};
 use regente_store::{Batch, Commit, audit, merchants, providers};
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 //! secret.
 
 use futures_util::future::join_all;
-use regente::api::providers::open_credentials;
 use regente_domain::id::ProviderId;
+use regente_engine::providers::open_credentials;
 use regente_store::{audit, providers};
 use serde_json::{Value, json};
 

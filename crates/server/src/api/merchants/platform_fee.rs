@@ -5,19 +5,16 @@ use axum::Extension;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use regente_domain::id::{Id, MerchantId, of};
+use regente_domain::id::MerchantId;
 use regente_domain::money::Amount;
 use regente_domain::payment_type::INSTALLMENTS_MAX;
 use regente_domain::percentage::Percentage;
-use regente_domain::platform_fee::{FeeMethod, Fees, Refusal, Rule, Terms};
-use regente_domain::time::{Timestamp, later_of};
-use regente_engine::audit;
+use regente_domain::platform_fee::{FeeMethod, Rule, Terms};
+use regente_domain::time::Timestamp;
 use regente_engine::caller::{Caller, RequestId};
-use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
-use regente_engine::races;
-use regente_store::merchants::{self, Merchant};
-use regente_store::{Batch, Commit};
+use regente_engine::merchants;
+use regente_engine::platform_fees::{self, Switch};
 use serde::Serialize;
 use serde_json::Number;
 use utoipa::ToSchema;
@@ -27,7 +24,6 @@ use super::super::fields::{Body, Fields};
 use super::super::idempotency::commit_once;
 use super::super::path::{Path, path_id};
 use super::super::schema::words;
-use super::find;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::limits;
@@ -197,31 +193,17 @@ pub async fn create(
     body: RulesBody,
 ) -> Result<Response, ApiError> {
     let id: MerchantId = path_id(&id)?;
-    find(&app, &caller, id).await?;
+    merchants::find(&app, caller.client_id, id).await?;
     let new = body.read()?;
-    let plan = || plan_creation(&app, &caller, &request_id, id, &new);
+    let plan = || async {
+        let (batch, added) = platform_fees::plan_creation(&app, (&caller, &request_id), id, &new).await?;
+        let views: Vec<RuleView> = added.iter().map(RuleView::of).collect();
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &views)
+    };
     let route = format!("POST /v1/merchants/{id}/platform-fee");
     let answered = commit_once(&app, &caller, &headers, &route, &body.0, plan).await;
     app.merchants.forget();
     answered
-}
-
-async fn plan_creation(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    id: MerchantId,
-    new: &[Terms],
-) -> Result<Planned, Error> {
-    let merchant = find(app, caller, id).await?.merchant;
-    let now = app.clock.of(caller.client_id);
-    let new: Vec<(Id<of::PlatformFeeRule>, Terms)> =
-        new.iter().map(|terms| (app.chance.id(now), *terms)).collect();
-    let fees = merchant.details.platform_fee.with(&new).map_err(refused)?;
-    let added: Vec<RuleView> = fees.rules[fees.rules.len() - new.len()..].iter().map(RuleView::of).collect();
-    let (batch, _) = changed(app, caller, request_id, merchant, fees)?;
-    let body = serde_json::to_value(added).map_err(Error::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }
 
 /// Reads the rules of a merchant.
@@ -236,7 +218,7 @@ pub async fn read(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<axum::Json<FeesView>, ApiError> {
-    let fees = find(&app, &caller, path_id(&id)?).await?.merchant.details.platform_fee;
+    let fees = merchants::find(&app, caller.client_id, path_id(&id)?).await?.merchant.details.platform_fee;
     let rules = fees.rules.iter().map(RuleView::of).collect();
     Ok(axum::Json(FeesView { platform_fee_enabled: fees.enabled, rules }))
 }
@@ -262,18 +244,10 @@ pub async fn update(
     body: RulesBody,
 ) -> Result<axum::Json<Vec<RuleView>>, ApiError> {
     let id: MerchantId = path_id(&id)?;
-    find(&app, &caller, id).await?;
+    merchants::find(&app, caller.client_id, id).await?;
     let new = body.read()?;
-    let now = app.clock.of(caller.client_id);
-    let mut named = Vec::new();
-    let fees = change(&app, &caller, &request_id, id, |fees| {
-        let (fees, ids) = fees.changed(&new, now).map_err(refused)?;
-        named = ids;
-        Ok(fees)
-    });
-    let fees = fees.await?;
-    let rule = |id: &Id<of::PlatformFeeRule>| fees.rules.iter().find(|rule| rule.id == *id);
-    Ok(axum::Json(named.iter().filter_map(rule).map(RuleView::of).collect()))
+    let changed = platform_fees::change(&app, (&caller, &request_id), id, &new).await?;
+    Ok(axum::Json(changed.iter().map(RuleView::of).collect()))
 }
 
 /// Deletes a rule of a merchant.
@@ -291,18 +265,8 @@ pub async fn delete(
     Extension(request_id): Extension<RequestId>,
     Path((id, rule_id)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
-    let (id, rule_id): (MerchantId, Id<of::PlatformFeeRule>) = (path_id(&id)?, path_id(&rule_id)?);
-    let mut was_there = false;
-    let without = |fees: &Fees| match fees.without(rule_id) {
-        Some(fees) => {
-            was_there = true;
-            Ok(fees)
-        }
-        // An earlier commit with an unknown outcome did delete it.
-        None if was_there => Ok(fees.clone()),
-        None => Err(Error::NotFound),
-    };
-    change(&app, &caller, &request_id, id, without).await?;
+    let (id, rule_id) = (path_id(&id)?, path_id(&rule_id)?);
+    platform_fees::delete(&app, (&caller, &request_id), id, rule_id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
@@ -323,58 +287,8 @@ pub async fn switch(
     body: Body,
 ) -> Result<axum::Json<EnabledView>, ApiError> {
     let id: MerchantId = path_id(&id)?;
-    find(&app, &caller, id).await?;
+    merchants::find(&app, caller.client_id, id).await?;
     let enabled = body.read(|fields| fields.required("enabled").boolean())?;
-    let fees = change(&app, &caller, &request_id, id, |fees| Ok(Fees { enabled, rules: fees.rules.clone() }));
-    Ok(axum::Json(EnabledView { platform_fee_enabled: fees.await?.enabled }))
-}
-
-/// Changes the rules of a merchant, whatever else changes it meanwhile.
-async fn change(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    id: MerchantId,
-    mut apply: impl FnMut(&Fees) -> Result<Fees, Error> + Send,
-) -> Result<Fees, Error> {
-    for _ in races::tries() {
-        let merchant = find(app, caller, id).await?.merchant;
-        let fees = apply(&merchant.details.platform_fee)?;
-        if fees == merchant.details.platform_fee {
-            return Ok(fees);
-        }
-        let (batch, fees) = changed(app, caller, request_id, merchant, fees)?;
-        let _admission = app.store.admit(caller.client_id)?;
-        match app.change(batch, |app| app.merchants.forget()).await? {
-            Commit::Applied => return Ok(fees),
-            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy())
-}
-
-fn changed(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    mut merchant: Merchant,
-    fees: Fees,
-) -> Result<(Batch, Fees), Error> {
-    merchant.details.platform_fee = fees.clone();
-    merchant.updated_at = later_of(app.clock.of(caller.client_id), merchant.updated_at);
-    let mut batch = Batch::new(caller.client_id);
-    merchants::update(&mut batch, &merchant)?;
-    audit::record(app, &mut batch, caller, request_id, "merchant.platform_fee", merchant.id.uuid());
-    Ok((batch, fees))
-}
-
-fn refused(refusal: Refusal) -> Error {
-    match refusal {
-        Refusal::Taken(index) => {
-            let rule = "there is a rule for this paymentMethod and band of installments";
-            Error::conflict(vec![format!("[{index}] {rule}")])
-        }
-        Refusal::Missing(_) => Error::NotFound,
-    }
+    let switched = platform_fees::switch(&app, (&caller, &request_id), id, Switch { enabled }).await?;
+    Ok(axum::Json(EnabledView { platform_fee_enabled: switched.enabled }))
 }

@@ -1,25 +1,17 @@
 //! Parses new merchants and changes of stored ones.
 
-use regente_domain::mcc::Mcc;
 use regente_domain::platform_fee::Fees;
-use regente_domain::text::{TextChange, chars_max};
+use regente_domain::text::chars_max;
+use regente_engine::merchants::{MerchantChanges, NewMerchant, PROVIDERS_MAX};
+use regente_engine::providers::NewProvider;
 use regente_store::merchants::MerchantDetails;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::super::fields::{Fields, text_change};
-use super::super::providers::{NewProvider, NewProviderBody};
+use super::super::providers::{NewProviderBody, new_provider};
 use crate::app::App;
-
-/// The most providers of one merchant; every charge reads all of them.
-pub const PROVIDERS_MAX: usize = 50;
-
-/// A parsed new merchant.
-pub(super) struct NewMerchant {
-    pub(super) details: MerchantDetails,
-    pub(super) providers: Vec<NewProvider>,
-}
 
 pub(super) fn new_merchant(fields: &Fields<'_>, app: &App) -> Option<NewMerchant> {
     let mcc = fields.required("mcc").mcc();
@@ -31,7 +23,7 @@ pub(super) fn new_merchant(fields: &Fields<'_>, app: &App) -> Option<NewMerchant
     let providers = fields.required("providers").one_or_many(1..=PROVIDERS_MAX, |entry| {
         let path = if is_array { format!("providers[{index}]") } else { "providers".to_owned() };
         index += 1;
-        entry.object(|provider| NewProvider::read(provider, &path, app))
+        entry.object(|provider| new_provider(provider, &path, app))
     });
     let details = MerchantDetails {
         mcc: mcc?,
@@ -42,26 +34,6 @@ pub(super) fn new_merchant(fields: &Fields<'_>, app: &App) -> Option<NewMerchant
         unknown: Map::new(),
     };
     Some(NewMerchant { details, providers: providers? })
-}
-
-/// A parsed change of a merchant.
-pub(super) struct MerchantChanges {
-    mcc: Option<Mcc>,
-    name: TextChange,
-    merchant_name: TextChange,
-    merchant_url: TextChange,
-    pub(super) providers: Vec<NewProvider>,
-}
-
-impl MerchantChanges {
-    pub(super) fn apply(&self, details: &mut MerchantDetails) {
-        if let Some(mcc) = &self.mcc {
-            details.mcc = mcc.clone();
-        }
-        self.name.apply(&mut details.name);
-        self.merchant_name.apply(&mut details.merchant_name);
-        self.merchant_url.apply(&mut details.merchant_url);
-    }
 }
 
 pub(super) fn merchant_changes(fields: &Fields<'_>, app: &App) -> Option<MerchantChanges> {
@@ -87,7 +59,7 @@ fn added_providers(fields: &Fields<'_>, app: &App) -> Option<Vec<NewProvider>> {
         let path = if is_array { format!("providers[{index}]") } else { "providers".to_owned() };
         index += 1;
         entry.object(|provider| {
-            if provider.has("id") { Some(None) } else { NewProvider::read(provider, &path, app).map(Some) }
+            if provider.has("id") { Some(None) } else { new_provider(provider, &path, app).map(Some) }
         })
     });
     Some(entries?.into_iter().flatten().collect())
