@@ -55,3 +55,4 @@ pub mod tokens;
 pub mod transaction_requests;
 pub mod vault;
 pub mod vendors;
+pub mod webhooks;

@@ -1,26 +1,50 @@
 //! Replays deliveries on request: the schedule starts again, the event keeps its id.
 
+use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, DeliveryId, WebhookId};
 use regente_store::deliveries::{self, Delivery};
 use regente_store::{Batch, Commit};
 
 use crate::app::App;
+use crate::audit;
+use crate::caller::RequestId;
 use crate::error::Error;
 use crate::races;
 
 /// The result of a replay.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replayed {
     /// The delivery is due now.
-    Due(Box<Delivery>),
+    Due,
     /// An attempt is under way: wait for its result.
     UnderWay,
     /// The webhook has no such delivery.
     NoDelivery,
 }
 
-/// Makes a delivery due now. `record` adds the audit entry to the batch. The caller must have been admitted by the
-/// store.
+/// A delivery that is due now, and the batch that makes it so.
+///
+/// # Errors
+/// [`Error::NotFound`]; [`Error::Conflict`] while an attempt is under way, since a replay would be a second one.
+pub async fn plan(
+    app: &App,
+    client_id: ClientId,
+    by: (&Actor, Option<&RequestId>),
+    webhook_id: WebhookId,
+    id: DeliveryId,
+) -> Result<(Batch, Delivery), Error> {
+    let found = deliveries::find(&app.store, client_id, webhook_id, id).await?;
+    let before = found.ok_or(Error::NotFound)?;
+    if before.began_at.is_some() {
+        return Err(Error::conflict(Vec::new()));
+    }
+    let mut batch = Batch::new(client_id);
+    let delivery = deliveries::replay(&mut batch, &before, app.clock.of(client_id));
+    audit::record_of(app, &mut batch, by, "delivery.replayed", id.uuid());
+    Ok((batch, delivery))
+}
+
+/// Makes a delivery due now, for an operator. The caller must have been admitted by the store.
 ///
 /// # Errors
 /// The database failed, or other changes of the delivery kept coming first.
@@ -29,25 +53,16 @@ pub async fn replay(
     client_id: ClientId,
     webhook_id: WebhookId,
     id: DeliveryId,
-    record: impl Fn(&mut Batch),
 ) -> Result<Replayed, Error> {
-    let now = app.clock.of(client_id);
-    let find = async || deliveries::find(&app.store, client_id, webhook_id, id).await;
     for _ in races::tries() {
-        let Some(delivery) = find().await? else { return Ok(Replayed::NoDelivery) };
-        if delivery.began_at.is_some() {
-            return Ok(Replayed::UnderWay);
-        }
-        let mut batch = Batch::new(client_id);
-        deliveries::replay(&mut batch, &delivery, now);
-        record(&mut batch);
+        let (batch, _) = match plan(app, client_id, (&Actor::Operator, None), webhook_id, id).await {
+            Ok(planned) => planned,
+            Err(Error::NotFound) => return Ok(Replayed::NoDelivery),
+            Err(Error::Conflict { .. }) => return Ok(Replayed::UnderWay),
+            Err(error) => return Err(error),
+        };
         match app.store.apply(batch).await? {
-            Commit::Applied => {
-                let replayed = find().await?;
-                return Ok(
-                    replayed.map_or(Replayed::NoDelivery, |delivery| Replayed::Due(Box::new(delivery)))
-                );
-            }
+            Commit::Applied => return Ok(Replayed::Due),
             Commit::Refused(_) | Commit::Unknown => {}
         }
     }

@@ -208,6 +208,7 @@ const ENGINE: &[&str] = &[
     "purchases",
     "simulator",
     "deliveries",
+    "webhooks",
     "jobs",
 ];
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, DeliveryId, WebhookId};
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::{DeliveryStatus, EventFilter, EventName};
@@ -11,10 +10,9 @@ use regente_engine::deliveries::keys::{self, RotationError};
 use regente_engine::deliveries::listeners;
 use regente_engine::deliveries::replay::{Replayed, replay};
 use regente_engine::deliveries::signature::to_pem;
-use regente_store::audit::{self, AuditEntry};
+use regente_store::clients;
 use regente_store::deliveries::{self, DeliveryRange};
 use regente_store::webhooks::{self, Webhook};
-use regente_store::{Batch, clients};
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, NextWebhookKey, WebhookKeys};
@@ -165,17 +163,8 @@ async fn replay_some(
 ) -> Result<Answer, CommandError> {
     let ids = deliveries::in_range(&app.store, range, after, REPLAYED_AT_ONCE).await?;
     let one = async |id: DeliveryId| {
-        let record = |batch: &mut Batch| {
-            let (entry_id, action) = (app.chance.id(app.clock.of(batch.client_id())), "delivery.replayed");
-            let (object_kind, object_id) = ("delivery", id.uuid());
-            let (actor, request_id) = (Actor::Operator, None);
-            audit::record(
-                batch,
-                AuditEntry { id: entry_id, actor, action, object_kind, object_id, request_id },
-            );
-        };
         let _admission = app.store.admit_waiting().await?;
-        replay(app, range.client_id, range.webhook_id, id, record).await.map_err(CommandError::from)
+        replay(app, range.client_id, range.webhook_id, id).await.map_err(CommandError::from)
     };
     let last = ids.last().copied();
     let ended: Vec<Replayed> =
@@ -183,7 +172,7 @@ async fn replay_some(
     let (mut replayed, mut under_way) = (0, 0);
     for ended in ended {
         match ended {
-            Replayed::Due(_) => replayed += 1,
+            Replayed::Due => replayed += 1,
             Replayed::UnderWay => under_way += 1,
             Replayed::NoDelivery => {}
         }

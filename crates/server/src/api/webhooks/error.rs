@@ -12,7 +12,6 @@ use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::{self, Ref, RefOr};
 use utoipa::{IntoResponses, ToSchema};
 
-use super::super::deletion::Missing;
 use crate::http::error::{ApiError, CommonErrors, ErrorBody, ErrorType};
 
 /// The message of a duplicate (`docs/interface/webhooks.md#errors`).
@@ -21,10 +20,8 @@ const DUPLICATE: &str = "webhook already registered for this endpoint";
 /// Why an operation on a webhook was refused or failed.
 #[derive(Debug)]
 pub enum WebhookError {
-    /// An error of the general interface, in the envelope of webhooks.
+    /// An error of the general interface, in the envelope of webhooks. What is not found there is a webhook.
     Api(ApiError),
-    /// There is no such webhook.
-    NoWebhook,
     /// There is no such delivery.
     NoDelivery,
     /// Another webhook uses the same endpoint.
@@ -76,17 +73,11 @@ impl WebhookErrorBody {
     }
 }
 
-impl Missing for WebhookError {
-    fn is_missing(&self) -> bool {
-        matches!(self, Self::NoWebhook)
-    }
-}
-
 impl IntoResponse for WebhookError {
     fn into_response(self) -> Response {
         let conflict = || ApiError::from(Error::conflict(Vec::new())).answer();
         match self {
-            Self::NoWebhook | Self::Api(ApiError::Engine(Error::NotFound)) => {
+            Self::Api(ApiError::Engine(Error::NotFound)) => {
                 let body = WebhookErrorBody::new("webhook not found", Vec::new());
                 ApiError::from(Error::NotFound).answer().with_body(Json(body))
             }

@@ -3,21 +3,13 @@
 use regente_domain::card::in_text::masked;
 use regente_domain::webhook::{EventFilter, EventName, PartialRefund, Version};
 use regente_engine::outbound::URL_CHARS_MAX;
+use regente_engine::webhooks::{NewWebhook, WebhookChanges};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::super::fields::{Field, Fields};
 use super::super::schema::words;
-
-/// A parsed new webhook; its address is not checked yet.
-pub(super) struct NewWebhook {
-    pub(super) event: EventFilter,
-    pub(super) endpoint: String,
-    pub(super) version: Version,
-    pub(super) status: bool,
-    pub(super) partial_refund: PartialRefund,
-}
 
 pub(super) fn new_webhook(fields: &Fields<'_>) -> Option<NewWebhook> {
     let event = event(fields.required("event"));
@@ -26,15 +18,6 @@ pub(super) fn new_webhook(fields: &Fields<'_>) -> Option<NewWebhook> {
     let status = fields.optional("status").boolean().unwrap_or(true);
     let partial_refund = partial_refund(fields).unwrap_or(PartialRefund::Voided);
     Some(NewWebhook { event: event?, endpoint: endpoint?, version, status, partial_refund })
-}
-
-/// A parsed change of a webhook.
-pub(super) struct WebhookChanges {
-    pub(super) event: Option<EventFilter>,
-    pub(super) endpoint: Option<String>,
-    pub(super) version: Option<Version>,
-    pub(super) status: Option<bool>,
-    pub(super) partial_refund: Option<PartialRefund>,
 }
 
 pub(super) fn webhook_changes(fields: &Fields<'_>) -> Option<WebhookChanges> {

@@ -109,7 +109,7 @@ async fn what_is_under_way_is_not_sent_again(app: TestApp) {
     let refused = app.post(&format!("/v1/webhooks/{id}/deliveries/{delivery}/replay"), &json!({})).await;
     refused.expect(409);
     let (webhook_id, delivery_id) = (id.parse().unwrap(), delivery.parse().unwrap());
-    let replayed = replay(&app.app, app.client_id(), webhook_id, delivery_id, |_| {}).await.unwrap();
+    let replayed = replay(&app.app, app.client_id(), webhook_id, delivery_id).await.unwrap();
     assert_eq!(replayed, Replayed::UnderWay);
     running.abort();
 }
