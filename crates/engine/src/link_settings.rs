@@ -1,16 +1,21 @@
-//! What payment links look like (`docs/interface/settings.md`): whose settings count, and where a logo is.
+//! What payment links look like (`docs/interface/settings.md`): whose settings count, how they change, and where a logo is.
 //!
 //! The name of a logo's file holds the account and a random id: a question to the database names the account, and whoever
 //! does not have the name cannot guess it.
+
+mod changes;
 
 use std::fmt::Display;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regente_domain::id::{ClientId, LogoId, MerchantId};
+use regente_store::merchants;
 use regente_store::settings::{self, LogoFile, LogoName, Settings};
 use url::Url;
 use uuid::Uuid;
+
+pub use changes::{NO_EFFECTIVE_FIELD, SettingsChanges, change, plan_creation};
 
 use crate::app::App;
 use crate::error::Error;
@@ -20,6 +25,8 @@ pub const LOGOS: &str = "/v1/settings/assets/";
 
 /// What an address must be that a page with a public key names.
 pub const UNREGISTERED: &str = "must be at an origin of the settings redirectOrigins or companyUrl";
+/// What names the merchant whose settings are meant.
+pub const MERCHANT: &str = "X-Merchant-Id";
 
 /// Bytes of one id.
 const ID_BYTES: usize = 16;
@@ -35,6 +42,32 @@ pub async fn in_force(
 ) -> Result<Option<Settings>, Error> {
     let levels = settings::levels(&app.store, client_id, merchant_id).await?;
     Ok(levels.of_merchant.or(levels.of_client))
+}
+
+/// As [`in_force`], of a merchant that there is.
+///
+/// # Errors
+/// [`Error::ReferenceNotFound`] without such a merchant; [`Error::NotFound`] without settings.
+pub async fn find(
+    app: &App,
+    client_id: ClientId,
+    merchant_id: Option<MerchantId>,
+) -> Result<Settings, Error> {
+    check_merchant(app, client_id, merchant_id).await?;
+    in_force(app, client_id, merchant_id).await?.ok_or(Error::NotFound)
+}
+
+/// Refuses a merchant that the account does not have.
+async fn check_merchant(
+    app: &App,
+    client_id: ClientId,
+    merchant_id: Option<MerchantId>,
+) -> Result<(), Error> {
+    let Some(merchant_id) = merchant_id else { return Ok(()) };
+    match merchants::with_providers(&app.store, client_id, merchant_id).await? {
+        Some(_) => Ok(()),
+        None => Err(Error::ReferenceNotFound(MERCHANT)),
+    }
 }
 
 /// The settings of exactly this merchant, or of exactly the account.

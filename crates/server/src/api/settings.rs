@@ -8,26 +8,20 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use regente_domain::id::{LogoId, MerchantId, SettingsId};
-use regente_domain::time::later_of;
-use regente_engine::audit;
+use regente_domain::id::MerchantId;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
-use regente_engine::link_settings;
-use regente_engine::races;
-use regente_store::settings::{self, LogoFile, LogoName, Settings, SettingsDetails};
-use regente_store::{Batch, Commit, merchants};
+use regente_engine::link_settings::{self, MERCHANT};
+use regente_store::settings::Settings;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use self::form::Form;
-use self::request::Changes;
 use super::fields::readers::parse_uuid;
 use super::idempotency::commit_once;
 use crate::app::App;
-use crate::http::business_code::NO_EFFECTIVE_FIELD;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::{MERCHANT_ID, single};
 
@@ -126,44 +120,16 @@ pub async fn create(
 ) -> Result<Response, ApiError> {
     let merchant_id = merchant_in(&headers)?;
     let new = form.read(&app).await?;
-    let plan = || plan_creation(&app, &caller, &request_id, merchant_id, &new);
+    let plan = || async {
+        let by = (&caller, &request_id);
+        let (batch, settings) = link_settings::plan_creation(&app, by, merchant_id, &new).await?;
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &SettingsView::of(&app, &settings))
+    };
     let route = match merchant_id {
         Some(merchant_id) => format!("POST /v1/settings {merchant_id}"),
         None => "POST /v1/settings".to_owned(),
     };
     commit_once(&app, &caller, &headers, &route, &form.body, plan).await
-}
-
-async fn plan_creation(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    merchant_id: Option<MerchantId>,
-    new: &Changes,
-) -> Result<Planned, Error> {
-    check_merchant(app, caller, merchant_id).await?;
-    if link_settings::exactly(app, caller.client_id, merchant_id).await?.is_some() {
-        let whose = if merchant_id.is_some() { "merchant" } else { "account" };
-        return Err(Error::conflict(vec![format!("settings of this {whose} already exist")]));
-    }
-    let id: SettingsId = app.chance.id(app.clock.of(caller.client_id));
-    let mut settings = Settings {
-        id,
-        client_id: caller.client_id,
-        merchant_id,
-        details: SettingsDetails::default(),
-        version: 1,
-        updated_at: id.created_at(),
-    };
-    new.apply(&mut settings.details);
-    let mut batch = Batch::new(caller.client_id);
-    if let Some(logo) = new_logo(app, new) {
-        logo.add(&mut batch, &mut settings.details);
-    }
-    settings::insert(&mut batch, &settings)?;
-    audit::record(app, &mut batch, caller, request_id, "settings.created", id.uuid());
-    let body = serde_json::to_value(SettingsView::of(app, &settings)).map_err(Error::internal)?;
-    Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
 }
 
 /// Reads the settings of the account, or those that count for a merchant: its own, else those of the account.
@@ -180,8 +146,7 @@ pub async fn read(
     headers: HeaderMap,
 ) -> Result<axum::Json<SettingsView>, ApiError> {
     let merchant_id = merchant_in(&headers)?;
-    check_merchant(&app, &caller, merchant_id).await?;
-    let found = link_settings::in_force(&app, caller.client_id, merchant_id).await?.ok_or(Error::NotFound)?;
+    let found = link_settings::find(&app, caller.client_id, merchant_id).await?;
     Ok(axum::Json(SettingsView::of(&app, &found)))
 }
 
@@ -208,72 +173,13 @@ pub async fn update(
 ) -> Result<axum::Json<SettingsView>, ApiError> {
     let merchant_id = merchant_in(&headers)?;
     let changes = form.read(&app).await?;
-    if changes.is_empty() {
-        let message = "No effective field to update".into();
-        return Err(Error::BusinessRule { business_code: NO_EFFECTIVE_FIELD, message }.into());
-    }
-    check_merchant(&app, &caller, merchant_id).await?;
-    let logo = new_logo(&app, &changes);
-    for _ in races::tries() {
-        let found = link_settings::exactly(&app, caller.client_id, merchant_id).await?;
-        let mut found = found.ok_or(Error::NotFound)?;
-        let before = found.details.clone();
-        let mut batch = Batch::new(caller.client_id);
-        changes.apply(&mut found.details);
-        if let Some(logo) = logo.as_ref().filter(|logo| Some(logo.name) != before.logo) {
-            if let Some(former) = before.logo {
-                settings::delete_logo(&mut batch, former.id);
-            }
-            logo.add(&mut batch, &mut found.details);
-        }
-        if found.details == before {
-            return Ok(axum::Json(SettingsView::of(&app, &found)));
-        }
-        found.updated_at = later_of(app.clock.of(caller.client_id), found.updated_at);
-        settings::update(&mut batch, &found)?;
-        audit::record(&app, &mut batch, &caller, &request_id, "settings.updated", found.id.uuid());
-        let _admission = app.store.admit(caller.client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(axum::Json(SettingsView::of(&app, &found))),
-            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy().into())
-}
-
-/// A logo that settings are given.
-struct NewLogo<'a> {
-    name: LogoName,
-    file: &'a LogoFile,
-}
-
-fn new_logo<'a>(app: &App, changes: &'a Changes) -> Option<NewLogo<'a>> {
-    let file = changes.logo.as_ref()?;
-    let id: LogoId = app.chance.secret_id();
-    Some(NewLogo { name: LogoName { id, format: file.format }, file })
-}
-
-impl NewLogo<'_> {
-    fn add(&self, batch: &mut Batch, details: &mut SettingsDetails) {
-        settings::insert_logo(batch, self.name.id, self.file);
-        details.logo = Some(self.name);
-    }
+    let settings = link_settings::change(&app, (&caller, &request_id), merchant_id, &changes).await?;
+    Ok(axum::Json(SettingsView::of(&app, &settings)))
 }
 
 /// The merchant that `X-Merchant-Id` names.
 fn merchant_in(headers: &HeaderMap) -> Result<Option<MerchantId>, Error> {
-    let name = "X-Merchant-Id";
-    let text = single(headers, MERCHANT_ID).map_err(|fault| Error::invalid(name, fault))?;
-    let read = |text| parse_uuid(text).ok_or_else(|| Error::invalid(name, "must be a UUID"));
+    let text = single(headers, MERCHANT_ID).map_err(|fault| Error::invalid(MERCHANT, fault))?;
+    let read = |text| parse_uuid(text).ok_or_else(|| Error::invalid(MERCHANT, "must be a UUID"));
     Ok(text.map(read).transpose()?.map(MerchantId::new))
-}
-
-/// Refuses a merchant that the account does not have.
-async fn check_merchant(app: &App, caller: &Caller, merchant_id: Option<MerchantId>) -> Result<(), Error> {
-    let Some(merchant_id) = merchant_id else { return Ok(()) };
-    match merchants::with_providers(&app.store, caller.client_id, merchant_id).await? {
-        Some(_) => Ok(()),
-        None => Err(Error::ReferenceNotFound("X-Merchant-Id")),
-    }
 }

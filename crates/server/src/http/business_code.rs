@@ -2,7 +2,7 @@
 
 use regente_engine::charges::split;
 use regente_engine::purchases::operations::{INTENT_MISMATCH, INVALID_STATE};
-use regente_engine::sessions;
+use regente_engine::{link_settings, sessions};
 
 /// The rules of the body with their own codes (`docs/interface/purchases.md#errors`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +58,6 @@ pub const NOT_FOUND: &str = "purchase_not_found";
 /// The idempotency key was used with another body.
 pub const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
 
-/// A change of settings changes nothing.
-pub const NO_EFFECTIVE_FIELD: &str = "settings_no_effective_field";
-
 /// A buyer has not proved that they are a person, where the session asks for that.
 pub const CAPTCHA_REQUIRED: &str = "session_captcha_required";
 
@@ -88,5 +85,5 @@ pub const CODES: [&str; 23] = [
     sessions::PIX_OR_BOLETO_WITH_LIMIT,
     sessions::CONSUMED,
     split::FEE_EXCEEDS,
-    NO_EFFECTIVE_FIELD,
+    link_settings::NO_EFFECTIVE_FIELD,
 ];

@@ -4,8 +4,9 @@ use regente_documents::logo;
 use regente_domain::settings::Color;
 use regente_domain::text::chars_max;
 use regente_engine::error::Error;
+use regente_engine::link_settings::SettingsChanges;
 use regente_providers::request::Mode;
-use regente_store::settings::{Colors, LogoFile, SettingsDetails};
+use regente_store::settings::{Colors, LogoFile};
 use url::{Host, Url};
 use utoipa::ToSchema;
 
@@ -22,52 +23,9 @@ const COMPANY_URL: &str = "companyUrl";
 const REDIRECT_ORIGINS: &str = "redirectOrigins";
 const COLOR_RULE: &str = "must be # with 3, 6 or 8 hexadecimal digits";
 
-/// What a caller sets.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Changes {
-    colors: Colors,
-    company_url: Option<String>,
-    redirect_origins: Option<String>,
-    mastercard_click_to_pay_dpaid: Option<String>,
-    pub(super) logo: Option<LogoFile>,
-}
-
-impl Changes {
-    /// Whether nothing is set.
-    pub(super) fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Sets everything but the logo, which has a file of its own.
-    pub(super) fn apply(&self, details: &mut SettingsDetails) {
-        let (new, colors) = (&self.colors, &mut details.colors);
-        for (new, color) in [
-            (&new.main_color, &mut colors.main_color),
-            (&new.secondary_color, &mut colors.secondary_color),
-            (&new.attention_color, &mut colors.attention_color),
-            (&new.error_color, &mut colors.error_color),
-            (&new.success_color, &mut colors.success_color),
-            (&new.background_color, &mut colors.background_color),
-        ] {
-            if let Some(new) = new {
-                *color = Some(new.clone());
-            }
-        }
-        if let Some(url) = &self.company_url {
-            details.company_url = Some(url.clone());
-        }
-        if let Some(origins) = &self.redirect_origins {
-            details.redirect_origins = Some(origins.clone());
-        }
-        if let Some(id) = &self.mastercard_click_to_pay_dpaid {
-            details.mastercard_click_to_pay_dpaid = Some(id.clone());
-        }
-    }
-}
-
 impl Form {
     /// Reads the fields and the logo, and tells the problems of both together.
-    pub(super) async fn read(&self, app: &App) -> Result<Changes, ApiError> {
+    pub(super) async fn read(&self, app: &App) -> Result<SettingsChanges, ApiError> {
         let fields = self.body.read(|fields| Some(changes(fields, app.settings.mode)));
         let logo = match self.logo.clone() {
             Some(file) => Some(draw(move || logo::written_anew(&file)).await?),
@@ -76,7 +34,7 @@ impl Form {
         match (fields, logo.transpose()) {
             (Ok(changes), Ok(logo)) => {
                 let logo = logo.map(|logo| LogoFile { format: logo.format, bytes: logo.bytes });
-                Ok(Changes { logo, ..changes })
+                Ok(SettingsChanges { logo, ..changes })
             }
             (Err(problems), Ok(_)) => Err(problems.into()),
             (Ok(_), Err(rule)) => Err(Error::invalid(LOGO, rule).into()),
@@ -88,7 +46,7 @@ impl Form {
     }
 }
 
-fn changes(fields: &Fields<'_>, mode: Mode) -> Changes {
+fn changes(fields: &Fields<'_>, mode: Mode) -> SettingsChanges {
     let color = |name| fields.optional(name).blank_text_is_absent().text_as(COLOR_RULE, Color::parse);
     // Examples of shipped clients spell the second colour with a capital letter.
     let capital = color("SecondaryColor");
@@ -119,7 +77,7 @@ fn changes(fields: &Fields<'_>, mode: Mode) -> Changes {
         fields.optional(REDIRECT_ORIGINS).blank_text_is_absent().text_as(rule, |text| origins(text, mode));
     let mastercard_click_to_pay_dpaid =
         fields.optional("mastercardClickToPayDpaid").blank_text_is_absent().verbatim().text(chars_max::LINE);
-    Changes { colors, company_url, redirect_origins, mastercard_click_to_pay_dpaid, logo: None }
+    SettingsChanges { colors, company_url, redirect_origins, mastercard_click_to_pay_dpaid, logo: None }
 }
 
 /// Origins that are apart by commas, as browsers write them (RFC 6454).
