@@ -1,11 +1,15 @@
 //! Customers: finds or creates them by the cases of `docs/interface/customers.md#matching`, and resolves ids and
-//! aliases. `POST /v1/customers` and charges with a buyer use the same functions.
+//! aliases. `POST /v1/customers` and charges with a buyer use the same functions. [`changes`] changes and deletes them,
+//! [`list`] lists them, [`cards`] links their cards.
 //!
 //! The domain decides the cases; this module reads their inputs and writes the result. When two callers look up the
 //! same customer at once, a unique index refuses the second batch, and that caller looks up again.
 
+pub mod cards;
+mod changes;
 mod document;
 pub mod erasure;
+mod list;
 pub mod payer;
 mod record;
 
@@ -17,7 +21,9 @@ use regente_store::customers::{self, CustomerKeys, StoredCustomer};
 use regente_store::sessions::customers as session_customers;
 use serde::{Deserialize, Serialize};
 
+pub use changes::{CustomerChanges, change, delete};
 pub use document::check_digits;
+pub use list::{CustomerFilter, list};
 pub use record::{Customer, CustomerData, StoredAddress};
 
 use crate::app::App;
@@ -74,6 +80,21 @@ impl Found {
     pub fn shown_id(&self) -> CustomerId {
         self.alias.map_or(self.customer.id(), |alias| CustomerId::new(alias.uuid()))
     }
+}
+
+/// The customer that a request makes, finds or updates, and the batch that writes it.
+///
+/// # Errors
+/// As [`plan`].
+pub async fn plan_creation(
+    app: &App,
+    (caller, request_id): (&Caller, &RequestId),
+    new: &NewCustomer,
+    on_match: OnMatch,
+) -> Result<(Batch, Found), Error> {
+    let mut batch = Batch::new(caller.client_id);
+    let found = plan(app, caller, request_id, &mut batch, new, on_match).await?;
+    Ok((batch, found))
 }
 
 /// Looks up the customer and adds the resulting changes to `batch`, which may contain other changes of the caller. If

@@ -4,19 +4,15 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use regente_domain::card::record::{CardState, Linked};
 use regente_domain::id::{CardId, CustomerId};
-use regente_engine::caller::Caller;
-use regente_engine::caller::RequestId;
-use regente_engine::cards::{listed, visible};
-use regente_engine::error::Error;
+use regente_engine::caller::{Caller, RequestId};
+use regente_engine::customers::cards;
 use regente_engine::idempotency::Planned;
-use regente_engine::{audit, customers};
-use regente_store::{Batch, cards};
 use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::cards::listed;
 use super::cards::view::CardSchema;
 use super::fields::Body;
 use super::idempotency::commit_once;
@@ -65,38 +61,11 @@ pub async fn link(
     let customer_id: CustomerId = path_id(&id)?;
     let card_id: CardId = body.read(|fields| fields.required("cardId").id())?;
     let route = format!("POST /v1/customers/{customer_id}/cards");
-    commit_once(&app, &caller, &headers, &route, &body, || async {
-        plan_link(&app, &caller, &request_id, customer_id, card_id).await
-    })
-    .await
-}
-
-async fn plan_link(
-    app: &App,
-    caller: &Caller,
-    request_id: &RequestId,
-    customer_id: CustomerId,
-    card_id: CardId,
-) -> Result<Planned, Error> {
-    let customer =
-        customers::resolve_customer(app, caller.client_id, customer_id).await?.ok_or(Error::NotFound)?;
-    let card = match visible(app, caller, card_id).await {
-        Err(Error::NotFound) => return Err(Error::ReferenceNotFound("cardId")),
-        found => found?.card,
+    let plan = || async {
+        let batch = cards::plan_link(&app, (&caller, &request_id), customer_id, card_id).await?;
+        Planned::showing(batch, StatusCode::NO_CONTENT.as_u16(), &Value::Null)
     };
-    let now = app.clock.of(caller.client_id);
-    let mut batch = Batch::new(caller.client_id);
-    match card.link(customer.real_id, now) {
-        Linked::Already => {}
-        Linked::ToAnother => {
-            return Err(Error::conflict(vec!["cardId is linked to another customer".to_owned()]));
-        }
-        Linked::Now(linked) => {
-            cards::update(&mut batch, &card, &linked)?;
-            audit::record(app, &mut batch, caller, request_id, "card.linked", card.id.uuid());
-        }
-    }
-    Ok(Planned { batch, status: StatusCode::NO_CONTENT.as_u16(), body: Value::Null })
+    commit_once(&app, &caller, &headers, &route, &body, plan).await
 }
 
 /// Lists the cards of a customer.
@@ -119,16 +88,9 @@ pub async fn list(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    let customer =
-        customers::resolve_customer(&app, caller.client_id, path_id(&id)?).await?.ok_or(Error::NotFound)?;
     let mut views = Vec::new();
-    // A public key must not see the cards of the customer behind an alias: it may have sent anybody's data.
-    if !(customer.via_alias && caller.is_public_key()) {
-        for stored in cards::of_customer(&app.store, caller.client_id, customer.real_id).await? {
-            if stored.card.state != CardState::Verifying {
-                views.push(listed(&app, &stored).await?);
-            }
-        }
+    for stored in cards::list(&app, &caller, path_id(&id)?).await? {
+        views.push(listed(&app, &stored).await?);
     }
     Ok(axum::Json(views).into_response())
 }

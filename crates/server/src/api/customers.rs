@@ -4,29 +4,18 @@
 mod request;
 mod view;
 
-use std::cmp::Reverse;
-
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::{Extension, Json};
 use regente_domain::customer::{is_listed_kind, normal_number};
-use regente_domain::id::CustomerId;
 use regente_domain::text::chars_max;
-use regente_domain::time::later_of;
-use regente_engine::audit;
-use regente_engine::caller::Caller;
-use regente_engine::caller::RequestId;
-use regente_engine::customers::{self as flow, Customer, OnMatch};
-use regente_engine::error::Error;
+use regente_engine::caller::{Caller, RequestId};
+use regente_engine::customers::{self, CustomerFilter, OnMatch};
 use regente_engine::idempotency::Planned;
-use regente_engine::races;
-use regente_engine::vault::Lookup;
-use regente_store::customers::{self as rows, LookupKey, Order, Slice, StoredCustomer};
-use regente_store::{Batch, Commit};
+use regente_store::customers::{Order, Slice};
 use utoipa::IntoParams;
 
-use super::deletion;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::{LIMIT_DEFAULT, Page, PageRequest};
@@ -35,7 +24,7 @@ use super::query::{Parameters, Query, SortOrder};
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use request::CustomerChanges;
+use request::read_changes;
 
 pub use request::{
     CustomerChangesBody, DocumentBody, NewAddressBody, NewCustomerBody, PartialAddressBody,
@@ -74,16 +63,15 @@ pub async fn create(
     let force = query.read(|parameters| parameters.boolean("force"))?;
     let on_match = if force == Some(true) { OnMatch::Update } else { OnMatch::Refuse };
     let new = body.read(|fields| read_new(fields, ""))?;
-    flow::check_digits(&app, caller.client_id, &new.document, "document").await?;
+    customers::check_digits(&app, caller.client_id, &new.document, "document").await?;
     let plan = || async {
-        let mut batch = Batch::new(caller.client_id);
-        let found = flow::plan(&app, &caller, &request_id, &mut batch, &new, on_match).await?;
+        let by = (&caller, &request_id);
+        let (batch, found) = customers::plan_creation(&app, by, &new, on_match).await?;
         let view = match found.alias {
             Some(alias) => CustomerView::of_alias(alias, caller.client_id, &new),
             None => CustomerView::of(&found.customer),
         };
-        let body = serde_json::to_value(view).map_err(Error::internal)?;
-        Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &view)
     };
     // With `force` the idempotency key belongs to another operation, which never ends in a conflict.
     let route = if force == Some(true) { "POST /v1/customers?force=true" } else { "POST /v1/customers" };
@@ -128,28 +116,21 @@ pub async fn list(
     Extension(caller): Extension<Caller>,
     query: Query,
 ) -> Result<Json<Page<CustomerView>>, ApiError> {
-    let filter = query.read(Filter::read)?;
-    let (stored, total) = if filter.ids.is_empty() && filter.numbers.is_empty() {
-        filter.page_of_all(&app, &caller).await?
-    } else {
-        filter.page_of_chosen(&app, &caller).await?
+    let Filter { page, sort, customers } = query.read(Filter::read)?;
+    let order = match sort {
+        SortOrder::Ascending => Order::OldestFirst,
+        SortOrder::Descending => Order::NewestFirst,
     };
-    let mut items = Vec::with_capacity(stored.len());
-    for customer in stored {
-        items.push(CustomerView::of(&Customer::open(&app, customer).await?));
-    }
-    Ok(Json(Page::new(filter.page, items, total)))
+    let slice = Slice { order, limit: i64::from(page.limit), offset: page.offset() };
+    let (found, total) = customers::list(&app, &caller, &customers, slice).await?;
+    Ok(Json(Page::new(page, found.iter().map(CustomerView::of).collect(), total)))
 }
 
 /// The parsed filter of a list.
 struct Filter {
     page: PageRequest,
     sort: SortOrder,
-    ids: Vec<CustomerId>,
-    /// In upper case.
-    document_types: Vec<String>,
-    /// In their normal form.
-    numbers: Vec<String>,
+    customers: CustomerFilter,
 }
 
 impl Filter {
@@ -170,51 +151,12 @@ impl Filter {
         Self {
             page: parameters.page(LIMIT_DEFAULT),
             sort: parameters.sort(),
-            ids: parameters.ids("id"),
-            document_types: document_types.iter().map(|name| name.to_uppercase()).collect(),
-            numbers,
+            customers: CustomerFilter {
+                ids: parameters.ids("id"),
+                document_types: document_types.iter().map(|name| name.to_uppercase()).collect(),
+                numbers,
+            },
         }
-    }
-
-    async fn page_of_all(&self, app: &App, caller: &Caller) -> Result<(Vec<StoredCustomer>, u64), Error> {
-        let types = Some(self.document_types.as_slice()).filter(|types| !types.is_empty());
-        let order = match self.sort {
-            SortOrder::Ascending => Order::OldestFirst,
-            SortOrder::Descending => Order::NewestFirst,
-        };
-        let slice = Slice { order, limit: i64::from(self.page.limit), offset: self.page.offset() };
-        let total = rows::count(&app.store, caller.client_id, types).await?;
-        Ok((rows::list(&app.store, caller.client_id, types, slice).await?, total))
-    }
-
-    /// The page of a list with ids or numbers: they select few customers, so all are read and the page is cut here.
-    async fn page_of_chosen(&self, app: &App, caller: &Caller) -> Result<(Vec<StoredCustomer>, u64), Error> {
-        let client_id = caller.client_id;
-        let keys = app.vault.client_keys(client_id).await?;
-        let number_keys: Vec<LookupKey> =
-            self.numbers.iter().map(|number| keys.lookup_key(Lookup::DocumentNumber, number)).collect();
-        let mut chosen = if self.ids.is_empty() {
-            rows::find_by_numbers(&app.store, client_id, &number_keys).await?
-        } else {
-            rows::find_many(&app.store, client_id, &self.ids).await?
-        };
-        chosen.retain(|customer| {
-            // Only a secret key may find a customer by an alias.
-            let id_fits = !caller.is_public_key() || self.ids.is_empty() || self.ids.contains(&customer.id);
-            let number_fits =
-                number_keys.is_empty() || customer.keys.number.is_some_and(|key| number_keys.contains(&key));
-            let type_fits =
-                self.document_types.is_empty() || self.document_types.contains(&customer.document_type);
-            id_fits && number_fits && type_fits
-        });
-        match self.sort {
-            SortOrder::Ascending => chosen.sort_by_key(|customer| customer.id),
-            SortOrder::Descending => chosen.sort_by_key(|customer| Reverse(customer.id)),
-        }
-        let total = chosen.len() as u64;
-        let offset = usize::try_from(self.page.offset()).unwrap_or(usize::MAX);
-        let limit = usize::try_from(self.page.limit).unwrap_or(usize::MAX);
-        Ok((chosen.into_iter().skip(offset).take(limit).collect(), total))
     }
 }
 
@@ -235,7 +177,7 @@ pub async fn read(
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
 ) -> Result<Json<CustomerView>, ApiError> {
-    let customer = flow::find(&app, &caller, path_id(&id)?).await?;
+    let customer = customers::find(&app, &caller, path_id(&id)?).await?;
     Ok(Json(CustomerView::of(&customer)))
 }
 
@@ -258,27 +200,10 @@ pub async fn update(
     body: Body,
 ) -> Result<Json<ChangedCustomerView>, ApiError> {
     let id = path_id(&id)?;
-    for _ in races::tries() {
-        let before = flow::find(&app, &caller, id).await?;
-        let changes = body.read(CustomerChanges::read)?;
-        let now = app.clock.of(caller.client_id);
-        let data = changes.apply(&before.data, app.chance.id::<Customer>(now).uuid(), now);
-        if data == before.data {
-            return Ok(Json(ChangedCustomerView::of(&before)));
-        }
-        let after = before.changed(&app, before.stored.keys, data, now)?;
-        let mut batch = Batch::new(caller.client_id);
-        rows::update(&mut batch, &after.stored);
-        audit::record(&app, &mut batch, &caller, &request_id, "customer.updated", after.id().uuid());
-        let _admission = app.store.admit(caller.client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(Json(ChangedCustomerView::of(&after))),
-            // Another change came first, or the commit's outcome is unknown: applying the same change again is right in
-            // both cases.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy().into())
+    customers::find(&app, &caller, id).await?;
+    let changes = body.read(read_changes)?;
+    let customer = customers::change(&app, (&caller, &request_id), id, &changes).await?;
+    Ok(Json(ChangedCustomerView::of(&customer)))
 }
 
 /// Deletes a customer and everything personal about him.
@@ -299,16 +224,6 @@ pub async fn delete(
     Extension(request_id): Extension<RequestId>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    let id = path_id(&id)?;
-    deletion::delete(|| async {
-        let customer = flow::find(&app, &caller, id).await?;
-        let mut batch = Batch::new(caller.client_id);
-        let now = later_of(app.clock.of(caller.client_id), customer.stored.updated_at);
-        rows::delete(&mut batch, &customer.stored, now);
-        audit::record(&app, &mut batch, &caller, &request_id, "customer.deleted", customer.id().uuid());
-        let _admission = app.store.admit(caller.client_id)?;
-        Ok::<_, ApiError>(app.store.apply(batch).await?)
-    })
-    .await?;
+    customers::delete(&app, (&caller, &request_id), path_id(&id)?).await?;
     Ok(StatusCode::OK)
 }

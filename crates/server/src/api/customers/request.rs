@@ -3,12 +3,10 @@
 use regente_domain::customer::{Address, Demand, Document, NO_DOCUMENT};
 use regente_domain::problems::Problems;
 use regente_domain::text::chars_max;
-use regente_domain::time::Timestamp;
-use regente_engine::customers::{CustomerData, NewCustomer, StoredAddress};
+use regente_engine::customers::{CustomerChanges, NewCustomer};
 use serde_json::json;
 use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, Schema, Type};
-use uuid::Uuid;
 
 use super::super::fields::Fields;
 use super::super::schema::words;
@@ -76,47 +74,21 @@ fn member(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// A parsed change of a customer. E-mail address and document cannot change and are ignored.
-pub(super) struct CustomerChanges {
-    name: Option<String>,
-    phone_number: Option<String>,
-    address: Option<Address>,
-}
-
-impl CustomerChanges {
-    pub(super) fn read(fields: &Fields<'_>) -> Option<Self> {
-        let address = read_address(fields, "address", Demand::Complete, "");
-        if address.is_none() && fields.has("address") {
-            // An address that was read as absent without a problem is blank, and here an address must be complete.
-            let is_object = fields.members().get("address").is_some_and(serde_json::Value::is_object);
-            if is_object {
-                fields.problem("address", "should not be empty");
-            }
+/// Reads a change. E-mail address and document cannot change and are ignored.
+pub(super) fn read_changes(fields: &Fields<'_>) -> Option<CustomerChanges> {
+    let address = read_address(fields, "address", Demand::Complete, "");
+    if address.is_none() && fields.has("address") {
+        // An address that was read as absent without a problem is blank, and here an address must be complete.
+        let is_object = fields.members().get("address").is_some_and(serde_json::Value::is_object);
+        if is_object {
+            fields.problem("address", "should not be empty");
         }
-        Some(Self {
-            name: fields.optional("name").non_empty_text(chars_max::NAME),
-            phone_number: fields.optional("phoneNumber").verbatim().text(chars_max::PHONE),
-            address,
-        })
     }
-
-    /// The data after the change; `new_address_id` is used when there was no address.
-    pub(super) fn apply(&self, before: &CustomerData, new_address_id: Uuid, now: Timestamp) -> CustomerData {
-        let mut data = before.clone();
-        if let Some(name) = &self.name {
-            data.name.clone_from(name);
-        }
-        if let Some(phone_number) = &self.phone_number {
-            data.phone_number.clone_from(phone_number);
-        }
-        if let Some(address) = self.address.clone() {
-            data.address = Some(match data.address.take() {
-                Some(before) => before.changed(address, now),
-                None => StoredAddress::new(new_address_id, address, now),
-            });
-        }
-        data
-    }
+    Some(CustomerChanges {
+        name: fields.optional("name").non_empty_text(chars_max::NAME),
+        phone_number: fields.optional("phoneNumber").verbatim().text(chars_max::PHONE),
+        address,
+    })
 }
 
 /// A customer to be created.

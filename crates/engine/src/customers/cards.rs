@@ -1,0 +1,61 @@
+//! The cards of customers (`docs/interface/tokens-and-cards.md#linking`). A card that is being checked is no card yet.
+
+use regente_domain::card::record::{CardState, Linked};
+use regente_domain::id::{CardId, CustomerId};
+use regente_store::Batch;
+use regente_store::cards::{self, StoredCard};
+
+use super::resolve_customer;
+use crate::app::App;
+use crate::audit;
+use crate::caller::{Caller, RequestId};
+use crate::error::Error;
+
+/// The batch that links a card to a customer. To link again what is linked already writes nothing.
+///
+/// # Errors
+/// [`Error::NotFound`] without such a customer, [`Error::ReferenceNotFound`] without such a card; [`Error::Conflict`] when the card
+/// is another customer's.
+pub async fn plan_link(
+    app: &App,
+    (caller, request_id): (&Caller, &RequestId),
+    customer_id: CustomerId,
+    card_id: CardId,
+) -> Result<Batch, Error> {
+    let client_id = caller.client_id;
+    let customer = resolve_customer(app, client_id, customer_id).await?.ok_or(Error::NotFound)?;
+    let found = cards::find(&app.store, client_id, card_id).await?.filter(is_shown);
+    let card = found.ok_or(Error::ReferenceNotFound("cardId"))?.card;
+    let mut batch = Batch::new(client_id);
+    match card.link(customer.real_id, app.clock.of(client_id)) {
+        Linked::Already => {}
+        Linked::ToAnother => {
+            return Err(Error::conflict(vec!["cardId is linked to another customer".to_owned()]));
+        }
+        Linked::Now(linked) => {
+            cards::update(&mut batch, &card, &linked)?;
+            audit::record(app, &mut batch, caller, request_id, "card.linked", card.id.uuid());
+        }
+    }
+    Ok(batch)
+}
+
+/// The cards of a customer, the default card first.
+///
+/// # Errors
+/// [`Error::NotFound`] without such a customer.
+pub async fn list(app: &App, caller: &Caller, customer_id: CustomerId) -> Result<Vec<StoredCard>, Error> {
+    let client_id = caller.client_id;
+    let customer = resolve_customer(app, client_id, customer_id).await?.ok_or(Error::NotFound)?;
+    // A public key must not see the cards of the customer behind an alias: it may have sent anybody's data.
+    if customer.via_alias && caller.is_public_key() {
+        return Ok(Vec::new());
+    }
+    let mut found = cards::of_customer(&app.store, client_id, customer.real_id).await?;
+    found.retain(is_shown);
+    Ok(found)
+}
+
+fn is_shown(stored: &StoredCard) -> bool {
+    stored.card.state != CardState::Verifying
+}
