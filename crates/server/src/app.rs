@@ -11,7 +11,6 @@ use regente_engine::clock::Clock;
 use regente_engine::error::Error;
 use regente_providers::sandbox::{SimulatedServer, TransactionLog};
 use regente_store::credentials::{Credential, CredentialDigest};
-use regente_store::{Batch, Commit};
 
 use crate::http::fields_origin::{FieldsOrigin, LegacyPages};
 use crate::http::limits::{HttpLimits, Limiters};
@@ -52,14 +51,20 @@ impl App {
         Self(Arc::new(parts))
     }
 
-    /// Applies a change of cached data and then calls `forget` on the cache. Both happen even when the caller
-    /// disconnects in between.
-    pub async fn change(&self, batch: Batch, forget: fn(&Self)) -> Result<Commit, Error> {
+    /// Revokes a credential by `revocation` and then forgets those that are cached. Both happen even when the caller hangs up in
+    /// between.
+    pub async fn forgetting_credentials(
+        &self,
+        revocation: impl Future<Output = Result<(), Error>> + Send + 'static,
+    ) -> Result<(), Error> {
         let app = self.clone();
         let change = async move {
-            let commit = app.store.apply(batch).await;
-            forget(&app);
-            Ok(commit?)
+            let revoked = revocation.await;
+            // What is found is forgotten whatever the answer is: the outcome of its commit may be unknown.
+            if !matches!(revoked, Err(Error::NotFound)) {
+                app.credentials.forget();
+            }
+            revoked
         };
         self.in_flight.run(change).await
     }

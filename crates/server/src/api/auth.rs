@@ -3,23 +3,17 @@
 //!
 //! Secret keys are made by the operator only.
 
-use std::time::Duration;
-
 use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use regente_domain::id::{ClientId, Id, of};
+use regente_domain::id::ClientId;
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
-use regente_engine::caller::RequestId;
-use regente_engine::caller::{Authority, Caller};
+use regente_engine::caller::{Caller, RequestId};
+use regente_engine::credentials::{self, Limits, NewClientToken};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
-use regente_engine::races;
-use regente_store::audit::{self, AuditEntry};
-use regente_store::credentials::{self, CredentialKind, NewCredential};
-use regente_store::{Batch, Commit};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::openapi::{ArrayBuilder, OneOfBuilder, Ref, RefOr, Schema};
@@ -31,7 +25,6 @@ use super::idempotency::commit_once;
 use super::path::Path;
 use super::schema::tagged::Components;
 use super::schema::words;
-use crate::access::digest;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
@@ -129,14 +122,22 @@ pub async fn create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let limits = Limits::of(&app, &caller);
-    let new = body.read(|fields| NewClientToken::read(fields, &limits))?;
+    let (new, shown) = body.read(|fields| read_new(fields, &limits))?;
     if !limits.allow(&new.scopes) {
         return Err(ApiError::Forbidden);
     }
-    commit_once(&app, &caller, &headers, "POST /v1/auth", &body, || async {
-        new.plan(&app, &caller, &limits)
-    })
-    .await
+    let plan = || async {
+        let (batch, token) = credentials::plan_client_token(&app, &caller, &limits, &new);
+        let view = ClientToken {
+            public_key: token.public_key,
+            client_id: caller.client_id,
+            scope: shown.clone(),
+            expires: token.life,
+            created_at: token.created_at,
+        };
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &view)
+    };
+    commit_once(&app, &caller, &headers, "POST /v1/auth", &body, plan).await
 }
 
 /// Revokes a client token.
@@ -161,119 +162,23 @@ pub async fn revoke(
     request_id: Option<Extension<RequestId>>,
     Path(public_key): Path<String>,
 ) -> Result<StatusCode, ApiError> {
-    // The key's stored spelling.
     let public_key = Uuid::try_parse(&public_key).map_err(|_| Error::NotFound)?;
-    let digest = digest(&public_key.to_string());
-    let request_id = request_id.map(|Extension(id)| id.as_str().to_owned());
-    for _ in races::tries() {
-        let found = credentials::look_up(&app.store, caller.client_id, &digest).await?;
-        let token = found
-            .and_then(|found| found.credential)
-            .filter(|credential| credential.kind == CredentialKind::ClientToken)
-            .ok_or(Error::NotFound)?;
-        if token.revoked_at.is_some() {
-            return Ok(StatusCode::NO_CONTENT);
-        }
-        let now = app.clock.of(caller.client_id);
-        let mut batch = Batch::new(caller.client_id);
-        credentials::revoke_client_token(&mut batch, &digest, now);
-        audit::record(
-            &mut batch,
-            AuditEntry {
-                id: app.chance.id(now),
-                actor: caller.actor(),
-                action: "client_token.revoked",
-                object_kind: "credential",
-                object_id: token.id.uuid(),
-                request_id: request_id.clone(),
-            },
-        );
-        match app.change(batch, |app| app.credentials.forget()).await? {
-            Commit::Applied => return Ok(StatusCode::NO_CONTENT),
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy().into())
+    let engine = app.engine.clone();
+    let revocation = async move {
+        let request_id = request_id.as_ref().map(|Extension(id)| id);
+        credentials::revoke_client_token(&engine, &caller, request_id, public_key).await
+    };
+    app.forgetting_credentials(revocation).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
-/// The most that the caller may grant (`docs/interface/auth.md#client-tokens`).
-struct Limits {
-    now: Timestamp,
-    scopes: Scopes,
-    expires_at: Timestamp,
-}
-
-impl Limits {
-    fn of(app: &App, caller: &Caller) -> Self {
-        let now = app.clock.of(caller.client_id);
-        let longest = now + app.settings.client_token_life_max;
-        match &caller.authority {
-            Authority::SecretKey => Self { now, scopes: Scopes::All, expires_at: longest },
-            Authority::ClientToken { scopes, expires_at } => {
-                Self { now, scopes: scopes.clone(), expires_at: longest.min(*expires_at) }
-            }
-            Authority::SessionKey { .. } => Self { now, scopes: Scopes::of([]), expires_at: now },
-        }
-    }
-
-    /// The longest lifetime in whole seconds.
-    fn life_max(&self) -> u64 {
-        self.expires_at.since(self.now).as_secs()
-    }
-
-    fn allow(&self, scopes: &Scopes) -> bool {
-        scopes.is_within(&self.scopes)
-    }
-}
-
-/// A request for a client token.
-struct NewClientToken {
-    scopes: Scopes,
-    /// The scopes in the form in which the answer shows them.
-    shown: OneOrMany,
-    /// In seconds; `None` for the longest lifetime.
-    life: Option<u64>,
-}
-
-impl NewClientToken {
-    fn read(fields: &Fields<'_>, limits: &Limits) -> Option<Self> {
-        let scope = fields.required("scope").read(read_scope);
-        let life_max = i64::try_from(limits.life_max()).unwrap_or(i64::MAX);
-        let life = fields.optional("expires").integer(0..=life_max).and_then(|life| u64::try_from(life).ok());
-        let (scopes, shown) = scope?;
-        Some(Self { scopes, shown, life: life.filter(|life| *life > 0) })
-    }
-
-    /// The whole effect. The key is drawn here, so each retry of the plan draws another one.
-    fn plan(&self, app: &App, caller: &Caller, limits: &Limits) -> Result<Planned, Error> {
-        let public_key = app.chance.uuid();
-        let id: Id<of::Credential> = app.chance.id(limits.now);
-        let expires_at = self.life.map_or(limits.expires_at, |life| limits.now + Duration::from_secs(life));
-        let mut batch = Batch::new(caller.client_id);
-        credentials::insert(
-            &mut batch,
-            &NewCredential {
-                digest: digest(&public_key.to_string()),
-                id,
-                kind: CredentialKind::ClientToken,
-                label: String::new(),
-                scopes: self.scopes.clone(),
-                session_id: None,
-                expires_at: Some(expires_at),
-                actor: caller.actor(),
-            },
-        );
-        let answer = ClientToken {
-            public_key,
-            client_id: caller.client_id,
-            scope: self.shown.clone(),
-            // Never 0, which would mean the longest lifetime.
-            expires: self.life.unwrap_or(limits.life_max()).max(1),
-            created_at: id.created_at(),
-        };
-        let body = serde_json::to_value(answer).map_err(Error::internal)?;
-        Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
-    }
+/// A client token that is asked for, and its scopes in the form in which the answer shows them.
+fn read_new(fields: &Fields<'_>, limits: &Limits) -> Option<(NewClientToken, OneOrMany)> {
+    let scope = fields.required("scope").read(read_scope);
+    let life_max = i64::try_from(limits.life_max()).unwrap_or(i64::MAX);
+    let life = fields.optional("expires").integer(0..=life_max).and_then(|life| u64::try_from(life).ok());
+    let (scopes, shown) = scope?;
+    Some((NewClientToken { scopes, life: life.filter(|life| *life > 0) }, shown))
 }
 
 /// Parses `"*"`, one word, or an array of words. The answer shows what was sent, each word once.
