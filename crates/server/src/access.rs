@@ -22,7 +22,6 @@ pub use keys::{
     AccessError, NewClient, NewSecretKey, SecretKey, create_client, create_secret_key, revoke_secret_key,
     secret_keys, set_client_status, set_document_check_digits,
 };
-pub use regente_engine::credentials::digest;
 
 use crate::app::App;
 use crate::http::error::ApiError;

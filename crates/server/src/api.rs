@@ -9,7 +9,6 @@ mod checkout;
 pub mod cors;
 pub mod customer_cards;
 pub mod customers;
-mod deletion;
 pub mod documents;
 mod envelope;
 pub mod fields;

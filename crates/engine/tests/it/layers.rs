@@ -232,7 +232,6 @@ const SERVER: &[&str] = &[
     "api::idempotency",
     "api::cors",
     "api::request_id",
-    "api::deletion",
     "api::vendors",
     "api::customers",
     "api::cards",

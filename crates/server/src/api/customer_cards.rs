@@ -6,13 +6,13 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::id::{CardId, CustomerId};
 use regente_engine::caller::{Caller, RequestId};
+use regente_engine::cards::listed;
 use regente_engine::customers::cards;
 use regente_engine::idempotency::Planned;
 use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::cards::listed;
 use super::cards::view::CardSchema;
 use super::fields::Body;
 use super::idempotency::commit_once;
