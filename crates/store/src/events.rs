@@ -31,6 +31,17 @@ macro_rules! is_old {
     };
 }
 
+// When an event is dispatched that a webhook asks for; null if none does.
+macro_rules! asked_for {
+    ($event:literal) => {
+        concat!(
+            "(SELECT CAST(:dispatch_at AS BIGINT) FROM webhooks w WHERE w.client_id = :client_id AND ",
+            $event,
+            " AND w.active = 1 AND w.deleted_at IS NULL LIMIT 1)"
+        )
+    };
+}
+
 sql! {
     /// Adds an event that a webhook asks for, to be dispatched.
     pub INSERT_EVENT_TO_DISPATCH = "
@@ -46,6 +57,23 @@ sql! {
         INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, snapshot)
         VALUES (:object_id, :version, :ordinal, :client_id, :id, :object_kind, :name, :actor, :snapshot)
         ON CONFLICT (object_id, version, ordinal, client_id) DO NOTHING";
+    /// Adds an event of a charge unless it was added before, to be dispatched if a webhook asks for it. In a distributed
+    /// database the row of the charge tells where the event belongs. SQLite would build a table for `IN` each time.
+    pub INSERT_CHARGE_EVENT = split(
+        concat!(
+            "INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, dispatch_at)
+             VALUES (:object_id, :version, 0, :client_id, :id, :object_kind, :name, :actor,
+                COALESCE(", asked_for!("w.event = :full_name"), ", ", asked_for!("w.event = :everything"), "))
+             ON CONFLICT (object_id, version, ordinal, client_id) DO NOTHING"
+        ),
+        concat!(
+            "INSERT INTO events (object_id, version, ordinal, client_id, id, object_kind, name, actor, dispatch_at)
+             SELECT c.id, :version, 0, c.client_id, :id, :object_kind, :name, :actor, ",
+            asked_for!("w.event IN (:full_name, :everything)"), "
+             FROM charges c WHERE c.id = :object_id AND c.client_id = :client_id
+             ON CONFLICT (object_id, version, ordinal, client_id) DO NOTHING"
+        )
+    );
     /// The events of one object, in order.
     pub EVENTS_OF = "
         SELECT id, version, ordinal, name, actor FROM events
@@ -125,7 +153,7 @@ pub struct Event {
 }
 
 /// Adds `transaction.<event>` for a version of a charge, unless that was announced before. Its payload is built from the
-/// charge at dispatch.
+/// charge at dispatch. The charge is stored, or this batch stores it before.
 pub fn charge_changed(
     batch: &mut Batch,
     id: Id<of::Event>,
@@ -134,18 +162,21 @@ pub fn charge_changed(
     actor: &Actor,
 ) {
     let name = event.name();
-    let row = NewRow {
-        id,
-        object_id: charge.id.uuid(),
-        version: charge.version,
-        ordinal: 0,
-        object_kind: name.family().word(),
-        name: name.event(),
-        snapshot: None,
-        actor,
-    };
-    insert_to_dispatch(batch, &row, name.word(), EVERYTHING);
-    insert(batch, &row);
+    batch.push_at_most_one(
+        &INSERT_CHARGE_EVENT,
+        args! {
+            object_id: charge.id,
+            version: charge.version,
+            client_id: batch.client_id(),
+            id,
+            object_kind: name.family().word(),
+            name: name.event(),
+            actor: actor.to_string(),
+            dispatch_at: id.created_at(),
+            full_name: name.word(),
+            everything: EVERYTHING,
+        },
+    );
 }
 
 /// The columns of a new event that every event has.
@@ -156,7 +187,7 @@ struct NewRow<'a> {
     ordinal: i64,
     object_kind: &'static str,
     name: &'static str,
-    snapshot: Option<&'a str>,
+    snapshot: &'a str,
     actor: &'a Actor,
 }
 
@@ -165,7 +196,7 @@ impl NewRow<'_> {
         args! {
             object_id: self.object_id, version: self.version, ordinal: self.ordinal, client_id, id: self.id,
             object_kind: self.object_kind, name: self.name, actor: self.actor.to_string(),
-            snapshot: self.snapshot.map(str::to_owned),
+            snapshot: self.snapshot,
         }
     }
 }
@@ -221,7 +252,7 @@ pub fn announce(batch: &mut Batch, event: NewEvent<'_>) {
         ordinal: event.ordinal,
         object_kind: family.word(),
         name: event.name.event(),
-        snapshot: Some(event.snapshot),
+        snapshot: event.snapshot,
         actor: event.actor,
     };
     insert_to_dispatch(
@@ -243,7 +274,7 @@ pub fn ping(batch: &mut Batch, id: Id<of::Event>, actor: &Actor) {
         ordinal: 0,
         object_kind: PING_OBJECT,
         name: PING,
-        snapshot: Some("{}"),
+        snapshot: "{}",
         actor,
     };
     insert(batch, &row);
