@@ -40,10 +40,12 @@ sql! {
     pub SETTLE_CARD = "
         UPDATE cards SET status = :status, doc = :doc, version = version + 1, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND status IN ('pending', 'verifying')";
-    /// The same for a card whose security code was confirmed, which an active card is told too.
+    /// The same for a card whose security code was confirmed, which an active card is told too. SQLite would build a table for
+    /// an `IN` of three words each time.
     pub CONFIRM_CARD = "
         UPDATE cards SET status = :status, doc = :doc, version = version + 1, updated_at = :updated_at
-        WHERE id = :id AND client_id = :client_id AND status IN ('pending', 'verifying', 'active')";
+        WHERE id = :id AND client_id = :client_id
+          AND (status = 'pending' OR status = 'verifying' OR status = 'active')";
     /// Keeps the card network's id of the payment that later ones of the card name. Nothing that is shown changes.
     pub KEEP_NETWORK_TRANSACTION_ID = "
         UPDATE cards SET network_transaction_id = :network_transaction_id
