@@ -206,21 +206,35 @@ impl Sql {
     pub(crate) fn bind(&self, database: DatabaseKind, args: Args) -> Result<Vec<Value>, StoreError> {
         let names = &self.translated(database).names;
         let mut given = args.into_inner();
-        let complaint = |what: String| StoreError::Programming(format!("{}: {what}", self.name));
-        if let Some((extra, _)) = given.iter().find(|(name, _)| !names.contains(name)) {
-            return Err(complaint(format!("the statement has no argument :{extra}")));
+        if given.len() != names.len() {
+            return Err(self.misfit(names, &given));
         }
         let mut values = Vec::with_capacity(names.len());
+        // Most arguments are given in the order of the text: each is looked for behind the one before it.
+        let mut next = 0;
         for name in names {
-            let Some(at) = given.iter().position(|(given, _)| given == name) else {
-                return Err(complaint(format!("argument :{name} is missing or given twice")));
+            let mut places = (next..given.len()).chain(0..next);
+            let Some(at) = places.find(|at| given[*at].0 == *name) else {
+                return Err(self.misfit(names, &given));
             };
-            values.push(given.swap_remove(at).1);
+            values.push(std::mem::replace(&mut given[at].1, Value::Null));
+            next = at + 1;
         }
-        match given.first() {
-            Some((twice, _)) => Err(complaint(format!("argument :{twice} is given twice"))),
-            None => Ok(values),
-        }
+        Ok(values)
+    }
+
+    /// Which of the arguments does not fit the statement.
+    fn misfit(&self, names: &[&str], given: &[(&'static str, Value)]) -> StoreError {
+        let times = |name: &str| given.iter().filter(|(given, _)| *given == name).count();
+        let extra = given.iter().find(|(name, _)| !names.contains(name));
+        let absent = names.iter().find(|name| times(name) == 0);
+        let twice = names.iter().find(|name| times(name) > 1);
+        StoreError::Programming(match (extra, absent, twice) {
+            (Some((extra, _)), _, _) => format!("{}: the statement has no argument :{extra}", self.name),
+            (None, Some(absent), _) => format!("{}: argument :{absent} is missing", self.name),
+            (None, None, Some(twice)) => format!("{}: argument :{twice} is given twice", self.name),
+            (None, None, None) => format!("{}: its arguments do not fit", self.name),
+        })
     }
 }
 
