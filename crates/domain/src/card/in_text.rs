@@ -33,13 +33,13 @@ const DIGITS_OF_TELEPHONE: usize = 8;
 
 /// Whether a card number stands in the text: in one piece, or in groups or single digits between a few blanks or signs.
 pub fn has_number(text: &str) -> bool {
-    !numbers(Normal::of(text).plain()).is_empty()
+    !numbers(&Normal::of(text)).is_empty()
 }
 
 /// The text with the first six and the last four digits of each card number: `[card 491674…4124]`.
 pub fn masked(text: &str) -> Cow<'_, str> {
     let normal = Normal::of(text);
-    let found = numbers(normal.plain());
+    let found = numbers(&normal);
     match found.is_empty() {
         true => Cow::Borrowed(text),
         false => Cow::Owned(normal.with_masks(&found)),
@@ -49,7 +49,11 @@ pub fn masked(text: &str) -> Cow<'_, str> {
 /// The numbers in the text that begin and end with these digits, of any brand and however their digits are separated. Who
 /// knows the card compares them with it.
 pub fn numbers_like(text: &str, first6: &str, last4: &str) -> Vec<CardNumber> {
-    let digits = Normal::of(text).digits();
+    let normal = Normal::of(text);
+    if !normal.has_digits(CardNumber::DIGITS_MIN) {
+        return Vec::new();
+    }
+    let digits = normal.digits();
     let begins = (0..digits.len()).filter(|at| digits[*at..].starts_with(first6));
     let lengths = CardNumber::DIGITS_MIN..=CardNumber::DIGITS_MAX;
     begins
@@ -111,9 +115,10 @@ fn is_uuid_at(plain: &[u8], at: usize) -> bool {
 }
 
 /// Where card numbers stand in the text, in order.
-fn numbers(plain: &[u8]) -> Vec<Range<usize>> {
+fn numbers(text: &Normal<'_>) -> Vec<Range<usize>> {
     let mut found = Vec::new();
-    if digits_in(plain).take(DIGITS_MIN).count() == DIGITS_MIN {
+    if text.has_digits(DIGITS_MIN) {
+        let plain = text.plain();
         for_each_run(plain, separator, |groups| find_in_run(plain, groups, &mut found));
     }
     found

@@ -1,6 +1,6 @@
 //! Finds security codes that stand behind their name: `cvv 220`, `Cód. de seg.: 220`.
 
-use super::normal::{Normal, digits_in};
+use super::normal::Normal;
 
 /// Digits of a security code.
 const DIGITS: std::ops::RangeInclusive<usize> = 3..=4;
@@ -14,6 +14,8 @@ const NAMES: [&[&[&str]]; 4] = [
     &[&["codigo", "cod", "code"], &["seguranca", "seguridad", "seguridade", "seg", "security"]],
     &[&["card"], &["verification"], &["value", "code", "number"]],
 ];
+/// The letters that names begin with.
+const INITIALS: [u8; 2] = [b'c', b's'];
 /// Words inside of a name that mean nothing.
 const JOINTS: [&str; 4] = ["de", "da", "do", "of"];
 /// Words between a name and its code.
@@ -25,17 +27,19 @@ const NAME_WITH_YEARS: &str = "cvc";
 /// Whether the text says a security code with its name.
 pub fn has_security_code(text: &str) -> bool {
     let normal = Normal::of(text);
-    if digits_in(normal.plain()).take(*DIGITS.start()).count() < *DIGITS.start() {
+    if !normal.has_digits(*DIGITS.start()) {
         return false;
     }
-    let mut words = Words { rest: normal.plain() };
-    loop {
-        let from = words.clone();
-        let Some(word) = words.next() else { return false };
-        if NAMES.iter().any(|name| says_code(from.clone(), name, word)) {
-            return true;
-        }
-    }
+    let plain = normal.plain();
+    let begins_name = |at: &usize| {
+        INITIALS.contains(&plain[*at].to_ascii_lowercase())
+            && (*at == 0 || !plain[*at - 1].is_ascii_alphabetic())
+    };
+    (0..plain.len()).filter(begins_name).any(|at| {
+        let words = Words { rest: &plain[at..] };
+        let first = words.clone().next().unwrap_or_default();
+        NAMES.iter().any(|name| says_code(words.clone(), name, first))
+    })
 }
 
 /// Whether a member of this name with this value says a security code: `"cardCvv": "220"`.

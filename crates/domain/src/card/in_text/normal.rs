@@ -24,7 +24,8 @@ pub struct Normal<'a> {
 impl<'a> Normal<'a> {
     /// Reads the text once. What is ASCII already is not copied.
     pub fn of(text: &'a str) -> Self {
-        if text.bytes().all(is_plain) {
+        // Not `all`, which looks at one byte after the other.
+        if text.bytes().filter(|byte| !is_plain(*byte)).count() == 0 {
             return Self { text, plain: Cow::Borrowed(text.as_bytes()), places: None };
         }
         // No character becomes longer than its UTF-8, so neither grows.
@@ -40,6 +41,11 @@ impl<'a> Normal<'a> {
     /// The letters, digits and signs.
     pub fn plain(&self) -> &[u8] {
         &self.plain
+    }
+
+    /// Whether it has so many digits.
+    pub fn has_digits(&self, count: usize) -> bool {
+        self.plain.iter().filter(|byte| byte.is_ascii_digit()).count() >= count
     }
 
     /// The digits alone.
