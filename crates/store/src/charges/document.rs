@@ -155,8 +155,8 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
 
 /// The document of a charge.
 pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
-    let (mut method, mut references) = (charge.method.clone(), charge.references.clone());
-    let free_form = FreeForm::take(&mut method, &mut references);
+    let mut method = charge.method.clone();
+    let (free_form, references) = FreeForm::apart(&mut method, &charge.references);
     let StateFacts { open, security_code, lost } = charge.state.facts();
     Json::of(&Doc {
         format: FORMAT,

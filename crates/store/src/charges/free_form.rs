@@ -17,15 +17,24 @@ pub(super) struct FreeForm {
 }
 
 impl FreeForm {
-    /// Takes the objects out of the domain types.
-    pub(super) fn take(method: &mut PaymentMethod, references: &mut References) -> Self {
-        let text = |value: &mut Option<Value>| value.take().map(|value| value.to_string());
+    /// Takes the objects out of the method, and gives the references without theirs, which are not copied.
+    pub(super) fn apart(method: &mut PaymentMethod, references: &References) -> (Self, References) {
+        let References { description, statement_descriptor, provider_reference_key, flow_metadata, app_info } =
+            references;
         let items = method.items().and_then(Option::take);
-        Self {
+        let free_form = Self {
             items: items.map(|items| items.to_string()),
-            flow_metadata: text(&mut references.flow_metadata),
-            app_info: text(&mut references.app_info),
-        }
+            flow_metadata: flow_metadata.as_ref().map(Value::to_string),
+            app_info: app_info.as_ref().map(Value::to_string),
+        };
+        let others = References {
+            description: description.clone(),
+            statement_descriptor: statement_descriptor.clone(),
+            provider_reference_key: provider_reference_key.clone(),
+            flow_metadata: None,
+            app_info: None,
+        };
+        (free_form, others)
     }
 
     /// Puts them back.
