@@ -2,8 +2,8 @@
 //! what its answer needs.
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use regente_domain::card::record::Card;
 use regente_domain::id::TokenId;
 use regente_domain::session::Session;
@@ -11,13 +11,14 @@ use regente_engine::caller::{Caller, RequestId};
 use regente_engine::charges::create::{Created, Ran};
 use regente_engine::charges::{self, CardTriedObserver, Guard, PlacedBy, Requester};
 use regente_engine::document_links::Addresses;
+use regente_engine::idempotency::created;
 use regente_engine::sessions::opened::Opened;
 
 use super::of_session::{self, Sender};
 use super::view::{ChargeView, Private};
 use super::{replay, request};
 use crate::api::fields::Body;
-use crate::api::idempotency::key_of;
+use crate::api::idempotency::{json_response, key_of};
 use crate::app::App;
 use crate::http::card_testing::Attempt;
 use crate::http::error::ApiError;
@@ -80,7 +81,8 @@ impl<F: Future<Output = Result<Created, ApiError>>> Ordered<F> {
                 let addresses = Addresses::of(&app, &charge).await?;
                 let view =
                     ChargeView::of(&charge, &private, &addresses, &requests, &caller).echoing(token_id);
-                Ok((StatusCode::CREATED, axum::Json(view)).into_response())
+                // Not `axum::Json`, which writes each token of the answer through a growing buffer of its own.
+                json_response(created(&view)?)
             }
         }
     }
