@@ -4,14 +4,17 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use Demand::{Everything, Scope, SecretKey};
 use axum::body::Body;
 use axum::http::{Method, Request};
 use serde_json::{Value, json};
 
-use crate::harness::{APPROVED, Client, Reply, TestApp, charge_body, stories, token_body};
-use crate::openapi::OPEN_TO_ALL;
-use crate::openapi::document::{Document, Operation};
-use crate::openapi::records::{Records, fresh_key, put};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::client::{Client, Reply};
+use crate::support::document::doors::OPEN_TO_ALL;
+use crate::support::document::{Document, Operation};
+use crate::support::records::{Records, fresh_key, put};
 
 stories! {
     without_a_known_account_every_operation_answers_401,
@@ -32,8 +35,6 @@ enum Demand {
     /// A secret key; every client token is refused.
     SecretKey,
 }
-
-use Demand::{Everything, Scope, SecretKey};
 
 /// The table of `docs/interface/auth.md#routes`, written by hand: derived from the code it would prove nothing.
 const DEMANDS: &[(&str, Demand)] = &[

@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use regente_domain::time::Timestamp;
-use regente_store::events::{self, Event};
-use regente_store::{args, sql};
+use regente_store::events::Event;
+use regente_store::{args, events, sql};
 use serde_json::{Value, json};
 
-use crate::charges::text;
-use crate::follow_ups::reserved;
-use crate::harness::{APPROVED, Client, TestApp, charge_body, stories, token_body};
-use crate::reconcile::unknown::FileBooks;
-use crate::webhooks::receiver::{Receiver, Say};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::charges::reserved;
+use crate::support::client::Client;
+use crate::support::providers::books::FileBooks;
+use crate::support::read::text;
+use crate::support::receiver::{Receiver, Say};
 
 stories! {
     what_is_made_carries_the_time_of_its_account,
@@ -142,9 +144,10 @@ async fn what_is_made_carries_the_time_of_its_account(app: TestApp) {
             let voided =
                 app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &json!({})).await.expect(201);
             let order =
-                crate::purchases::accepted(app, text(&merchant["id"]), &[APPROVED, APPROVED], true).await;
+                crate::support::purchases::accepted(app, text(&merchant["id"]), &[APPROVED, APPROVED], true)
+                    .await;
             app.run_jobs().await;
-            let order = crate::purchases::read(app, &order).await;
+            let order = crate::support::purchases::read(app, &order).await;
             for answer in [&webhook, &merchant, &charge, &voided, &order] {
                 let carried = times(answer);
                 assert!(!carried.is_empty() && are_of(&carried, now), "{now}: {answer}");

@@ -48,9 +48,9 @@ use regente_store::testing::TestDatabase;
 use regente_store::{DatabaseKind, Store};
 use serde_json::{Value, json};
 use tower::ServiceExt;
-
-use crate::harness::outbound;
 use uuid::Uuid;
+
+use crate::support::app::deployment::outbound;
 
 const OPERATOR: Actor = Actor::Operator;
 const YEAR_SECONDS: i64 = 31_536_000;

@@ -8,15 +8,15 @@ use std::time::Duration;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::time::Timestamp;
 use regente_engine::charges::late_answer;
-use regente_store::transaction_requests;
-use regente_store::{args, sql};
+use regente_store::{args, sql, transaction_requests};
 use serde_json::{Value, json};
 
-use crate::agreement::agree_on_all;
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::payers::{Act, EXPIRES_IN, asking_payers, outcome};
-use crate::harness::{APPROVED, TestApp, charge_body, sandbox, stories};
+use crate::support::agreement::agree_on_all;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::providers::payers::{Act, EXPIRES_IN, asking_payers, outcome};
+use crate::support::providers::sandbox;
+use crate::support::read::{announced, text};
 
 stories! {
     the_instructions_are_the_answer_of_the_key,

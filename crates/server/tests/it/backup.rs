@@ -5,12 +5,11 @@ mod refused;
 
 use std::path::{Path, PathBuf};
 
-use regente_store::testing;
-use regente_store::{SqliteOptions, Store, StoreOptions};
+use regente_store::{SqliteOptions, Store, StoreOptions, testing};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::cli::process::{Server, mode, regente, run, run_on};
+use crate::support::server::{Server, mode, regente, run, run_on};
 
 const CARD: &str = "4916745120294124";
 

@@ -10,8 +10,10 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
-use crate::cli::process::Server;
-use crate::harness::{APPROVED, Reply, TestApp, charge_body, request, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::{Reply, request};
+use crate::support::server::Server;
 
 stories! {
     bodies_that_arrive_slowly_are_bounded_together,

@@ -15,8 +15,9 @@ use regente_engine::settings::Settings;
 use regente_store::testing::TestDatabase;
 use serde_json::{Value, json};
 
-use crate::harness::{Reply, TestApp};
-use crate::openapi::generators::generators;
+use crate::support::app::TestApp;
+use crate::support::client::Reply;
+use crate::support::generators::generators;
 
 /// What every released version is, for good: pages name these hashes. Whoever changes a file makes a new version of it, and
 /// serves the former one beside it.

@@ -14,10 +14,10 @@ use serde_json::Value;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use crate::canary::cards::Canary;
-use crate::canary::places::Disk;
-use crate::canary::search::{Search, texts_in};
-use crate::cli::process::{Server, set_mode};
+use crate::support::canary::cards::Canary;
+use crate::support::canary::places::Disk;
+use crate::support::canary::search::{Search, texts_in};
+use crate::support::server::{Server, set_mode};
 
 /// Longer than a browser takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);

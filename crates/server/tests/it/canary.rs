@@ -1,11 +1,8 @@
 //! Card data is never stored in the clear: known numbers and codes go through every route that takes or could repeat
 //! them, and the test then searches all data for them.
 
-pub mod cards;
 mod payers;
-pub mod places;
 mod real_providers;
-pub mod search;
 mod sellers;
 mod story;
 mod used_tokens;
@@ -20,14 +17,15 @@ use regente_providers::sandbox::TransactionLog;
 use regente_store::testing::{TestDatabase, run_script};
 use regente_store::{args, sql, tokens};
 use serde_json::{Value, json};
-
-use crate::apple_pay::open_shop;
-use crate::harness::{APPROVED, START, TestApp, charge_body, stories};
-use crate::openapi::records::{Records, put};
-use cards::{Canary, Fate};
-use places::{Disk, Log, sqlite_values};
-use search::{Search, texts_in};
 use story::Story;
+
+use crate::support::app::{START, TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::canary::cards::{Canary, Fate};
+use crate::support::canary::places::{Disk, Log, sqlite_values};
+use crate::support::canary::search::{Search, texts_in};
+use crate::support::records::{Records, put};
+use crate::support::wallets::open_shop;
 
 stories! {
     a_token_is_gone_after_its_use,
@@ -164,7 +162,7 @@ async fn a_token_is_gone_after_its_use(app: TestApp) {
     let source = json!({ "sourceType": "card", "cardId": card, "tokenCvv": cvv });
     app.post("/v1/charges", &charge(source)).await.expect(201);
     assert!(stored_token(&app, &cvv).await.is_none(), "a security code, after a charge");
-    let token = app.card_token(crate::harness::WRONG_CVV).await;
+    let token = app.card_token(crate::support::bodies::WRONG_CVV).await;
     app.post("/v1/charges", &charge(json!({ "sourceType": "token", "tokenId": token }))).await.expect(201);
     assert!(stored_token(&app, &token).await.is_none(), "also when it was refused");
     let token = app.card_token(APPROVED).await;

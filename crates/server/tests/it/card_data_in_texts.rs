@@ -3,21 +3,22 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::apple_pay::{by_apple_pay, open_shop, purchase};
-use crate::charges::boleto::boleto_body;
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::redirects::{drip, nupay_body, nupay_page};
-use crate::charges::single_merchant;
-use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, APPROVED, BLOCKED, TestApp, charge_body, sandbox, stories, token_body};
-use crate::openapi::records::put;
-use crate::purchases;
-use crate::sessions::{buyer, by_card, pay, session_body};
-use crate::splits::seller_body;
-use crate::three_d_secure::visit;
-use crate::vendors::vendor_body;
-use crate::webhooks::deliveries::webhook;
-use crate::webhooks::receiver::Receiver;
+use crate::support::app::{ADDRESS, TestApp, stories};
+use crate::support::bodies::payers::{boleto_body, described, jose, nupay_body, pix_body};
+use crate::support::bodies::{APPROVED, BLOCKED, charge_body, payers, token_body};
+use crate::support::charges::single_merchant;
+use crate::support::payers::nupay_page;
+use crate::support::providers::sandbox;
+use crate::support::purchases;
+use crate::support::read::announced;
+use crate::support::receiver::Receiver;
+use crate::support::records::put;
+use crate::support::sessions::{buyer, by_card, pay, session_body};
+use crate::support::splits::seller_body;
+use crate::support::three_d_secure::visit;
+use crate::support::vendors::vendor_body;
+use crate::support::wallets::{by_apple_pay, open_shop, purchase};
+use crate::support::webhooks::webhook;
 
 stories! {
     a_text_with_a_card_number_is_refused_by_its_name,
@@ -84,7 +85,7 @@ async fn a_text_with_a_card_number_is_refused_by_its_name(app: TestApp) {
         ("/paymentMethod/successRedirectUrl", address.clone()),
         ("/paymentMethod/browser", json!({ "browserFingerprint": text })),
     ];
-    refuses(&app, "/v1/charges", &drip::body(&merchant), of_drip).await;
+    refuses(&app, "/v1/charges", &payers::drip_body(&merchant), of_drip).await;
 
     let session = session_body(&merchant);
     let of_session: &[Place] = &[

@@ -9,11 +9,12 @@ use regente::http::rates::Rate;
 use regente::metrics::Endpoint;
 use serde_json::{Value, json};
 
-use crate::charges::{by_source, single_merchant};
-use crate::harness::{
-    APPROVED, Client, Reply, TIMED_OUT, TestApp, WRONG_CVV, charge_body, sandbox, stories, token_body,
-};
-use crate::metrics::metric;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, by_source, charge_body, token_body};
+use crate::support::charges::single_merchant;
+use crate::support::client::{Client, Reply};
+use crate::support::metrics::metric;
+use crate::support::providers::sandbox;
 
 stories! {
     a_public_key_has_a_limit_for_tokens_cards_and_charges_together,
@@ -192,7 +193,7 @@ async fn refusals_count_also_when_the_buyer_hangs_up(app: TestApp) {
     app.wire.hold();
     for held in 1..=8 {
         let headers = [("X-Forwarded-For", "192.0.2.1")];
-        let sent = crate::harness::request(&key, Method::POST, "/v1/charges", &headers, Some(&bad));
+        let sent = crate::support::client::request(&key, Method::POST, "/v1/charges", &headers, Some(&bad));
         let running = app.begin(sent);
         while app.app.in_flight.len() < held {
             tokio::task::yield_now().await;

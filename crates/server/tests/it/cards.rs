@@ -10,9 +10,12 @@ use regente_store::audit;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::charges::{by_source, charged, newest, single_merchant, text};
-use crate::harness::{APPROVED, BLOCKED, TIMED_OUT, TestApp, sandbox, stories, token_body};
-use crate::openapi::records::put;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, BLOCKED, TIMED_OUT, by_source, token_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::providers::sandbox;
+use crate::support::read::{newest, text};
+use crate::support::records::put;
 
 stories! {
     a_card_is_created_as_documented,
@@ -121,7 +124,7 @@ async fn the_list_is_paged_newest_first(app: TestApp) {
 }
 
 async fn the_fingerprint_is_of_number_and_expiry_inside_an_account(app: TestApp) {
-    let fingerprint = async |client: &crate::harness::Client, body: &Value| {
+    let fingerprint = async |client: &crate::support::client::Client, body: &Value| {
         let post = async |path: &str, body: &Value| {
             app.call(client, Method::POST, path, &[], Some(body)).await.expect(201)
         };
@@ -155,7 +158,7 @@ async fn the_first_charge_decides_what_becomes_of_a_card(app: TestApp) {
         (&confirmed["status"], &confirmed["statusReason"], &confirmed["cvvChecked"]),
         (&json!("active"), &Value::Null, &json!(true))
     );
-    assert!(confirmed["updatedAt"].as_str() > Some(crate::harness::START));
+    assert!(confirmed["updatedAt"].as_str() > Some(crate::support::app::START));
     charge(&card, "561").await;
     assert_eq!(read(&app, &card).await, confirmed, "later charges change nothing");
 

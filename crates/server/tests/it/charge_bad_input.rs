@@ -7,8 +7,11 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use serde_json::{Value, json};
 
-use crate::charges::{charged, single_merchant, text};
-use crate::harness::{APPROVED, Reply, TestApp, charge_body, request, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::client::{Reply, request};
+use crate::support::read::text;
 
 stories! {
     a_body_that_is_no_json_object_is_refused,

@@ -18,7 +18,10 @@ use regente_store::{audit, events};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::harness::{APPROVED, START, TIMED_OUT, TestApp, WRONG_CVV, charge_body, sandbox, stories};
+use crate::support::app::{START, TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, by_source, charge_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::read::{newest, text};
 
 stories! {
     a_charge_is_declined_by_the_first_provider_and_approved_by_the_second,
@@ -35,33 +38,6 @@ stories! {
     every_listed_currency_is_charged_by_the_simulator,
     nulls_and_empty_lists_are_as_absent,
     events_and_actors_tell_who_did_what,
-}
-
-/// The text of a member, such as an id.
-pub(crate) fn text(value: &Value) -> &str {
-    value.as_str().unwrap()
-}
-
-/// Makes a charge; returns the answered charge.
-pub(crate) async fn charged(app: &TestApp, body: &Value) -> Value {
-    app.post("/v1/charges", body).await.expect(201)
-}
-
-/// The newest transaction request, which comes first.
-pub(crate) fn newest(charge: &Value) -> &Value {
-    &charge["transactionRequests"][0]
-}
-
-/// A merchant with one healthy simulator.
-pub(crate) async fn single_merchant(app: &TestApp) -> String {
-    app.merchant_with(json!([sandbox("Only", 1)])).await
-}
-
-/// The body of a charge whose source is `source`.
-pub(crate) fn by_source(merchant: &str, source: Value) -> Value {
-    let mut body = charge_body(merchant, APPROVED);
-    body["paymentSource"] = source;
-    body
 }
 
 async fn a_charge_is_declined_by_the_first_provider_and_approved_by_the_second(app: TestApp) {

@@ -8,7 +8,9 @@ use std::time::Duration;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{APPROVED, Client, Reply, TestApp, request, stories, token_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, token_body};
+use crate::support::client::{Client, Reply, request};
 
 stories! {
     a_page_says_whether_its_session_can_be_paid,
@@ -80,7 +82,7 @@ async fn a_page_says_whether_its_session_can_be_paid(app: TestApp) {
 
     // Who has instructions may follow them, since what he pays counts; the script leads everybody else to the other page.
     let instructed = session(&app, json!({})).await;
-    crate::sessions::pay(&app, &instructed, &crate::sessions::by_pix()).await.expect(201);
+    crate::support::sessions::pay(&app, &instructed, &crate::support::sessions::by_pix()).await.expect(201);
     says(&page(&app, &path(&instructed), "en").await, 200, r#""beginsPayments":true"#);
     let of_instructed = format!("/v1/sessions/{}", instructed["id"].as_str().unwrap());
     app.patch(&of_instructed, &json!({ "isActive": false })).await.expect(200);
@@ -99,7 +101,9 @@ async fn a_page_says_whether_its_session_can_be_paid(app: TestApp) {
         json!({ "maxPayments": 2, "paymentMethods": [{ "paymentType": "credit", "installments": 1 }] });
     let limited = session(&app, limit).await;
     for _ in 0..2 {
-        crate::sessions::pay(&app, &limited, &crate::sessions::by_card(APPROVED)).await.expect(201);
+        crate::support::sessions::pay(&app, &limited, &crate::support::sessions::by_card(APPROVED))
+            .await
+            .expect(201);
     }
     says(&page(&app, &path(&limited), "en").await, 200, "already paid");
 

@@ -9,9 +9,13 @@ use regente_domain::routing::explanation::{CircuitNote, Explanation, Skipped};
 use regente_store::charges;
 use serde_json::{Value, json};
 
-use crate::charges::{charged, single_merchant, text};
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, request, sandbox, stories};
-use crate::reconcile::unknown::FileBooks;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::client::request;
+use crate::support::providers::books::FileBooks;
+use crate::support::providers::sandbox;
+use crate::support::read::text;
 
 stories! {
     a_silent_provider_is_left_out_until_a_trial_is_answered,

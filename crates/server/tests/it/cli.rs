@@ -4,18 +4,16 @@ mod apple_pay;
 mod explain;
 mod ledger;
 mod postgres;
-pub mod process;
 mod unknowns;
 mod webhooks;
 
+use crate::support::server::{Server, mode, regente, run, run_on, set_mode};
 use std::path::Path;
 
 use regente_domain::id::{ClientId, MerchantId};
 use regente_providers::sandbox::TransactionLog;
 use regente_store::{Batch, Commit, CounterDelta, CounterKey, SqliteOptions, Store, StoreOptions};
 use rusqlite::Connection;
-
-use process::{Server, mode, regente, run, run_on, set_mode};
 
 /// A data folder with a key and a migrated database, as an operator makes it.
 async fn prepared() -> tempfile::TempDir {

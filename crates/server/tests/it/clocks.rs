@@ -11,10 +11,14 @@ use regente_engine::jobs::Worker;
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
-use crate::harness::{APPROVED, TestApp, charge_body, request, stories};
-use crate::purchases::{accepted, read};
-use crate::webhooks::deliveries::{MINUTE, charge, webhook};
-use crate::webhooks::receiver::{Receiver, Say};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::any_charge;
+use crate::support::client::request;
+use crate::support::purchases::{accepted, read};
+use crate::support::receiver::{Receiver, Say};
+use crate::support::time::MINUTE;
+use crate::support::webhooks::webhook;
 
 stories! {
     a_clock_is_set_by_the_databases,
@@ -68,12 +72,12 @@ async fn what_is_under_way_is_not_sent_again_when_the_clock_jumps(app: TestApp) 
     let receiver = Receiver::start().await;
     webhook(&app, &receiver, "*", "/").await;
     // An endpoint that has never answered gets one message at a time, whatever the clock shows.
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     let answered = receiver.received().len();
     assert!(answered > 0);
     receiver.always(Say::Nothing);
-    charge(&app).await;
+    any_charge(&app).await;
     let sending = tokio::spawn({
         let worker = app.worker.clone();
         async move { worker.round().await }
@@ -93,7 +97,7 @@ async fn a_delivery_under_way_is_not_sent_by_another_node() {
     let receiver = Receiver::start().await;
     receiver.always(Say::Nothing);
     webhook(&app, &receiver, "*", "/").await;
-    charge(&app).await;
+    any_charge(&app).await;
     let sending = tokio::spawn(async move { worker(&behind).round().await });
     until("it is sent", || receiver.received().len() == 1).await;
     let round = tokio::time::timeout(SOON / 10, worker(&ahead).round()).await;

@@ -16,11 +16,10 @@ use regente::http::fields_origin::LegacyPages;
 use regente::http::rates::Rate;
 use regente_domain::provider_type::Simulators;
 use regente_engine::outbound::{Plain, Ports, Refusal};
-use regente_engine::settings::EndpointUse;
-use regente_engine::settings::{Mode, Settings};
+use regente_engine::settings::{EndpointUse, Mode, Settings};
 use regente_engine::vault::Kek;
 
-use crate::cli::process::set_mode;
+use crate::support::server::set_mode;
 
 const KEK: &str = "8f1de0a29b7c4d3e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c7";
 

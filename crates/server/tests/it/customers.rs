@@ -6,14 +6,14 @@ mod documents;
 pub(crate) mod erasure;
 mod matching;
 
-use axum::http::Method;
 use futures_util::future::join_all;
 use regente_domain::id::CustomerId;
 use regente_store::{args, audit, customers, sql};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::harness::{Client, Reply, TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::client::{As, Reply};
 
 sql! {
     PRIVATE_DATA = "SELECT private FROM customers WHERE client_id = :client_id AND private IS NOT NULL
@@ -41,40 +41,6 @@ stories! {
 
 const CPF: &str = "97055503019";
 const OTHER_CPF: &str = "72912053013";
-
-/// The same deployment, called with another key.
-pub(crate) struct As<'a> {
-    pub(crate) app: &'a TestApp,
-    pub(crate) client: Client,
-}
-
-impl<'a> As<'a> {
-    /// A client token of the same account.
-    pub(crate) async fn public_key(app: &'a TestApp, scope: &str) -> Self {
-        Self { app, client: app.client_token(json!([scope])).await }
-    }
-
-    /// Another account.
-    pub(crate) async fn another_client(app: &'a TestApp) -> Self {
-        Self { app, client: app.another_client().await }
-    }
-
-    pub(crate) async fn get(&self, path: &str) -> Reply {
-        self.app.call(&self.client, Method::GET, path, &[], None).await
-    }
-
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Reply {
-        self.app.call(&self.client, Method::POST, path, &[], Some(body)).await
-    }
-
-    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Reply {
-        self.app.call(&self.client, Method::PATCH, path, &[], Some(body)).await
-    }
-
-    pub(crate) async fn delete(&self, path: &str) -> Reply {
-        self.app.call(&self.client, Method::DELETE, path, &[], None).await
-    }
-}
 
 fn ana() -> Value {
     json!({

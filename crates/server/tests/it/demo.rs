@@ -4,8 +4,8 @@ use axum::body::Body;
 use axum::http::Request;
 use serde_json::{Value, json};
 
-use crate::cli::process::Server;
-use crate::harness::TestApp;
+use crate::support::app::TestApp;
+use crate::support::server::Server;
 
 #[tokio::test]
 async fn the_shop_is_no_part_of_the_interface() {

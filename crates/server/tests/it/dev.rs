@@ -8,7 +8,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::cli::process::{Server, mode, regente, run, run_on};
+use crate::support::server::{Server, mode, regente, run, run_on};
 
 /// Longer than anything that a test waits for.
 const SOON: Duration = Duration::from_secs(10);

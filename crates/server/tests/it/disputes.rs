@@ -10,19 +10,19 @@ mod table;
 
 use std::time::Duration;
 
-use regente_domain::money::Amount;
-use regente_providers::sandbox::Notice;
 use regente_providers::staged::{Staged, StagedEvent};
 use serde_json::{Value, json};
 
-use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
-use crate::charges::text;
-use crate::follow_ups::{announced, capture, captured, is, told, void};
-use crate::harness::{APPROVED, TestApp, stories};
-use crate::notifications::{request_of, states};
-use crate::purchases;
-use crate::webhooks::deliveries::webhook;
-use crate::webhooks::receiver::Receiver;
+use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::charges::{capture, captured, void};
+use crate::support::disputes::{REVERTED, read, told_of};
+use crate::support::notifications::{request_of, states};
+use crate::support::purchases;
+use crate::support::read::{announced, is, text, told};
+use crate::support::receiver::Receiver;
+use crate::support::webhooks::webhook;
 
 stories! {
     the_merchant_wins_a_dispute,
@@ -34,36 +34,6 @@ stories! {
     a_purchase_stays_paid_when_a_card_of_it_is_charged_back,
     what_is_staged_twice_happens_once,
     a_timeline_tells_of_it,
-}
-
-pub const REVERTED: fn(i64) -> Staged = |amount| Staged::RefundReverted { amount: Amount::new(amount) };
-
-pub async fn read(app: &TestApp, id: &str) -> Value {
-    app.get(&format!("/v1/charges/{id}")).await.expect(200)
-}
-
-/// Something happens at the simulator to the payment of a charge; what it notifies.
-pub async fn happens(app: &TestApp, id: &str, what: Staged) -> Vec<Notice> {
-    let request = request_of(app, id).await;
-    let event = StagedEvent { key: request.provider_key(), at: app.clock.deployment(), what };
-    app.app.providers.stage(request.provider_type, event).await.unwrap();
-    app.wire.notices()
-}
-
-/// It happens, and is notified and applied.
-pub async fn told_of(app: &TestApp, id: &str, what: Staged) -> Value {
-    let notices = happens(app, id, what).await;
-    assert_eq!(notices.len(), 1, "{what:?}");
-    hear(app, &notices).await;
-    read(app, id).await
-}
-
-/// The simulator's notifications arrive.
-pub async fn hear(app: &TestApp, notices: &[Notice]) {
-    for notice in notices {
-        app.deliver(notice).await.expect(200);
-    }
-    app.run_jobs().await;
 }
 
 pub async fn agrees(app: &TestApp) {

@@ -6,12 +6,14 @@ use regente::admin::transaction_log::{Comparison, Money, compare};
 use regente_domain::charge::ChargeStatus;
 use regente_domain::id::ClientId;
 use regente_domain::money::Amount;
-use regente_store::money::{self, ChargeMoney};
+use regente_store::money;
+use regente_store::money::ChargeMoney;
 use regente_store::testing::ReservedPort;
 use serde_json::{Value, json};
 
-use crate::cli::process::{Server, regente, run_on};
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
+use crate::support::server::{Server, regente, run_on};
 
 const CARD: &str = "4916745120294124";
 

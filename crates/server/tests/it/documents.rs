@@ -3,17 +3,14 @@
 
 mod slip;
 
-use axum::body::Body;
-use axum::http::Request;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regente::http::rates::Rate;
 use regente_documents::{Mark, qr};
-use regente_engine::document_links::LinkedCharge;
-use serde_json::Value;
 
-use crate::charges::pix::{described, payer, pix_body};
-use crate::harness::{APPROVED, Client, Reply, TestApp, charge_body, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::documents::{ask, link, pix};
 
 stories! {
     a_payer_sees_the_code_without_a_key,
@@ -21,30 +18,6 @@ stories! {
     a_link_that_we_did_not_make_is_not_found,
     a_charge_without_a_code_has_no_picture,
     an_address_that_guesses_links_waits,
-}
-
-/// The link to the documents of a charge.
-pub(crate) async fn link(app: &TestApp, client: &Client, charge_id: &str) -> String {
-    let client_id = client.id.parse().unwrap();
-    let keys = app.app.vault.client_keys(client_id).await.unwrap();
-    LinkedCharge { client_id, charge_id: charge_id.parse().unwrap() }.link(&keys)
-}
-
-/// A Pix: its link and its code.
-pub(crate) async fn pix(app: &TestApp, email: &str) -> (String, String) {
-    let body = pix_body(&app.merchant().await, described(payer(email, "72912053013")));
-    let charge = app.post("/v1/charges", &body).await.expect(201);
-    let text = |value: &Value| value.as_str().unwrap().to_owned();
-    (link(app, &app.client, &text(&charge["id"])).await, text(&charge["paymentMethod"]["qrCodeData"]))
-}
-
-/// Asks like a payer's browser: without an account and a key.
-pub(crate) async fn ask(app: &TestApp, file: &str) -> Reply {
-    open(app, &format!("/qr/{file}")).await
-}
-
-async fn open(app: &TestApp, path: &str) -> Reply {
-    app.send(Request::builder().uri(path).body(Body::empty()).unwrap()).await
 }
 
 async fn a_payer_sees_the_code_without_a_key(app: TestApp) {

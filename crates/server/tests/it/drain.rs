@@ -14,8 +14,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::cli::process::{LOOK_EVERY, Server, regente, run_on, send};
-use crate::metrics::{metrics_setting, until_calls_in_flight};
+use crate::support::metrics::{metrics_setting, until_calls_in_flight};
+use crate::support::server::{LOOK_EVERY, Server, regente, run_on, send};
 
 /// Clients that charge continuously.
 const CLIENTS: usize = 16;

@@ -4,10 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::charges::pix::pix_body;
-use crate::charges::{charged, text};
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, sandbox, stories};
-use crate::reconcile::unknown::FileBooks;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::pix_body;
+use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
+use crate::support::charges::charged;
+use crate::support::providers::books::FileBooks;
+use crate::support::providers::sandbox;
+use crate::support::read::text;
 
 stories! {
     the_story_of_a_charge_that_the_second_provider_took,

@@ -15,7 +15,9 @@ use std::time::Duration;
 use regente_providers::sandbox::TransactionLog;
 use serde_json::Value;
 
-use crate::harness::{APPROVED, Reply, TestApp, charge_body};
+use crate::support::app::TestApp;
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::{Reply, assert_unavailable};
 
 /// More polls, one each [`PAUSE`], than anything here needs.
 const LOOKS_MAX: usize = 1200;
@@ -26,15 +28,6 @@ async fn charge(app: &TestApp, merchant: &str, key: &str) -> Reply {
     let mut body = charge_body(merchant, APPROVED);
     body["orderId"] = key.into();
     app.post_with_key("/v1/charges", key, &body).await
-}
-
-/// The 503 of a request that the database cannot take, with its `Retry-After`.
-#[track_caller]
-pub fn assert_unavailable(reply: &Reply) {
-    assert_eq!(reply.expect(503)["error"]["code"], 503);
-    let seconds: u64 =
-        reply.header("retry-after").expect("a caller is told when to come back").parse().unwrap();
-    assert!((1..=60).contains(&seconds), "{seconds}");
 }
 
 /// Charges under numbered keys until one succeeds; returns that key.

@@ -3,9 +3,9 @@
 
 use axum::http::Method;
 
-use crate::harness::{TestApp, stories};
-use crate::openapi::document::Document;
-use crate::openapi::records::Records;
+use crate::support::app::{TestApp, stories};
+use crate::support::document::Document;
+use crate::support::records::Records;
 
 stories! {
     a_filter_that_means_nothing_is_refused_by_every_list,

@@ -9,11 +9,13 @@ use std::time::Duration;
 
 use axum::http::Method;
 use regente_domain::charge::ChargeStatus;
-use regente_store::events;
 use serde_json::{Value, json};
 
-use crate::charges::text;
-use crate::harness::{APPROVED, Reply, TIMED_OUT, TestApp, charge_body, sandbox, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::charges::{capture, captured, made, reserved, void};
+use crate::support::providers::sandbox;
+use crate::support::read::{announced, is, text, told};
 
 stories! {
     everything_reserved_is_captured_once,
@@ -31,59 +33,6 @@ stories! {
     two_refunds_at_once_give_back_no_more_than_there_is,
     totals_follow_the_state,
     a_reservation_that_nobody_captures_is_let_go_after_a_week,
-}
-
-/// Makes a pre-authorized charge of 100; returns its id.
-pub async fn reserved(app: &TestApp) -> String {
-    made(app, 100, false).await
-}
-
-/// Makes a captured charge of 100; returns its id.
-pub async fn captured(app: &TestApp) -> String {
-    made(app, 100, true).await
-}
-
-async fn made(app: &TestApp, amount: i64, capture: bool) -> String {
-    let mut body = charge_body(&app.merchant().await, APPROVED);
-    body["amount"] = json!(amount);
-    body["capture"] = json!(capture);
-    text(&app.post("/v1/charges", &body).await.expect(201)["id"]).to_owned()
-}
-
-pub async fn capture(app: &TestApp, id: &str, body: Value) -> Reply {
-    app.post(&format!("/v1/charges/{id}/capture"), &body).await
-}
-
-pub async fn void(app: &TestApp, id: &str, body: Value) -> Reply {
-    app.post(&format!("/v1/charges/{id}/void"), &body).await
-}
-
-/// Status, amount, original amount, and the newest request's type, status and amount.
-pub fn told(charge: &Value) -> (String, i64, i64, String, String, i64) {
-    let newest = &charge["transactionRequests"][0];
-    (
-        text(&charge["status"]).to_owned(),
-        charge["amount"].as_i64().unwrap(),
-        charge["originalAmount"].as_i64().unwrap(),
-        text(&newest["requestType"]).to_owned(),
-        text(&newest["requestStatus"]).to_owned(),
-        newest["amount"].as_i64().unwrap(),
-    )
-}
-
-pub fn is(
-    status: &str,
-    amount: i64,
-    original: i64,
-    (kind, ended, of): (&str, &str, i64),
-) -> (String, i64, i64, String, String, i64) {
-    (status.to_owned(), amount, original, kind.to_owned(), ended.to_owned(), of)
-}
-
-/// The names of the charge's events.
-pub async fn announced(app: &TestApp, id: &str) -> Vec<String> {
-    let events = events::of_object(&app.app.store, app.client_id(), id.parse().unwrap()).await.unwrap();
-    events.into_iter().map(|event| event.name).collect()
 }
 
 async fn everything_reserved_is_captured_once(app: TestApp) {
@@ -257,7 +206,8 @@ async fn two_refunds_at_once_give_back_no_more_than_there_is(app: TestApp) {
     let id = captured(&app).await;
     let path = format!("/v1/charges/{id}/void");
     let body = json!({ "amount": 60 });
-    let begin = || app.begin(crate::harness::request(&app.client, Method::POST, &path, &[], Some(&body)));
+    let begin =
+        || app.begin(crate::support::client::request(&app.client, Method::POST, &path, &[], Some(&body)));
     let pending: Vec<_> = (0..8).map(|_| begin()).collect();
     let mut done = 0;
     for pending in pending {
@@ -295,5 +245,5 @@ async fn a_reservation_that_nobody_captures_is_let_go_after_a_week(app: TestApp)
     assert_eq!(told(&charge), is("canceled", 0, 100, ("void", "success", 100)));
     assert_eq!(announced(&app, &left).await, ["pending", "pre_authorized", "canceled"]);
     assert_eq!(app.get(&format!("/v1/charges/{taken}")).await.expect(200)["status"], "authorized");
-    crate::agreement::agree(&app.books, &charge).await;
+    crate::support::agreement::agree(&app.books, &charge).await;
 }

@@ -12,10 +12,12 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::harness::{APPROVED, Reply, TestApp, charge_body, stories, token_body};
-use crate::openapi::CHALLENGES;
-use crate::openapi::document::{Document, Operation};
-use crate::openapi::records::{Records, customer_body, fresh_key, unique};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::client::Reply;
+use crate::support::document::doors::CHALLENGES;
+use crate::support::document::{Document, Operation};
+use crate::support::records::{Records, customer_body, fresh_key, unique};
 
 stories! {
     a_page_can_read_every_answer_of_its_routes,

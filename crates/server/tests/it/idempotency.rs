@@ -11,11 +11,12 @@ use regente_domain::actor::Actor;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
 
-use crate::charges::{by_source, charged, single_merchant, text};
-use crate::harness::{
-    APPROVED, Client, Reply, TIMED_OUT, TestApp, WRONG_CVV, charge_body, request, sandbox, stories,
-    token_body,
-};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, by_source, charge_body, token_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::client::{Client, Reply, request};
+use crate::support::providers::sandbox;
+use crate::support::read::text;
 
 stories! {
     many_identical_charges_at_once_are_one,

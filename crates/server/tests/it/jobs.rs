@@ -8,14 +8,14 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_engine::jobs::{DEPLOYMENT, Worker};
 use regente_engine::queue::{Kind, Queue};
-use regente_store::jobs::{self, Due, Job, NewJob};
+use regente_store::jobs::{Due, Job, NewJob};
 use regente_store::sealed::Sealed;
-use regente_store::tokens::{self, StoredToken, TokenKind};
-use regente_store::{Batch, Commit, DatabaseKind, Sql, args, sql};
+use regente_store::tokens::{StoredToken, TokenKind};
+use regente_store::{Batch, Commit, DatabaseKind, Sql, args, jobs, sql, tokens};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::harness::{TestApp, stories};
+use crate::support::app::{TestApp, stories};
 
 stories! {
     the_recurring_jobs_are_there_once,

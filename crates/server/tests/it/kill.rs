@@ -15,7 +15,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
+use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
 
 const CLIENTS: usize = 64;
 /// Answered charges before the kill.

@@ -6,14 +6,17 @@ use axum::http::Method;
 use regente_domain::id::ClientId;
 use regente_engine::jobs::DEPLOYMENT;
 use regente_engine::ledger::{Repair, compare};
-use regente_engine::queue::{self, Kind};
+use regente_engine::queue;
+use regente_engine::queue::Kind;
 use regente_store::testing::run_script;
 use regente_store::{Batch, Commit, DatabaseKind, ledger};
 use serde_json::{Value, json};
 
-use crate::agreement::{all_charges, ledger_agrees, ledger_is_right};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, charge_body, request, stories};
+use crate::support::agreement::{all_charges, ledger_agrees, ledger_is_right};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::request;
+use crate::support::read::text;
 
 stories! {
     a_charge_is_read_in_the_books_as_of_any_time,

@@ -4,14 +4,10 @@
 
 mod access_matrix;
 mod account_time;
-mod agreement;
 mod anti_fraud;
-mod apple_pay;
 mod auth;
 mod awaiting;
 mod backup;
-#[path = "../bank/bank.rs"]
-mod bank;
 mod bodies;
 mod browser_library;
 mod browsers;
@@ -38,7 +34,6 @@ mod explanations;
 mod faults;
 mod filters;
 mod follow_ups;
-mod harness;
 mod health;
 mod http_edges;
 mod idempotency;
@@ -66,7 +61,6 @@ mod purchases;
 mod races;
 mod real_providers;
 mod reconcile;
-mod seeds;
 mod sellers;
 mod sequences;
 mod sessions;
@@ -74,6 +68,7 @@ mod settings;
 mod settlement;
 mod simulator;
 mod splits;
+mod support;
 mod sweep;
 mod telemetry;
 mod three_d_secure;

@@ -7,8 +7,9 @@ use regente_engine::vault::{Binding, Purpose};
 use regente_store::{Batch, Commit, audit, merchants, providers};
 use serde_json::{Value, json};
 
-use crate::customers::As;
-use crate::harness::{APPROVED, Reply, TestApp, charge_body, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::{As, Reply};
 
 stories! {
     a_merchant_is_created_as_documented,

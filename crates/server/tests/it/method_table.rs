@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::apple_pay::{by_apple_pay, by_click_to_pay, open_shop};
-use crate::charges::boleto::boleto_body;
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::redirects::{drip, nupay_body, picpay};
-use crate::charges::text;
-use crate::harness::{APPROVED, BLOCKED, Reply, TestApp, charge_body, stories};
-use crate::three_d_secure::{self, FRICTIONLESS};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{boleto_body, described, jose, nupay_body, pix_body};
+use crate::support::bodies::{APPROVED, BLOCKED, charge_body, payers};
+use crate::support::client::Reply;
+use crate::support::read::text;
+use crate::support::three_d_secure;
+use crate::support::three_d_secure::FRICTIONLESS;
+use crate::support::wallets::{by_apple_pay, by_click_to_pay, open_shop};
 
 stories! {
     the_table_is_what_the_simulator_does,
@@ -57,8 +58,8 @@ const METHODS: [Charged; 10] = [
     Charged { name: "pix", body: |merchant| pix_body(merchant, described(jose())), declined: None },
     Charged { name: "boleto", body: boleto, declined: None },
     Charged { name: "nupay", body: nupay_body, declined: None },
-    Charged { name: "drip", body: drip::body, declined: None },
-    Charged { name: "picpay", body: picpay::body, declined: None },
+    Charged { name: "drip", body: payers::drip_body, declined: None },
+    Charged { name: "picpay", body: payers::picpay_body, declined: None },
     // Each charge has a token of its own.
     Charged { name: APPLE_PAY, body: |merchant| by_apple_pay(merchant, Value::Null), declined: None },
     Charged { name: "click_to_pay", body: by_click_to_pay, declined: None },

@@ -2,89 +2,35 @@
 
 mod deliveries;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use regente::metrics::Endpoint;
 use regente_engine::metrics::{Kind, TABLE};
-use regente_store::jobs::{self, Backlog, NewJob};
-use regente_store::testing::ReservedPort;
-use regente_store::transaction_requests::{self, Unknown};
-use regente_store::{Batch, Commit};
+use regente_store::jobs::{Backlog, NewJob};
+use regente_store::transaction_requests::Unknown;
+use regente_store::{Batch, Commit, jobs, transaction_requests};
 use reqwest::StatusCode;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
-use crate::cli::process::{LOOK_EVERY, Server};
-use crate::harness::{APPROVED, TestApp, charge_body, stories, token_body};
-use crate::openapi::document::Document;
-use crate::reconcile::unknown::FileBooks;
-use crate::three_d_secure::{CHALLENGE_PASSES, FRICTIONLESS, REFUSED, three_d_secure};
-use crate::webhooks::receiver::Receiver;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::document::Document;
+use crate::support::metrics::{Page, metrics_setting, until, until_calls_in_flight};
+use crate::support::providers::books::FileBooks;
+use crate::support::receiver::Receiver;
+use crate::support::server::Server;
+use crate::support::three_d_secure::{CHALLENGE_PASSES, FRICTIONLESS, REFUSED, three_d_secure};
 
 stories! {
     jobs_that_wait_and_jobs_that_nobody_will_do_are_counted,
     an_unknown_outcome_is_counted_until_the_end_of_its_schedule_and_after_it,
 }
 
-/// Longer than anything that a test waits for.
-const SOON: Duration = Duration::from_secs(20);
 /// A day of business time.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// A page: the value of each line by its name with labels.
-struct Page {
-    text: String,
-    values: BTreeMap<String, f64>,
-}
-
-impl Page {
-    async fn read(address: SocketAddr) -> Self {
-        let http = reqwest::Client::builder().no_proxy().build().unwrap();
-        let response = http.get(format!("http://{address}/metrics")).send().await.unwrap();
-        assert_eq!(response.status(), StatusCode::OK);
-        assert!(response.headers()["content-type"].to_str().unwrap().starts_with("text/plain"));
-        let text = response.text().await.unwrap();
-        let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-        let values = lines.map(|line| {
-            let (name, value) = line.rsplit_once(' ').unwrap();
-            (name.to_owned(), value.parse().unwrap())
-        });
-        let values = values.collect();
-        Self { text, values }
-    }
-
-    #[track_caller]
-    fn value(&self, name: &str) -> f64 {
-        *self.values.get(name).unwrap_or_else(|| panic!("{name} is not in\n{}", self.text))
-    }
-
-    /// The values of a label.
-    fn labels(&self, label: &str) -> BTreeSet<&str> {
-        let begin = format!("{label}=\"");
-        self.values.keys().filter_map(|name| name.split(&begin).nth(1)?.split('"').next()).collect()
-    }
-}
-
 const CIRCUITS: &str = "regente_provider_circuits_open{provider_type=\"SANDBOX\"}";
-
-/// A port for metrics, and the setting that names it.
-pub fn metrics_setting() -> (ReservedPort, String) {
-    let port = ReservedPort::any();
-    let setting = format!("metrics.listen={}", port.address());
-    (port, setting)
-}
-
-/// Waits until a server has this many calls to providers in flight.
-pub async fn until_calls_in_flight(address: SocketAddr, calls: u32) {
-    until(address, |page| page.value("regente_provider_calls_in_flight") == f64::from(calls)).await;
-}
-
-/// The value of a metric without labels.
-pub async fn metric(address: SocketAddr, name: &str) -> f64 {
-    Page::read(address).await.value(name)
-}
 
 fn requests(route: &str, status: u16) -> String {
     format!(
@@ -235,22 +181,6 @@ async fn unknown_outcomes_calls_in_flight_and_open_circuits_are_seen_while_they_
     server.stop().await;
 }
 
-async fn until(address: SocketAddr, holds: impl Fn(&Page) -> bool) -> Page {
-    let waiting = async {
-        loop {
-            let page = Page::read(address).await;
-            if holds(&page) {
-                return page;
-            }
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
-    };
-    match timeout(SOON, waiting).await {
-        Ok(page) => page,
-        Err(_elapsed) => panic!("not within {SOON:?}: {}", Page::read(address).await.text),
-    }
-}
-
 #[tokio::test]
 async fn nothing_is_served_unless_it_is_asked_for_and_a_taken_port_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -261,7 +191,8 @@ async fn nothing_is_served_unless_it_is_asked_for_and_a_taken_port_is_told() {
     let address = taken.local_addr().unwrap().to_string();
     let set = format!("metrics.listen={address}");
     let refused =
-        crate::cli::process::run_on(folder.path(), &["dev", "--listen", "127.0.0.1:0", "--set", &set]).await;
+        crate::support::server::run_on(folder.path(), &["dev", "--listen", "127.0.0.1:0", "--set", &set])
+            .await;
     let complaint = refused.complaint();
     assert!(complaint.starts_with(&format!("regente: {address} is in use")), "{complaint}");
 }

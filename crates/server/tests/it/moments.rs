@@ -6,14 +6,16 @@ use std::time::Duration;
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
-use crate::charges::pix::paid::{self, PAYS, awaiting};
-use crate::charges::text;
-use crate::disputes::{REVERTED, told_of};
-use crate::follow_ups::{capture, reserved, void};
-use crate::harness::{APPROVED, BLOCKED, TestApp, charge_body, sandbox, stories};
-use crate::notifications::losing;
-use crate::webhooks::deliveries::webhook;
-use crate::webhooks::receiver::Receiver;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, BLOCKED, charge_body};
+use crate::support::charges::{capture, reserved, void};
+use crate::support::disputes::{REVERTED, told_of};
+use crate::support::payers::{PAYS, awaiting};
+use crate::support::providers::{losing, sandbox};
+use crate::support::read::text;
+use crate::support::receiver::Receiver;
+use crate::support::webhooks::webhook;
+use crate::support::{charges, payers};
 
 stories! {
     every_event_shows_its_charge_as_it_was,
@@ -43,7 +45,7 @@ async fn every_event_shows_its_charge_as_it_was(app: TestApp) {
     let mut read = Vec::new();
     // A card, up to the loss of its second dispute.
     let id = reserved(&app).await;
-    read.push(paid::read(&app, &json!({ "id": id })).await);
+    read.push(charges::read(&app, &json!({ "id": id })).await);
     read.push(capture(&app, &id, json!({})).await.expect(201));
     read.push(void(&app, &id, json!({ "amount": 30 })).await.expect(201));
     for what in
@@ -69,12 +71,12 @@ async fn every_event_shows_its_charge_as_it_was(app: TestApp) {
         app.deliver(&notice).await.expect(200);
     }
     app.run_jobs().await;
-    read.push(paid::read(&app, &lost).await);
+    read.push(charges::read(&app, &lost).await);
     let pix = awaiting(&app).await;
     read.push(pix.clone());
-    paid::happens(&app, &pix, 0, PAYS).await;
+    payers::happens(&app, &pix, 0, PAYS).await;
     app.later(MINUTE).await;
-    read.push(paid::read(&app, &pix).await);
+    read.push(charges::read(&app, &pix).await);
     app.later(MINUTE).await;
     let events: Vec<Value> = receiver.received().iter().map(|got| got.json()).collect();
     let mut agree = 0;

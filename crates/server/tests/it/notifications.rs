@@ -12,17 +12,20 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_engine::jobs::Worker;
 use regente_providers::outcome::{Approval, Finding, Instructions, Pending};
-use regente_providers::sandbox::{Notice, SigningKey};
-use regente_store::provider_notifications::{self, State};
-use regente_store::{args, sql, transaction_requests};
+use regente_providers::sandbox::Notice;
+use regente_store::provider_notifications;
+use regente_store::provider_notifications::State;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::payers::asking_payers;
-use crate::harness::{APPROVED, TestApp, charge_body, request, sandbox, stories};
+use crate::support::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::request;
+use crate::support::notifications::{API_KEY, message, request_of, send, send_to, states};
+use crate::support::providers::losing;
+use crate::support::providers::payers::asking_payers;
+use crate::support::read::{announced, text};
 
 stories! {
     what_was_not_answered_is_settled_by_its_notification,
@@ -40,24 +43,8 @@ stories! {
     another_node_settles_what_this_one_has_stored,
 }
 
-sql! {
-    STATES = "SELECT state FROM provider_notifications WHERE client_id = :client_id ORDER BY received_at";
-}
-
-/// The key of every simulator of the harness.
-pub const API_KEY: &str = "any-api-key-1234";
 const SECOND: Duration = Duration::from_secs(1);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// A simulator whose answers to these operations are lost, and that does not answer probes.
-pub fn losing(operations: &[&str]) -> Value {
-    let mut faults = vec![json!({ "when": { "operation": "probe" }, "then": { "reset": "before_effect" } })];
-    let lost = |operation| json!({ "when": { "operation": operation }, "then": { "reset": "after_effect" } });
-    faults.extend(operations.iter().map(lost));
-    let mut provider = sandbox("Loses answers", 1);
-    provider["options"] = json!({ "type": "SANDBOX", "faults": faults });
-    provider
-}
 
 /// A charge whose provider has approved it without an answer, and the notification about it.
 async fn lost(app: &TestApp) -> (String, Notice) {
@@ -73,12 +60,6 @@ async fn read(app: &TestApp, id: &str) -> Value {
     app.get(&format!("/v1/charges/{id}")).await.expect(200)
 }
 
-/// What became of every notification of the account.
-pub async fn states(app: &TestApp) -> Vec<String> {
-    let rows = app.app.store.rows(&STATES, args! { client_id: app.client_id() }).await.unwrap();
-    rows.iter().map(|row| row.get("state").unwrap()).collect()
-}
-
 /// Runs the jobs that are due, without looking for outcomes by probes.
 async fn settle(app: &TestApp) {
     app.prepare().await;
@@ -86,42 +67,8 @@ async fn settle(app: &TestApp) {
     assert_eq!(unknowns_are_not_due.resolved, 0);
 }
 
-/// The first request of a charge.
-pub async fn request_of(app: &TestApp, id: &str) -> TransactionRequest {
-    let id = id.parse().unwrap();
-    let stored = transaction_requests::of_object(&app.app.store, app.client_id(), id).await.unwrap();
-    stored.into_iter().next().unwrap().request
-}
-
-/// A notification that the provider of a request writes about it.
-pub fn message(request: &TransactionRequest, id: &str, kind: &str, data: &Value) -> Value {
-    json!({ "id": id, "kind": kind, "occurredAt": "2026-03-23T15:12:40.000Z", "objectId": request.object_id,
-        "key": request.provider_key(), "data": data })
-}
-
 fn approved() -> Value {
     json!({ "approved": { "transactionId": "t-1" } })
-}
-
-/// The provider of the request sends a notification.
-pub async fn send(app: &TestApp, request: &TransactionRequest, message: &Value, api_key: &str) -> u16 {
-    send_to(app, request.provider_id.uuid(), message, api_key).await
-}
-
-async fn send_to(app: &TestApp, provider_id: Uuid, message: &Value, api_key: &str) -> u16 {
-    let body = message.to_string().into_bytes();
-    let signature = signing_key(api_key).sign(app.clock.deployment(), &body);
-    app.notify(&path(provider_id), &signature, body).await.status.as_u16()
-}
-
-fn path(provider_id: Uuid) -> String {
-    format!("/providers/{provider_id}/notifications")
-}
-
-pub fn signing_key(api_key: &str) -> SigningKey {
-    let credentials = json!({ "type": "SANDBOX", "apiKey": api_key });
-    let members = credentials.as_object().unwrap().clone();
-    SigningKey::of(&regente_providers::request::Credentials::new(members)).unwrap()
 }
 
 async fn agrees(app: &TestApp) {

@@ -1,11 +1,8 @@
 //! The OpenAPI document is complete and current, and bodies and answers match it.
 
 mod bodies;
-pub mod document;
 pub mod generators;
 mod mutation;
-pub mod records;
-mod schema;
 mod words;
 
 use std::collections::BTreeSet;
@@ -14,31 +11,20 @@ use std::path::Path;
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{Method, Request};
-use serde_json::{Value, json};
-
-use crate::harness::{Reply, TestApp, stories};
 use document::Document;
 use records::{Records, fresh_key, put};
 use schema::Members;
+use serde_json::{Value, json};
+
+use crate::support::app::{TestApp, stories};
+use crate::support::client::Reply;
+use crate::support::document::doors::{CHALLENGES, NOTIFICATIONS, OPEN_TO_ALL};
+use crate::support::document::schema;
+use crate::support::{document, records};
 
 stories! {
     every_example_succeeds,
 }
-
-/// Operations without a key.
-pub const OPEN_TO_ALL: [&str; 7] = [
-    "/health/live",
-    "/health/ready",
-    NOTIFICATIONS,
-    CHALLENGES,
-    "/qr/{file}",
-    "/boleto/{file}",
-    "/v1/settings/assets/{file}",
-];
-/// It has the provider's signature instead; `notifications.rs` has its stories.
-const NOTIFICATIONS: &str = "/providers/{providerId}/notifications";
-/// It has a signature of its own instead; `three_d_secure.rs` has its stories.
-pub const CHALLENGES: &str = "/v1/charges/{id}/3ds-authorization";
 
 #[test]
 fn the_file_in_the_repository_is_the_document_of_this_build() {

@@ -8,18 +8,19 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::text;
-use crate::cli::process::{Server, run_on};
-use crate::harness::{APPROVED, Adapters, TIMED_OUT, TestApp, charge_body, sandbox, stories};
-use crate::platform_fees::kept::keep;
-use crate::real_providers::elsewhere::{Elsewhere, Said};
-use crate::sellers::documents::{DOCUMENTS, selfie};
-use crate::sellers::reviews::{answered, now};
-use crate::sellers::{made, read};
-use crate::settings::forms::png;
-use crate::splits::books::in_books;
-use crate::splits::{divided, seller, seller_body};
+use crate::support::app::{Adapters, TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::forms::png;
+use crate::support::platform_fees::keep;
+use crate::support::providers::elsewhere::{Elsewhere, Said};
+use crate::support::providers::sandbox;
+use crate::support::read::text;
+use crate::support::reviews::{answered, now};
+use crate::support::sellers::{DOCUMENTS, made, read, selfie};
+use crate::support::server::{Server, run_on};
+use crate::support::splits::books::in_books;
+use crate::support::splits::{divided, seller, seller_body};
 
 stories! {
     the_simulator_stands_in_for_it,

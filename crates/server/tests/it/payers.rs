@@ -4,8 +4,10 @@ use axum::http::Method;
 use regente::http::rates::Rate;
 use serde_json::{Value, json};
 
-use crate::charges::pix::{described, jose, pix_body};
-use crate::harness::{APPROVED, Client, TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::client::Client;
 
 stories! {
     a_buyer_in_the_body_pays_with_the_default_card_of_the_customer_who_fits,

@@ -6,8 +6,9 @@ pub mod kept;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::charges::text;
-use crate::harness::{TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::platform_fees::path;
+use crate::support::read::text;
 
 stories! {
     rules_are_added_changed_and_deleted,
@@ -22,11 +23,7 @@ fn rules() -> Value {
     ])
 }
 
-fn path(merchant: &str) -> String {
-    format!("/v1/merchants/{merchant}/platform-fee")
-}
-
-async fn put(app: &TestApp, merchant: &str, rules: Value) -> crate::harness::Reply {
+async fn put(app: &TestApp, merchant: &str, rules: Value) -> crate::support::client::Reply {
     app.call(&app.client, Method::PUT, &path(merchant), &[], Some(&rules)).await
 }
 

@@ -5,10 +5,12 @@ use regente_domain::routing::explanation::Skipped;
 use regente_engine::settings::Mode;
 use serde_json::{Value, json};
 
-use crate::charges::routing::{cielo, skipped};
-use crate::charges::{charged, newest, single_merchant, text};
-use crate::harness::{APPROVED, TestApp, charge_body, sandbox, stories};
-use crate::purchases;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::providers::{cielo, sandbox};
+use crate::support::purchases;
+use crate::support::read::{newest, skipped, text};
 
 stories! {
     a_simulator_cannot_be_registered_in_production,

@@ -7,8 +7,8 @@ use regente_engine::providers::open_credentials;
 use regente_store::{audit, providers};
 use serde_json::{Value, json};
 
-use crate::customers::As;
-use crate::harness::{Reply, TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::client::{As, Reply};
 
 stories! {
     a_provider_is_changed,

@@ -6,11 +6,11 @@ use regente_store::DatabaseKind;
 use regente_store::testing::run_script;
 use serde_json::json;
 
-use crate::charges::text;
-use crate::faults::assert_unavailable;
-use crate::harness::{TestApp, stories};
-use crate::metrics::metric;
-use crate::vendors;
+use crate::support::app::{TestApp, stories};
+use crate::support::client::assert_unavailable;
+use crate::support::metrics::metric;
+use crate::support::read::text;
+use crate::support::vendors;
 
 stories! {
     a_change_that_always_comes_second_is_given_up_and_counted,

@@ -4,7 +4,6 @@
 mod account;
 mod check;
 mod done_elsewhere;
-pub mod elsewhere;
 mod later;
 mod paid_twice;
 mod proofs;
@@ -17,17 +16,19 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use elsewhere::{Elsewhere, Said};
 use serde_json::{Value, json};
 
-use crate::agreement::{ledger_is_right, nothing_is_open};
-use crate::canary::places::Log;
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, APPROVED, Adapters, TestApp, charge_body, sandbox, stories};
-use crate::sessions::{by_pix, create, history, pay, read as session_of, session_body};
-use crate::three_d_secure::{hosted_body, read, requests, visit};
-use elsewhere::{Elsewhere, Said};
+use crate::support::agreement::{ledger_is_right, nothing_is_open};
+use crate::support::app::{ADDRESS, Adapters, TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::canary::places::Log;
+use crate::support::charges::read;
+use crate::support::providers::{adyen, elsewhere, knows_the_merchant, pagarme, sandbox, stripe};
+use crate::support::read::{announced, text};
+use crate::support::sessions::{by_pix, create, history, pay, session_body};
+use crate::support::three_d_secure::{hosted_body, requests, visit};
 
 stories! {
     a_card_goes_from_a_refusal_to_an_authentication_elsewhere_and_a_pix_is_paid_by_notification,
@@ -45,36 +46,6 @@ const ORDER: &str = include_str!("../../../providers/tests/it/pagarme_v5/bodies/
 
 fn body(recorded: &str) -> Value {
     serde_json::from_str(recorded).unwrap()
-}
-
-pub fn stripe(priority: i64) -> Value {
-    json!({ "name": "Stripe", "priority": priority, "credentials": {
-        "type": "STRIPE", "secretKey": "sk_test_1234567890", "webhookSecret": "whsec_test",
-    } })
-}
-
-pub fn adyen(priority: i64) -> Value {
-    json!({ "name": "Adyen", "priority": priority, "credentials": {
-        "type": "ADYEN", "apiKey": "an-api-key-1234", "liveUrlPrefix": "1797a841fbb37ca7-Shop",
-        "merchantAccount": "Shop", "webhookHmacKey": "44".repeat(32),
-    } })
-}
-
-pub fn pagarme(priority: i64) -> Value {
-    json!({ "name": "Pagarme", "priority": priority, "credentials": {
-        "type": "PAGARME_V5", "secretKey": "sk_test_1234567890", "webhookUser": "regente",
-        "webhookPassword": "a secret",
-    } })
-}
-
-/// Each provider knows the credentials.
-pub fn knows_the_merchant(said: &Said) -> Option<(u16, Value)> {
-    match (said.method.as_str(), said.path.as_str()) {
-        ("GET", "/stripe/v1/balance") => Some((200, json!({ "object": "balance" }))),
-        ("POST", "/adyen/paymentMethods") => Some((200, json!({ "paymentMethods": [] }))),
-        ("GET", path) if path.starts_with("/pagarme_v5/") => Some((200, json!({ "data": [] }))),
-        _ => None,
-    }
 }
 
 /// The deployment with the adapters, and their providers, which answer so.
@@ -233,12 +204,12 @@ async fn an_underpaid_pix_pays_no_session(app: TestApp) {
     app.run_jobs().await;
     let short = read(&app, &charge).await;
     assert_eq!((&short["amount"], &short["originalAmount"]), (&json!(1), &json!(1000)), "{short:#}");
-    assert_eq!(session_of(&app, &session).await["status"], "created", "1 of 1000 does not pay it");
+    assert_eq!(read(&app, &session).await["status"], "created", "1 of 1000 does not pay it");
     assert_eq!(history(&app, &session).await[2], "created: paymentPending");
     let path = format!("/v1/charges/{}/capture", text(&charge["id"]));
     app.post(&path, &json!({})).await.expect(201);
     app.run_jobs().await;
-    assert_eq!(session_of(&app, &session).await["status"], "paid");
+    assert_eq!(read(&app, &session).await["status"], "paid");
     ledger_is_right(&app).await;
 }
 

@@ -27,12 +27,14 @@ use regente_providers::request::{
     Authorization, Call, CardDetails, Credentials, Instrument, Mode, Operation, Verification,
 };
 use regente_providers::sandbox::{Sandbox, SandboxOptions};
-use regente_store::transaction_requests::{self, StoredRequest};
-use regente_store::{charges, events};
+use regente_store::transaction_requests::StoredRequest;
+use regente_store::{charges, events, transaction_requests};
 use serde_json::{Map, Value, json};
 
-use crate::charges::{newest, text};
-use crate::harness::{APPROVED, Reply, TIMED_OUT, TestApp, WRONG_CVV, charge_body, request, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
+use crate::support::client::{Reply, request};
+use crate::support::read::{newest, text};
 
 stories! {
     what_the_provider_did_before_the_crash_is_adopted,

@@ -10,9 +10,12 @@ use axum::http::Method;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
 
-use crate::charges::{single_merchant, text};
-use crate::harness::{TestApp, sandbox, stories};
-use crate::openapi::records::put;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::single_merchant;
+use crate::support::providers::sandbox;
+use crate::support::read::text;
+use crate::support::records::put;
+use crate::support::sellers::{SELLERS, changed, company_body, made, path, put_at, read, seller_body};
 
 stories! {
     a_new_seller_is_answered_as_pending_and_active_at_the_next_look,
@@ -32,116 +35,6 @@ sql! {
         SELECT COUNT(*) AS n FROM sellers WHERE client_id = :client_id AND CAST(doc AS TEXT) LIKE '%is ill%'";
     COUNT_TOLD_REASONS = "
         SELECT COUNT(*) AS n FROM events WHERE client_id = :client_id AND snapshot LIKE '%is ill%'";
-}
-
-pub const SELLERS: &str = "/v1/sellers";
-
-/// A person who sells.
-pub fn seller_body(merchant: &str) -> Value {
-    json!({
-        "merchantId": merchant,
-        "mcc": 5651,
-        "owner": {
-            "name": "Rita Lima", "email": "rita@example.com", "phoneNumber": "21988899909",
-            "birthdate": "1995-01-27",
-            "document": { "type": "cpf", "number": "36243319067", "country": "BR" },
-            "address": {
-                "street": "Av Geraldo Cardoso", "streetNumber": "205", "complement": "Apto 203",
-                "zipCode": "25650011", "country": "BR", "state": "RJ", "city": "Rio de Janeiro",
-                "district": "Leblon", "referencePoint": "near the beach"
-            }
-        },
-        "bankAccount": {
-            "holderName": "Rita Lima", "holderDocument": "36243319067", "bank": "077", "branchNumber": "492",
-            "branchCheckDigit": "1", "accountNumber": "4929", "accountCheckDigit": "12", "type": "conta_corrente"
-        }
-    })
-}
-
-/// A company, with every field.
-pub fn company_body(merchant: &str) -> Value {
-    let mut body = seller_body(merchant);
-    body["owner"]["monthlyIncome"] = json!(21000.5);
-    body["owner"]["isBusinessRepresentative"] = json!(true);
-    body["business"] = json!({
-        "name": "Rita Store", "phoneNumber": "21988899909", "email": "store@example.com",
-        "website": "https://store.example.com", "description": "Clothes", "openingDate": "2015-01-27",
-        "corporateReason": "Rita Comercio Ltda", "annualRevenue": 2_500_000,
-        "address": { "street": "Rua Nova Lua", "streetNumber": "30", "zipCode": "61000320", "country": "BR",
-            "state": "CE", "city": "Maracanau", "district": "AB" },
-        "document": { "type": "cnpj", "number": "94938591000196", "country": "BR" }
-    });
-    body["transferPolicy"] = json!({
-        "transferDay": 5, "transferEnabled": true, "transferInterval": "weekly",
-        "automaticAnticipationEnabled": false, "anticipatableVolumePercentage": "",
-        "automaticAnticipationType": "", "automaticAnticipationDays": "", "automaticAnticipation1025Delay": ""
-    });
-    body["rateAgreements"] = json!([{ "type": "GlobalRate", "percent": 2.5, "fee": 10 }]);
-    body["metadata"] = json!([{ "key": "channel", "value": "fair" }]);
-    for (name, value) in [
-        ("salesPlanId", json!("plan-1")),
-        ("processingFee", json!(true)),
-        ("liable", json!(false)),
-        ("fareMdr", json!(2.25)),
-        ("fareFee", json!(100)),
-        ("minNegativeBalance", json!(-100)),
-        ("maxRefundDays", json!(30)),
-    ] {
-        body[name] = value;
-    }
-    body
-}
-
-/// A company with every member that a body may have; it names documents and a plan that there are not.
-pub fn complete_body(merchant: &str) -> Value {
-    let mut body = company_body(merchant);
-    let more = [
-        ("/owner/annualRevenue", json!(1)),
-        ("/owner/professionalOccupation", json!("tailor")),
-        ("/owner/businessCategory", json!("OTHER_SERVICES")),
-        ("/business/facebook", json!("rita")),
-        ("/business/twitter", json!("rita")),
-        ("/business/address/complement", json!("1")),
-        ("/business/address/referencePoint", json!("1")),
-        ("/bankAccount/holdeType", json!("individual")),
-        ("/bankAccount/ispb", json!("60746948")),
-        ("/bankAccount/pixKey", json!("1")),
-        ("/rateAgreements/0/merchantDiscountRates", json!([{ "percent": 1 }])),
-        ("/documentIds", json!(["5616b19e-4d99-4bd3-b415-4990e5cab4f4"])),
-        ("/planId", json!("5616b19e-4d99-4bd3-b415-4990e5cab4f4")),
-        ("/createAsync", json!(true)),
-    ];
-    for (pointer, value) in more {
-        put_at(&mut body, pointer, value);
-    }
-    body
-}
-
-/// A change with every member that one may have.
-pub fn changes(merchant: &Value) -> Value {
-    let mut changes = complete_body(text(merchant));
-    for (name, value) in [("status", "active"), ("statusReason", "none"), ("reasonType", "other")] {
-        changes[name] = json!(value);
-    }
-    changes
-}
-
-/// A new seller, as it is once its providers have answered.
-pub async fn made(app: &TestApp, body: &Value) -> Value {
-    let created = app.post(SELLERS, body).await.expect(201);
-    read(app, &created).await
-}
-
-pub fn path(seller: &Value) -> String {
-    format!("{SELLERS}/{}", text(&seller["id"]))
-}
-
-pub async fn read(app: &TestApp, seller: &Value) -> Value {
-    app.get(&path(seller)).await.expect(200)
-}
-
-pub async fn changed(app: &TestApp, seller: &Value, change: &Value) -> Value {
-    app.patch(&path(seller), change).await.expect(200)
 }
 
 /// A record without its id and times.
@@ -437,12 +330,6 @@ async fn every_wrong_field_is_named(app: TestApp) {
     let reply = app.post(SELLERS, &nobodys).await;
     assert_eq!(reply.json()["error"]["type"], "invalid_request_error");
     assert_eq!(reply.details(400), ["merchantId was not found"]);
-}
-
-fn put_at(body: &mut Value, pointer: &str, value: Value) {
-    let (parent, name) = pointer.rsplit_once('/').unwrap();
-    let members = body.pointer_mut(parent).and_then(Value::as_object_mut).expect("an object");
-    members.insert(name.to_owned(), value);
 }
 
 async fn a_bank_is_named_in_one_way_at_least(app: TestApp) {

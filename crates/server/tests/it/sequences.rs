@@ -18,24 +18,26 @@ use regente_store::testing::TestDatabase;
 use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::{Value, json};
 
-use crate::agreement::{
+use crate::support::agreement::{
     Money, agree, entries_agree, is_nothing_open, ledger_is_right, nothing_besides, nothing_is_open,
 };
-use crate::anti_fraud;
-use crate::apple_pay::by_click_to_pay;
-use crate::bank::faults::Dice;
-use crate::charges::text;
-use crate::harness::{Client, Reply, TestApp, charge_body, request, sandbox};
-use crate::platform_fees::kept::keep;
-use crate::seeds::Seeds;
-use crate::settlement::settles_in_any_order;
-use crate::splits::books::all_alike;
-use crate::splits::seller;
-use crate::three_d_secure::{
+use crate::support::app::TestApp;
+use crate::support::bank::faults::Dice;
+use crate::support::bodies::charge_body;
+use crate::support::client::{Client, Reply, request};
+use crate::support::platform_fees::keep;
+use crate::support::providers::sandbox;
+use crate::support::read::text;
+use crate::support::seeds::Seeds;
+use crate::support::settlement::settles_in_any_order;
+use crate::support::splits::books::all_alike;
+use crate::support::splits::seller;
+use crate::support::three_d_secure::{
     CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
     NOT_ENROLLED, REFUSED, answer_in_time, inline, own, three_d_secure, visit,
 };
-use crate::vendors;
+use crate::support::wallets::by_click_to_pay;
+use crate::support::{anti_fraud, vendors};
 
 /// A sequence waits for its database most of the time. Each takes days: after some hundreds the cards would expire.
 const SEEDS: Seeds = Seeds { default: 150, of_a_database: 50, databases_at_once: 3 };

@@ -12,75 +12,16 @@ use axum::http::Method;
 use regente_domain::money::Amount;
 use serde_json::{Value, json};
 
-use crate::charges::pix::{described, jose};
-use crate::charges::text;
-use crate::harness::{APPROVED, Client, Reply, TestApp, stories, token_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::read::text;
+use crate::support::sessions::{buyer, by_card, create, history, pay, session_body};
 
 stories! {
     a_session_is_created_and_read_by_both_keys,
     the_link_has_the_key_and_the_settings,
     lists_have_every_filter,
     what_is_wrong_is_named,
-}
-
-/// The body of a session of 150 that is paid by card, or by Pix within an hour.
-pub fn session_body(merchant: &str) -> Value {
-    json!({
-        "name": "Order 77", "merchantId": merchant, "amount": 150, "createLink": true, "orderId": "order-77",
-        "statementDescriptor": "LOJA", "description": "Shoes",
-        "paymentMethods": [
-            { "paymentType": "credit", "installments": 3 }, { "paymentType": "pix", "expiresIn": 3600 },
-        ],
-        "items": [{ "name": "Shoe", "description": "Blue", "unitPrice": 75, "quantity": 2, "tangible": true }],
-    })
-}
-
-/// Makes a session.
-pub async fn create(app: &TestApp, body: &Value) -> Value {
-    app.post("/v1/sessions", body).await.expect(200)
-}
-
-/// A session as its merchant reads it.
-pub async fn read(app: &TestApp, session: &Value) -> Value {
-    app.get(&format!("/v1/sessions/{}", text(&session["id"]))).await.expect(200)
-}
-
-/// The key of a session, as a caller.
-pub fn buyer(session: &Value) -> Client {
-    Client { id: text(&session["clientId"]).to_owned(), key: text(&session["publicKey"]).to_owned() }
-}
-
-/// Pays by an inline card.
-pub fn by_card(card: (&str, &str)) -> Value {
-    json!({
-        "paymentMethod": { "paymentType": "credit", "installments": 1 },
-        "paymentSource": { "sourceType": "card", "card": token_body(card) },
-    })
-}
-
-/// Pays by Pix.
-pub fn by_pix() -> Value {
-    json!({ "paymentMethod": { "paymentType": "pix" }, "paymentSource": described(jose()) })
-}
-
-/// A buyer pays with the key of the session.
-pub async fn pay(app: &TestApp, session: &Value, body: &Value) -> Reply {
-    let path = format!("/v1/sessions/{}/charge", text(&session["id"]));
-    app.call(&buyer(session), Method::POST, &path, &[], Some(body)).await
-}
-
-/// `status: action, action` of each entry of the history, oldest first.
-pub async fn history(app: &TestApp, session: &Value) -> Vec<String> {
-    let path = format!("/v1/sessions/{}/history", text(&session["id"]));
-    let entries = app.get(&path).await.expect(200);
-    let entries = entries.as_array().unwrap().iter().rev();
-    entries
-        .map(|entry| {
-            assert_eq!(entry["action"], entry["actions"].get(0).cloned().unwrap_or_default());
-            let actions: Vec<&str> = entry["actions"].as_array().unwrap().iter().map(text).collect();
-            format!("{}: {}", text(&entry["status"]), actions.join(", "))
-        })
-        .collect()
 }
 
 async fn a_session_is_created_and_read_by_both_keys(app: TestApp) {
@@ -98,7 +39,7 @@ async fn a_session_is_created_and_read_by_both_keys(app: TestApp) {
         ("currency", json!("BRL")),
         ("capture", json!(true)),
         ("paymentMethods", body["paymentMethods"].clone()),
-        ("paymentLink", json!(format!("{}/pay/{id}", crate::harness::ADDRESS))),
+        ("paymentLink", json!(format!("{}/pay/{id}", crate::support::app::ADDRESS))),
         (
             "multiplePayments",
             json!({ "allow": false, "maxPayments": null, "paymentCount": 0, "pendingCount": 0, "status": "active" }),
@@ -118,7 +59,7 @@ async fn a_session_is_created_and_read_by_both_keys(app: TestApp) {
     assert_ne!(other["publicKey"], session["publicKey"]);
     assert_ne!(other["items"][0]["id"], session["items"][0]["id"]);
     assert_eq!(history(&app, &session).await, ["created: statusChanged"]);
-    assert_eq!(crate::follow_ups::announced(&app, id).await, ["created"]);
+    assert_eq!(crate::support::read::announced(&app, id).await, ["created"]);
 }
 
 async fn the_link_has_the_key_and_the_settings(app: TestApp) {

@@ -1,15 +1,15 @@
 //! Settings of payment links, and their logos (`docs/interface/settings.md`).
 
-pub mod forms;
-
 use axum::http::Method;
+use forms::{BOMB, Form, Logo, file_at, jpeg, png};
 use regente_engine::settings::Mode;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
 
-use crate::harness::{ADDRESS, Client, Reply, TestApp, stories};
-use crate::sessions::{create, session_body};
-use forms::{BOMB, Form, Logo, file_at, jpeg, png};
+use crate::support::app::{ADDRESS, TestApp, stories};
+use crate::support::client::{Client, Reply};
+use crate::support::forms;
+use crate::support::sessions::{create, session_body};
 
 stories! {
     settings_are_made_read_and_changed,

@@ -9,12 +9,8 @@ use std::time::Duration;
 
 use axum::http::Method;
 use jiff::civil::Date;
-use regente::admin::{Answer, Command, SettlementAnswer, SettlementCommand, run};
-use regente::config::Config;
-use regente::settlement::{
-    Failure, File, Mapping, Progress, Report, ReportedFinding, Step, daily, page, reconcile,
-    write_sandbox_file,
-};
+use regente::admin::{SettlementAnswer, SettlementCommand};
+use regente::settlement::{Failure, File, Mapping, Progress, Report, Step, daily, page, reconcile};
 use regente_domain::charge::attempt::Outcome;
 use regente_domain::id::{ProviderId, TransactionRequestId};
 use regente_domain::ledger::{Entry, Movement, Purpose};
@@ -24,18 +20,22 @@ use regente_engine::charges::late_answer;
 use regente_providers::outcome::Finding;
 use regente_providers::staged::Staged;
 use regente_store::charges::Direction;
-use regente_store::ledger::{self, AccountFilter, EntryFilter};
-use regente_store::transaction_requests;
+use regente_store::ledger::{AccountFilter, EntryFilter};
+use regente_store::{ledger, transaction_requests};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::agreement::ledger_is_right;
-use crate::charges::text;
-use crate::cli::process::Server;
-use crate::disputes::{REVERTED, happens, hear, told_of};
-use crate::follow_ups::{capture, captured, reserved, void};
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, stories};
-use crate::splits::{divided, shop};
+use crate::support::agreement::ledger_is_right;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::charges::{capture, captured, reserved, void};
+use crate::support::disputes::{REVERTED, happens, hear, told_of};
+use crate::support::read::text;
+use crate::support::server::Server;
+use crate::support::settlement::{
+    POSTED_AT_ONCE, ask, import, import_by, import_path, sandbox_file, settles_in_any_order,
+};
+use crate::support::splits::{divided, shop};
 
 stories! {
     the_simulator_settles_what_the_records_say,
@@ -58,69 +58,7 @@ stories! {
     what_comes_back_and_is_heard_after_the_charge_back_shows_in_the_file,
 }
 
-/// Lines that are posted in one batch: so few that an import has several.
-const POSTED_AT_ONCE: usize = 5;
-
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// No terminal.
-struct Quiet;
-
-impl Progress for Quiet {
-    fn begin(&self, _: Step) {}
-    fn done(&self, _: u64) {}
-}
-
-async fn ask(app: &TestApp, command: SettlementCommand) -> Result<SettlementAnswer, Failure> {
-    let answer = run(&app.app, &Config::default(), Command::Settlement(command)).await?;
-    let Answer::Settlement { settlement } = answer else { panic!("another answer") };
-    Ok(settlement)
-}
-
-/// The simulator's file of all days.
-pub async fn sandbox_file(app: &TestApp) -> String {
-    let mut written = Vec::new();
-    let (from, to) = (Timestamp::EPOCH, Timestamp::from_millis(i64::MAX / 2));
-    write_sandbox_file(&mut written, async |after| app.books.settlement(from, to, after, 7).await)
-        .await
-        .unwrap();
-    String::from_utf8(written).unwrap()
-}
-
-/// Imports a file through `ask`.
-async fn import_by(
-    ask: impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
-    text: &str,
-    provider: &str,
-    mapping: &Mapping,
-) -> Result<Report, Failure> {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), text).unwrap();
-    import_path(ask, file.path(), provider, mapping, |file| file).await
-}
-
-async fn import_path(
-    ask: impl AsyncFn(SettlementCommand) -> Result<SettlementAnswer, Failure>,
-    path: &Path,
-    provider: &str,
-    mapping: &Mapping,
-    asked: impl for<'a> FnOnce(File<'a>) -> File<'a>,
-) -> Result<Report, Failure> {
-    let answer = ask(SettlementCommand::Scope { provider: provider.to_owned() }).await?;
-    let SettlementAnswer::Scope(scope) = answer else { panic!("another answer") };
-    let scope = &scope;
-    let file = File {
-        path,
-        mapping,
-        scope,
-        days: None,
-        since: None,
-        shown_max: 100,
-        posted_at_once: POSTED_AT_ONCE,
-        is_dry_run: false,
-    };
-    reconcile(ask, asked(file), &Quiet).await
-}
 
 async fn import_file(app: &TestApp, path: &Path, provider: &str) -> Result<Report, Failure> {
     let mapping = Mapping::of_the_simulator().unwrap();
@@ -137,11 +75,6 @@ async fn import_days(app: &TestApp, text: &str, days: (&str, &str)) -> Report {
     import_path(ask, file.path(), "SANDBOX", &mapping, |file| File { days, ..file }).await.unwrap()
 }
 
-pub async fn import(app: &TestApp, text: &str, provider: &str) -> Report {
-    let mapping = Mapping::of_the_simulator().unwrap();
-    import_by(async |command| ask(app, command).await, text, provider, &mapping).await.unwrap()
-}
-
 /// The balances of accounts of a purpose that are not zero.
 async fn balance(app: &TestApp, purpose: Purpose) -> i128 {
     let filter = AccountFilter { purposes: Some(vec![purpose]), ..AccountFilter::default() };
@@ -153,36 +86,6 @@ async fn all_entries(app: &TestApp) -> Vec<Entry> {
     let filter = EntryFilter::default();
     let (store, client_id) = (&app.app.store, app.client_id());
     ledger::page(store, client_id, &filter, Direction::Ascending, 10_000, 0).await.unwrap()
-}
-
-/// The simulator's file of everything says what the records say, and once it is posted, the simulator owes nothing.
-pub async fn settles(app: &TestApp) {
-    let report = import(app, &sandbox_file(app).await, "SANDBOX").await;
-    assert!(report.is_clean(), "{}", report.text());
-    assert!(report.owed.values().all(|owed| *owed == 0), "{}", report.text());
-}
-
-/// As [`settles`]. Reports come in any order: a charge back may be heard before the refund that had come back before it. Such
-/// a refund is put aside for the operator, and the file tells of both.
-pub async fn settles_in_any_order(app: &TestApp) {
-    let report = import(app, &sandbox_file(app).await, "SANDBOX").await;
-    let is_unheard =
-        |found: &&ReportedFinding| (found.finding, found.kind) == ("missing_here", Some("refund_reverted"));
-    let unheard: Vec<_> =
-        report.findings.iter().filter(is_unheard).filter_map(|found| found.charge_id).collect();
-    if unheard.is_empty() {
-        assert!(report.is_clean(), "{}", report.text());
-        assert!(report.owed.values().all(|owed| *owed == 0), "{}", report.text());
-    }
-    for id in &unheard {
-        let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
-        assert_eq!(charge["status"], "charged_back", "{charge:#} {}", report.text());
-    }
-    let is_of_it = |found: &ReportedFinding| {
-        let is_known = found.charge_id.is_some_and(|id| unheard.contains(&id));
-        is_known && matches!(found.kind, Some("refund_reverted" | "charge_back"))
-    };
-    assert!(report.findings.iter().all(is_of_it), "{}", report.text());
 }
 
 /// Charges of all sorts: sold, refunded in parts, reserved, captured in part, charged back, lost and found again.

@@ -1,17 +1,19 @@
 //! Charges that are divided among sellers, through HTTP (`docs/interface/charges.md#split`), compared with what the
 //! simulator was told ([`books`]).
 
-pub mod books;
 mod sessions;
 
 use serde_json::{Value, json};
 
-use self::books::{alike, in_books};
-use crate::charges::{single_merchant, text};
-use crate::follow_ups::{capture, void};
-use crate::harness::{APPROVED, TestApp, charge_body, sandbox, stories};
-use crate::sellers::made;
-use crate::settlement::settles;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::{capture, single_merchant, void};
+use crate::support::providers::sandbox;
+use crate::support::read::text;
+use crate::support::sellers::made;
+use crate::support::settlement::settles;
+use crate::support::splits::books::{alike, in_books};
+use crate::support::splits::{divided, seller, seller_body, shop};
 
 stories! {
     a_charge_is_divided_and_given_back,
@@ -21,57 +23,6 @@ stories! {
     sellers_who_may_not_take_part_are_named,
     only_providers_where_every_seller_is_active_are_asked,
     the_simulator_refuses_sellers_that_it_does_not_know,
-}
-
-/// A person who sells; each number is another person. The simulator blocks accounts with the number 1000004.
-pub fn seller_body(merchant: &str, number: u32, account: &str) -> Value {
-    let cpf = cpf(number);
-    json!({
-        "merchantId": merchant, "mcc": 5651,
-        "owner": {
-            "name": "Rita Lima", "email": format!("rita{number}@example.com"), "phoneNumber": "21988899909",
-            "birthdate": "1995-01-27", "document": { "type": "cpf", "number": cpf },
-            "address": { "street": "Av Geraldo Cardoso", "streetNumber": "205", "zipCode": "25650011", "country": "BR",
-                "state": "RJ", "city": "Rio de Janeiro", "district": "Leblon" },
-        },
-        "bankAccount": {
-            "holderName": "Rita Lima", "holderDocument": cpf, "bank": "077", "branchNumber": "492",
-            "accountNumber": account, "type": "conta_corrente",
-        },
-    })
-}
-
-/// Nine digits with their check digits.
-fn cpf(number: u32) -> String {
-    let mut digits: Vec<u32> =
-        format!("{:09}", 362_433_190 + number).bytes().map(|digit| u32::from(digit - b'0')).collect();
-    for _ in 0..2 {
-        let weights = (2..=u32::try_from(digits.len()).unwrap() + 1).rev();
-        let sum: u32 = digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum();
-        digits.push((sum * 10) % 11 % 10);
-    }
-    digits.iter().map(ToString::to_string).collect()
-}
-
-/// A seller of a merchant that every provider takes.
-pub async fn seller(app: &TestApp, merchant: &str, number: u32) -> Value {
-    made(app, &seller_body(merchant, number, "4929")).await
-}
-
-/// A merchant with two sellers.
-pub async fn shop(app: &TestApp) -> (String, [Value; 2]) {
-    let merchant = single_merchant(app).await;
-    let sellers = [seller(app, &merchant, 1).await, seller(app, &merchant, 2).await];
-    (merchant, sellers)
-}
-
-/// A charge that is divided so.
-pub fn divided(merchant: &str, amount: i64, rules: &Value) -> Value {
-    let mut body = charge_body(merchant, APPROVED);
-    body["amount"] = json!(amount);
-    body["capture"] = json!(true);
-    body["splitRules"] = rules.clone();
-    body
 }
 
 fn by_percentage(sellers: &[Value; 2]) -> Value {

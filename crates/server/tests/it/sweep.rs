@@ -10,15 +10,16 @@ use axum::http::Method;
 use regente_domain::capture_mode::CaptureMode;
 use serde_json::{Value, json};
 
-use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
-use crate::anti_fraud;
-use crate::apple_pay::open_patient_shop;
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, request, sandbox, stories};
-use crate::platform_fees::kept::keep;
-use crate::reconcile::denied::lying;
-use crate::splits::{books as splits, divided, shop};
+use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
+use crate::support::anti_fraud;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::client::request;
+use crate::support::platform_fees::keep;
+use crate::support::providers::{lying, sandbox};
+use crate::support::read::{announced, text};
+use crate::support::splits::{books, divided, shop};
+use crate::support::wallets::open_patient_shop;
 
 stories! {
     while_a_charge_is_made,
@@ -169,7 +170,7 @@ async fn sweep_with(
         let charges = all_charges(&app).await;
         agree_on_all(&app.books, &charges).await;
         ledger_agrees(&app, &charges).await;
-        splits::all_alike(&app, &charges).await;
+        books::all_alike(&app, &charges).await;
         assert_eq!(charges.len() as u64, steps + 1, "one charge for one key, after {steps} steps");
         let read = app.get(&format!("/v1/charges/{}", text(&answer["id"]))).await.expect(200);
         assert_eq!(read, answer, "after {steps} steps");

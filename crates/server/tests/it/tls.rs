@@ -17,8 +17,8 @@ use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::cli::process::{LOOK_EVERY, Server, regente, run, run_on, set_mode};
-use crate::metrics::{metric, metrics_setting, until_calls_in_flight};
+use crate::support::metrics::{metric, metrics_setting, until_calls_in_flight};
+use crate::support::server::{LOOK_EVERY, Server, regente, run, run_on, set_mode};
 
 /// Longer than anything that a test waits for.
 const SOON: Duration = Duration::from_secs(20);

@@ -8,8 +8,10 @@ use regente_engine::vault::token_digest;
 use regente_store::{args, sql, tokens};
 use serde_json::{Value, json};
 
-use crate::charges::{by_source, charged, newest, single_merchant, text};
-use crate::harness::{APPROVED, TestApp, stories, token_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, by_source, token_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::read::{newest, text};
 
 stories! {
     a_card_becomes_a_token,

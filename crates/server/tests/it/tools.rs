@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::cli::process::set_mode;
+use crate::support::server::set_mode;
 
 /// The packages of npm that tests run, each as `package-lock.json` has them.
 const PACKAGES: [&str; 6] = [

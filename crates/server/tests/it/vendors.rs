@@ -4,11 +4,13 @@ use axum::http::Method;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
 
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, charge_body, sandbox, stories};
-use crate::real_providers::adyen;
-use crate::sessions::{by_card, create, pay, session_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::providers::{adyen, sandbox};
+use crate::support::read::text;
+use crate::support::sessions::{by_card, create, pay, session_body};
+use crate::support::vendors::{vendor_body, with};
 
 stories! {
     a_vendor_is_made_read_changed_and_erased,
@@ -25,29 +27,6 @@ sql! {
 }
 
 const VENDORS: &str = "/v1/vendors";
-
-/// The example of the interface.
-pub fn vendor_body() -> Value {
-    json!({
-        "referenceId": "12345", "identityType": "CNPJ", "identity": "12.345.678/0001-99", "mcc": "5812",
-        "name": "Empresa Exemplo Ltda", "email": "contato@example.com", "phoneNumber": "5511999999999",
-        "website": "https://www.example.com",
-        "address": { "country": "BR", "state": "SP", "city": "Sao Paulo", "district": "Centro", "zipCode": "01001-000",
-            "street": "Avenida Paulista", "streetNumber": "1000", "complement": "Apto 101" },
-    })
-}
-
-/// A vendor with a reference of its own.
-pub fn another() -> Value {
-    let reference = uuid::Uuid::new_v4().simple().to_string();
-    with(&vendor_body(), &json!({ "referenceId": reference[..15] }))
-}
-
-fn with(body: &Value, changes: &Value) -> Value {
-    let mut body = body.clone();
-    body.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
-    body
-}
 
 async fn made(app: &TestApp, body: &Value) -> String {
     text(&app.post(VENDORS, body).await.expect(201)["id"]).to_owned()

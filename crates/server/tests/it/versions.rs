@@ -8,8 +8,10 @@ use regente_domain::routing::explanation::Stopped;
 use regente_store::{Batch, Commit, charges};
 use serde_json::json;
 
-use crate::charges::{charged, text};
-use crate::harness::{TIMED_OUT, TestApp, charge_body, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{TIMED_OUT, charge_body};
+use crate::support::charges::charged;
+use crate::support::read::text;
 
 stories! { the_second_of_two_decisions_is_refused }
 

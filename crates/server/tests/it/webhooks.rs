@@ -9,7 +9,6 @@ mod independent;
 mod listeners;
 mod purchases;
 mod purge;
-pub mod receiver;
 mod replays;
 mod retry_after;
 mod rotation;
@@ -19,8 +18,9 @@ mod unreadable;
 use regente::http::rates::Rate;
 use serde_json::{Value, json};
 
-use crate::harness::{Reply, TestApp, stories};
-use crate::openapi::records::put;
+use crate::support::app::{TestApp, stories};
+use crate::support::client::Reply;
+use crate::support::records::put;
 
 stories! {
     a_webhook_is_made_shown_changed_and_deleted,
@@ -178,10 +178,10 @@ async fn what_is_refused_before_a_webhook_is_looked_at_has_that_envelope_too(app
     assert_envelope(&app.get("/v1/webhooks/%FF").await, 404);
     let large = json!({ "event": "*".repeat(2 * 1024 * 1024) });
     assert_envelope(&app.post("/v1/webhooks", &large).await, 413);
-    let nobody = crate::harness::Client { id: app.client.id.clone(), key: "wrong".to_owned() };
+    let nobody = crate::support::client::Client { id: app.client.id.clone(), key: "wrong".to_owned() };
     let refused = app.call(&nobody, axum::http::Method::GET, "/v1/webhooks", &[], None).await;
     assert_eq!(refused.expect(403), json!({ "message": "Forbidden" }));
-    let nobody = crate::harness::Client { id: "nobody".to_owned(), key: app.client.key.clone() };
+    let nobody = crate::support::client::Client { id: "nobody".to_owned(), key: app.client.key.clone() };
     let unknown = app.call(&nobody, axum::http::Method::GET, "/v1/webhooks", &[], None).await;
     assert_eq!(unknown.expect(401)["error"]["code"], 401);
 

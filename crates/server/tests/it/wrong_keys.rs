@@ -7,7 +7,8 @@ use regente::http::peer::Proxies;
 use regente::http::rates::Rate;
 use serde_json::json;
 
-use crate::harness::{Client, Reply, TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::client::{Client, Reply};
 
 stories! {
     an_address_with_many_wrong_keys_waits_for_a_minute,

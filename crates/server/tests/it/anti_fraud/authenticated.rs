@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{APPROVED_RISK, REPROVED, requests, risk};
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
-use crate::harness::{TestApp, sandbox, stories};
-use crate::three_d_secure::{
+use crate::support::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::support::anti_fraud::{APPROVED_RISK, REPROVED, requests, risk};
+use crate::support::app::{TestApp, stories};
+use crate::support::providers::sandbox;
+use crate::support::three_d_secure::{
     CHALLENGE_PASSES, FRICTIONLESS, HOSTED_CHALLENGE, decided, held, hosted_body, own_body,
 };
 

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{APPROVED_RISK, PENDING, REPROVED, analysed, analysing, decide, read, requests};
-use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
+use super::{decide, read};
+use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
+use crate::support::anti_fraud::{APPROVED_RISK, PENDING, REPROVED, analysed, analysing, requests};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::read::{announced, text};
 
 stories! {
     while_a_tester_decides,

@@ -6,10 +6,12 @@ use regente_domain::charge::ChargeStatus;
 use regente_providers::sandbox::Analysed;
 use serde_json::{Value, json};
 
-use super::{APPROVED_RISK, analysed, analysing, read, requests};
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::text;
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, stories};
+use super::read;
+use crate::support::anti_fraud::{APPROVED_RISK, analysed, analysing, requests};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::read::text;
 
 stories! {
     a_charge_that_was_not_analysed_is_fed_once,

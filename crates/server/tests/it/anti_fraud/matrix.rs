@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{APPROVED_RISK, FAILED_RISK, PENDING, REPROVED, analysed, analysing, read, requests};
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{TestApp, stories};
+use super::{FAILED_RISK, read};
+use crate::support::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::support::anti_fraud::{APPROVED_RISK, PENDING, REPROVED, analysed, analysing, requests};
+use crate::support::app::{TestApp, stories};
+use crate::support::read::{announced, text};
 
 stories! {
     the_options_decide_after_the_reservation,

@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{APPROVED_RISK, FAILED_RISK, PENDING, REPROVED, analysing, decide};
-use crate::agreement::{agree_on_all, all_charges};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, stories};
-use crate::purchases::{body, booked, read, send};
+use super::{FAILED_RISK, decide};
+use crate::support::agreement::{agree_on_all, all_charges};
+use crate::support::anti_fraud::{APPROVED_RISK, PENDING, REPROVED, analysing};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::purchases::{body, booked, read, send};
+use crate::support::read::text;
 
 stories! {
     what_is_approved_is_paid,

@@ -6,12 +6,12 @@ use axum::http::Method;
 use regente_engine::settings::Mode;
 use serde_json::{Value, json};
 
-use super::{
-    APPROVED_RISK, FAILED_RISK, PENDING, REPROVED, analysed, analysing, decide, read, requests, risk,
-};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{APPROVED, TestApp, charge_body, sandbox, stories};
+use super::{FAILED_RISK, decide, read};
+use crate::support::anti_fraud::{APPROVED_RISK, PENDING, REPROVED, analysed, analysing, requests, risk};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::providers::sandbox;
+use crate::support::read::{announced, text};
 
 stories! {
     a_tester_decides_a_pending_analysis,

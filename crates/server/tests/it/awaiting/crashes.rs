@@ -7,10 +7,12 @@ use axum::http::Method;
 use serde_json::Value;
 
 use super::{agrees, held, merchant};
-use crate::agreement::nothing_is_open;
-use crate::charges::text;
-use crate::harness::payers::Act;
-use crate::harness::{APPROVED, TestApp, charge_body, request, stories};
+use crate::support::agreement::nothing_is_open;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::request;
+use crate::support::providers::payers::Act;
+use crate::support::read::text;
 
 stories! {
     while_instructions_are_issued,

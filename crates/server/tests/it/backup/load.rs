@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use super::{CARD, back_up, charges, restore};
-use crate::cli::process::{Server, run_on};
+use crate::support::server::{Server, run_on};
 
 const CLIENTS: usize = 16;
 /// Charges answered before the first command and between two commands.

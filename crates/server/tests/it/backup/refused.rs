@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{back_up, charge, charges, database, files};
-use crate::cli::process::{Server, regente, run, run_on};
+use crate::support::server::{Server, regente, run, run_on};
 
 /// A server with one charge, and a backup of it.
 async fn with_backup(folder: &Path) -> (Server, std::path::PathBuf) {

@@ -9,18 +9,18 @@ use regente_providers::sandbox::TransactionLog;
 use regente_store::testing::TestDatabase;
 use serde_json::{Value, json};
 
-use super::places::{Disk, Log};
-use super::search::texts_in;
-use crate::charges::boleto::boleto_body;
-use crate::charges::pix::{described, pix_body};
-use crate::charges::redirects::pages::{decides, notifications_arrive};
-use crate::charges::redirects::{nupay_body, nupay_page};
-use crate::charges::{single_merchant, text};
-use crate::documents::link;
-use crate::harness::{ADDRESS, Client, TestApp};
-use crate::sessions::{buyer, session_body};
-use crate::three_d_secure::visit;
-use crate::vendors::vendor_body;
+use crate::support::app::{ADDRESS, TestApp};
+use crate::support::bodies::payers::{boleto_body, described, nupay_body, pix_body};
+use crate::support::canary::places::{Disk, Log};
+use crate::support::canary::search::texts_in;
+use crate::support::charges::single_merchant;
+use crate::support::client::Client;
+use crate::support::documents::link;
+use crate::support::payers::{decides, notifications_arrive, nupay_page};
+use crate::support::read::text;
+use crate::support::sessions::{buyer, session_body};
+use crate::support::three_d_secure::visit;
+use crate::support::vendors::vendor_body;
 
 /// What must be nowhere.
 const PERSONAL: [&str; 16] = [

@@ -5,15 +5,16 @@ use regente_engine::settings::Settings;
 use regente_store::testing::TestDatabase;
 use serde_json::{Value, json};
 
-use super::cards::{Canary, Fate};
-use super::places::{Disk, Log};
-use super::search::Search;
-use crate::charges::pix::jose;
-use crate::charges::text;
-use crate::harness::{Adapters, TestApp, charge_body};
-use crate::real_providers::elsewhere::{Elsewhere, Said};
-use crate::real_providers::{adyen, knows_the_merchant, pagarme, stripe};
-use crate::three_d_secure::hosted_body;
+use crate::support::app::{Adapters, TestApp};
+use crate::support::bodies::charge_body;
+use crate::support::bodies::payers::jose;
+use crate::support::canary::cards::{Canary, Fate};
+use crate::support::canary::places::{Disk, Log};
+use crate::support::canary::search::Search;
+use crate::support::providers::elsewhere::{Elsewhere, Said};
+use crate::support::providers::{adyen, knows_the_merchant, pagarme, stripe};
+use crate::support::read::text;
+use crate::support::three_d_secure::hosted_body;
 
 #[tokio::test]
 async fn nothing_that_a_provider_repeats_rests_on_sqlite() {

@@ -9,17 +9,16 @@ use regente_providers::sandbox::TransactionLog;
 use regente_store::testing::TestDatabase;
 use serde_json::json;
 
-use super::places::{Disk, Log};
-use super::search::texts_in;
-use crate::charges::single_merchant;
-use crate::harness::TestApp;
-use crate::platform_fees::kept::keep;
-use crate::sellers::documents::{DOCUMENTS, selfie};
-use crate::sellers::{SELLERS, changed, company_body, made, path, read};
-use crate::settings::forms::png;
-use crate::splits::divided;
-use crate::webhooks::deliveries::webhook;
-use crate::webhooks::receiver::Receiver;
+use crate::support::app::TestApp;
+use crate::support::canary::places::{Disk, Log};
+use crate::support::canary::search::texts_in;
+use crate::support::charges::single_merchant;
+use crate::support::forms::png;
+use crate::support::platform_fees::keep;
+use crate::support::receiver::Receiver;
+use crate::support::sellers::{DOCUMENTS, SELLERS, changed, company_body, made, path, read, selfie};
+use crate::support::splits::divided;
+use crate::support::webhooks::webhook;
 
 /// What must be nowhere.
 const PERSONAL: [&str; 11] = [

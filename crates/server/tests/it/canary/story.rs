@@ -11,21 +11,23 @@ use regente_store::testing::run_script;
 use regente_wallets::apple_pay::test_keys::Purchase;
 use serde_json::{Value, json};
 
-use super::cards::{Canary, Fate};
-use super::places::Disk;
-use super::search::Search;
 use super::text;
-use crate::anti_fraud;
-use crate::apple_pay::{Shop, by_apple_pay, purchase};
-use crate::charges::boleto::boleto_body;
-use crate::charges::pix::{described, jose, pix_body};
-use crate::harness::payers::{Act, asking_payers};
-use crate::harness::{APPROVED, Client, Reply, TestApp, sandbox, token_body};
-use crate::openapi::records::{Records, put};
-use crate::sessions::session_body;
-use crate::splits::seller_body;
-use crate::three_d_secure::{CHALLENGE_PASSES, decided, fields, post_form, three_d_secure};
-use crate::vendors::vendor_body;
+use crate::support::anti_fraud;
+use crate::support::app::TestApp;
+use crate::support::bodies::payers::{boleto_body, described, jose, pix_body};
+use crate::support::bodies::{APPROVED, token_body};
+use crate::support::canary::cards::{Canary, Fate};
+use crate::support::canary::places::Disk;
+use crate::support::canary::search::Search;
+use crate::support::client::{Client, Reply};
+use crate::support::providers::payers::{Act, asking_payers};
+use crate::support::providers::sandbox;
+use crate::support::records::{Records, put};
+use crate::support::sessions::session_body;
+use crate::support::splits::seller_body;
+use crate::support::three_d_secure::{CHALLENGE_PASSES, decided, fields, post_form, three_d_secure};
+use crate::support::vendors::vendor_body;
+use crate::support::wallets::{Shop, by_apple_pay, purchase};
 
 /// What was sent and what was answered.
 pub struct Story<'a> {

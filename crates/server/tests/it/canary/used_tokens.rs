@@ -12,11 +12,13 @@ use regente_store::{Sql, args, audit, sql};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::places::Disk;
 use super::text;
-use crate::harness::{APPROVED, TestApp, charge_body, sandbox, stories, token_body};
-use crate::openapi::records::put;
-use crate::webhooks::receiver::Receiver;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::canary::places::Disk;
+use crate::support::providers::sandbox;
+use crate::support::receiver::Receiver;
+use crate::support::records::put;
 
 stories! {
     the_opening_of_a_token_is_recorded_also_when_the_request_is_refused,

@@ -6,8 +6,11 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{read, total};
-use crate::charges::{by_source, charged, single_merchant, text};
-use crate::harness::{APPROVED, TestApp, WRONG_CVV, sandbox, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, WRONG_CVV, by_source};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::providers::sandbox;
+use crate::support::read::text;
 
 stories! {
     a_checked_card_is_active,

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{nothing_happened, problems, refused, with};
-use crate::charges::{by_source, charged, single_merchant};
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, by_source, charge_body};
+use crate::support::charges::{charged, single_merchant};
 
 stories! {
     a_card_must_have_its_shape,

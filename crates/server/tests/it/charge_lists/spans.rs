@@ -4,14 +4,17 @@ use std::time::Duration;
 
 use regente_engine::chance::Chance;
 use regente_engine::jobs::DEPLOYMENT;
-use regente_engine::queue::{self, Kind};
+use regente_engine::queue;
+use regente_engine::queue::Kind;
 use regente_store::{Batch, Commit, args, counters, fold, sql};
 use serde_json::{Value, json};
 
 use super::HOUR;
 use super::totals::{listed, lists_agree, many};
-use crate::charges::{charged, single_merchant, text};
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::read::text;
 
 stories! {
     totals_are_exact_before_while_and_after_counters_are_folded,

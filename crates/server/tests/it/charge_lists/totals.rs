@@ -10,8 +10,11 @@ use regente_store::{args, charges, counters};
 use serde_json::{Value, json};
 
 use super::page;
-use crate::charges::{by_source, charged, text};
-use crate::harness::{APPROVED, TestApp, sandbox, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, by_source};
+use crate::support::charges::charged;
+use crate::support::providers::sandbox;
+use crate::support::read::text;
 
 stories! {
     totals_agree_with_a_naive_count_whatever_is_asked,

@@ -8,10 +8,11 @@ use regente_domain::boleto::Barcode;
 use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::pix::{described, jose};
-use super::{newest, single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, TestApp, sandbox, stories};
+use crate::support::app::{ADDRESS, TestApp, stories};
+use crate::support::bodies::payers::{boleto_body, described, jose, with_late_charges};
+use crate::support::charges::single_merchant;
+use crate::support::providers::sandbox;
+use crate::support::read::{announced, newest, text};
 
 stories! {
     a_boleto_is_answered_with_its_line,
@@ -23,21 +24,6 @@ stories! {
     a_repeated_key_is_answered_when_the_due_date_has_passed,
     no_boleto_of_too_much,
     no_provider_takes_it,
-}
-
-/// The body of a boleto of 150.00 that falls due on 2026-03-30, a Monday.
-pub(crate) fn boleto_body(merchant: &str, source: Value) -> Value {
-    json!({
-        "merchantId": merchant, "amount": 15000, "currency": "BRL",
-        "paymentMethod": { "paymentType": "boleto", "expiresDate": "2026-03-30" }, "paymentSource": source,
-    })
-}
-
-/// The same with interest and fine.
-pub(crate) fn with_late_charges(mut body: Value, interest: Value, fine: Value) -> Value {
-    body["paymentMethod"]["interest"] = interest;
-    body["paymentMethod"]["fine"] = fine;
-    body
 }
 
 async fn a_boleto_is_answered_with_its_line(app: TestApp) {

@@ -3,10 +3,12 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::redirects::{PAID_AT, drip, nupay_body};
-use super::single_merchant;
-use crate::harness::{Client, Reply, TestApp, stories};
-use crate::three_d_secure::{HOSTED_FRICTIONLESS, hosted_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers;
+use crate::support::bodies::payers::{PAID_AT, nupay_body};
+use crate::support::charges::single_merchant;
+use crate::support::client::{Client, Reply};
+use crate::support::three_d_secure::{HOSTED_FRICTIONLESS, hosted_body};
 
 stories! {
     a_public_key_leads_payers_to_registered_pages_alone,
@@ -24,7 +26,7 @@ async fn a_public_key_leads_payers_to_registered_pages_alone(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let page = app.client_token(json!(["charges"])).await;
     let (card, nupay, drip) =
-        (hosted_body(&merchant, HOSTED_FRICTIONLESS), nupay_body(&merchant), drip::body(&merchant));
+        (hosted_body(&merchant, HOSTED_FRICTIONLESS), nupay_body(&merchant), payers::drip_body(&merchant));
     let named = [
         (&card, "threeDSecure2", "redirectURL"),
         (&nupay, "paymentMethod", "orderUrl"),

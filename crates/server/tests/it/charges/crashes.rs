@@ -3,36 +3,18 @@
 
 use std::time::Duration;
 
-use axum::http::Method;
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
 use super::payers::paid;
-use super::pix::paid::{HOUR, MINUTE, PAYS, agrees_with, happens, read, requests, stored};
-use super::text;
-use crate::agreement::nothing_is_open;
-use crate::harness::{TestApp, request};
-
-/// More steps than any of these flows has.
-const STEPS_MAX: u64 = 200;
-
-/// Goes through a flow again and again and stops the process one step later each time, until the flow has come to its
-/// end. `round` goes through it once and stops after so many steps; it tells whether the flow has ended before.
-pub(crate) async fn at_each_step(
-    mut app: TestApp,
-    steps_min: u64,
-    mut round: impl AsyncFnMut(TestApp, u64) -> (TestApp, bool),
-) {
-    for steps in 0..STEPS_MAX {
-        let has_ended;
-        (app, has_ended) = round(app, steps).await;
-        if has_ended {
-            assert!(steps >= steps_min, "the flow has {steps} steps: writes and calls are missing");
-            return;
-        }
-    }
-    panic!("the flow does not end");
-}
+use super::pix::paid::HOUR;
+use crate::support::agreement::nothing_is_open;
+use crate::support::app::TestApp;
+use crate::support::charges::read;
+use crate::support::crashes::{at_each_step, stopped_at};
+use crate::support::payers::{PAYS, agrees_with, happens, requests, stored};
+use crate::support::read::text;
+use crate::support::time::MINUTE;
 
 /// The process stops while a charge is made. Its payer pays, if he was told how.
 pub(crate) async fn while_it_is_made(app: TestApp, body: &Value) {
@@ -119,31 +101,6 @@ pub(crate) fn count(charge: &Value, kind: &str, status: &str) -> usize {
         .iter()
         .filter(|(own_kind, own_status, _)| (*own_kind, *own_status) == (kind, status))
         .count()
-}
-
-/// Sends a request and stops the process after so many steps; whether the request was answered.
-pub(crate) async fn stopped_at(
-    app: TestApp,
-    steps: u64,
-    path: &str,
-    key: &str,
-    body: &Value,
-) -> (TestApp, bool) {
-    app.fuse.arm(steps);
-    let headers = [("X-Idempotency-Key", key)];
-    let mut pending = app.begin(request(&app.client, Method::POST, path, &headers, Some(body)));
-    let fuse = app.fuse.clone();
-    let is_answered = tokio::select! {
-        reply = &mut pending => reply.is_ok(),
-        () = fuse.blown() => false,
-    };
-    if is_answered {
-        app.fuse.disarm();
-        return (app, true);
-    }
-    let app = app.restart().await;
-    pending.abort();
-    (app, false)
 }
 
 /// Lets time pass and stops the process after so many steps; whether all jobs were done.

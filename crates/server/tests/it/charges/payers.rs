@@ -8,28 +8,12 @@ use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::pix::paid::{
-    HOUR, MINUTE, PAYS, PAYS_AGAIN, agrees, agrees_with, happens, read, requests, stored,
-};
-use super::{newest, text};
-use crate::follow_ups::announced;
-use crate::harness::{Reply, TestApp};
-
-/// A tester sets the status of a charge.
-pub(crate) async fn set(app: &TestApp, charge: &Value, status: &str) -> Reply {
-    app.post(&format!("/v1/charges/{}", text(&charge["id"])), &json!({ "status": status })).await
-}
-
-/// A merchant voids a charge.
-pub(crate) async fn void(app: &TestApp, charge: &Value, body: Value) -> Reply {
-    app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &body).await
-}
-
-/// Why no further provider was asked, as the explanation says.
-pub(crate) async fn stopped(app: &TestApp, charge: &Value) -> Value {
-    let path = format!("/v1/charges/{}/explanation", text(&charge["id"]));
-    app.get(&path).await.expect(200)["stopped"].clone()
-}
+use super::pix::paid::{HOUR, PAYS_AGAIN, agrees};
+use crate::support::app::TestApp;
+use crate::support::charges::read;
+use crate::support::payers::{PAYS, agrees_with, happens, requests, set, stopped, stored};
+use crate::support::read::{announced, newest, text};
+use crate::support::time::MINUTE;
 
 /// A charge that was paid and found to be.
 pub(crate) async fn paid(app: &TestApp, body: &Value) -> Value {

@@ -9,9 +9,12 @@ mod reversed;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::{newest, single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{Client, TestApp, sandbox, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{described, jose, payer, pix_body};
+use crate::support::charges::single_merchant;
+use crate::support::client::Client;
+use crate::support::providers::sandbox;
+use crate::support::read::{announced, newest, text};
 
 stories! {
     a_pix_is_answered_with_its_code,
@@ -23,31 +26,6 @@ stories! {
     a_payer_who_differs_from_the_buyer_is_refused_and_not_stored,
     a_pix_needs_a_payer_and_a_time,
     no_provider_takes_it,
-}
-
-const CPF: &str = "72912053013";
-
-/// The body of a payer.
-pub(crate) fn payer(email: &str, number: &str) -> Value {
-    json!({ "name": "Jose Bonifacio", "phoneNumber": "21988899990", "email": email,
-        "document": { "type": "cpf", "number": number } })
-}
-
-/// The body of a Pix of 150 that expires in an hour.
-pub(crate) fn pix_body(merchant: &str, source: Value) -> Value {
-    json!({
-        "merchantId": merchant, "amount": 150, "currency": "BRL", "capture": true,
-        "paymentMethod": { "paymentType": "pix", "expiresIn": 3600 }, "paymentSource": source,
-    })
-}
-
-/// A source of a payer in the body.
-pub(crate) fn described(payer: Value) -> Value {
-    json!({ "sourceType": "customer", "customer": payer })
-}
-
-pub(crate) fn jose() -> Value {
-    payer("jose@example.com", CPF)
 }
 
 async fn customers(app: &TestApp) -> i64 {

@@ -4,9 +4,12 @@ use regente_providers::outcome::Finding;
 use regente_providers::sandbox::Entry;
 use serde_json::{Value, json};
 
-use super::{by_source, charged, single_merchant, text};
-use crate::harness::{APPROVED, BLOCKED, TestApp, charge_body, stories};
-use crate::three_d_secure::{self, CHALLENGE_PASSES, decided, hosted_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, BLOCKED, by_source, charge_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::read::text;
+use crate::support::three_d_secure;
+use crate::support::three_d_secure::{CHALLENGE_PASSES, decided, hosted_body};
 
 stories! {
     later_payments_name_the_first_one,

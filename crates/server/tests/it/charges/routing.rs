@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use regente_domain::routing::explanation::{Explanation, Skipped, Stopped};
-use regente_store::charges;
+use regente_domain::routing::explanation::{Skipped, Stopped};
 use serde_json::{Value, json};
 
-use super::boleto::boleto_body;
-use super::pix::{described, jose, pix_body};
-use super::redirects::{drip, nupay_body, picpay};
-use super::{charged, newest, single_merchant, text};
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, sandbox, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{boleto_body, described, jose, nupay_body, pix_body};
+use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body, payers};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::providers::{cielo, sandbox};
+use crate::support::read::{explanation, newest, skipped, text};
 
 stories! {
     a_provider_that_charges_in_reais_alone_is_skipped_for_dollars,
@@ -27,23 +27,8 @@ stories! {
     a_deleted_merchant_is_not_found,
 }
 
-pub(crate) fn cielo(priority: i64) -> Value {
-    json!({ "name": "Cielo", "priority": priority,
-        "credentials": { "type": "CIELO", "merchantId": "m", "merchantKey": "k" } })
-}
-
 fn voucher_provider(priority: i64) -> Value {
     json!({ "name": "Voucher", "priority": priority, "credentials": { "type": "VR", "affiliationId": "a" } })
-}
-
-async fn explanation(app: &TestApp, charge: &Value) -> Explanation {
-    let id = text(&charge["id"]).parse().unwrap();
-    let stored = charges::find(&app.app.store, app.client_id(), id).await.unwrap().unwrap();
-    stored.charge.explanation
-}
-
-pub(crate) async fn skipped(app: &TestApp, charge: &Value) -> Vec<Option<Skipped>> {
-    explanation(app, charge).await.considered.iter().map(|considered| considered.skipped).collect()
 }
 
 async fn a_provider_that_charges_in_reais_alone_is_skipped_for_dollars(app: TestApp) {
@@ -62,8 +47,8 @@ async fn what_moves_reais_alone_is_asked_of_nobody_in_another_currency(app: Test
         pix_body(&merchant, described(jose())),
         boleto_body(&merchant, described(jose())),
         nupay_body(&merchant),
-        drip::body(&merchant),
-        picpay::body(&merchant),
+        payers::drip_body(&merchant),
+        payers::picpay_body(&merchant),
     ] {
         body["currency"] = json!("USD");
         let refused = app.post("/v1/charges", &body).await.expect(400);

@@ -3,8 +3,11 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::{by_source, charged, newest, single_merchant, text};
-use crate::harness::{APPROVED, BLOCKED, Client, TestApp, charge_body, stories, token_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, BLOCKED, by_source, charge_body, token_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::client::Client;
+use crate::support::read::{newest, text};
 
 stories! {
     a_stored_card_is_charged_without_its_security_code,
@@ -288,7 +291,7 @@ async fn a_source_of_another_client_does_not_exist(app: TestApp) {
     link(&app, &ana, &card).await;
     let other = app.another_client().await;
     let post = async |path: &str, body: &Value| app.call(&other, Method::POST, path, &[], Some(body)).await;
-    let theirs = json!({ "mcc": "5812", "providers": [crate::harness::sandbox("Main", 1)] });
+    let theirs = json!({ "mcc": "5812", "providers": [crate::support::providers::sandbox("Main", 1)] });
     let theirs = post("/v1/merchants", &theirs).await.expect(201);
     let theirs = text(&theirs["id"]);
     let cases = [

@@ -3,8 +3,10 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::{charged, newest, single_merchant, text};
-use crate::harness::{TestApp, charge_body, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::charge_body;
+use crate::support::charges::{charged, single_merchant};
+use crate::support::read::{newest, text};
 
 stories! {
     every_published_test_card_does_what_its_column_says,

@@ -3,8 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::{by_source, charged, newest, single_merchant, text};
-use crate::harness::{APPROVED, BLOCKED, TIMED_OUT, TestApp, WRONG_CVV, charge_body, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, BLOCKED, TIMED_OUT, WRONG_CVV, by_source, charge_body};
+use crate::support::charges::{charged, single_merchant};
+use crate::support::read::{newest, text};
 
 stories! {
     the_number_of_a_voucher_decides,
@@ -21,7 +23,7 @@ fn by_voucher(body: Value) -> Value {
     body
 }
 
-async fn void(app: &TestApp, charge: &Value, body: Value) -> crate::harness::Reply {
+async fn void(app: &TestApp, charge: &Value, body: Value) -> crate::support::client::Reply {
     app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &body).await
 }
 

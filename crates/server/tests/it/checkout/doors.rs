@@ -18,7 +18,9 @@ use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
 use super::{key, page, path, says, session};
-use crate::harness::{APPROVED, Client, Reply, TestApp, request, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::client::{Client, Reply, request};
 
 stories! {
     a_public_key_is_used_so_often_from_one_address,
@@ -208,13 +210,13 @@ async fn a_session_of_many_items_can_be_paid_at_its_page(app: TestApp) {
     let told = data["items"].as_array().unwrap().len();
     assert!((50..1000).contains(&told), "{told} items");
     // As the script of the page sends it.
-    let mut charge = crate::sessions::by_card(APPROVED);
+    let mut charge = crate::support::sessions::by_card(APPROVED);
     charge["fraudAnalysis"] = json!({
         "customer": { "name": "Ana", "email": "ana@example.com", "phone": "5511999998888", "identity": "52998224725",
             "identityType": "CPF" },
         "cart": { "items": data["items"] },
     });
-    let paid = crate::sessions::pay(&app, &session, &charge).await.expect(201);
+    let paid = crate::support::sessions::pay(&app, &session, &charge).await.expect(201);
     let cart = &paid["fraudAnalysisMetadata"]["cart"]["items"];
     assert_eq!(cart.as_array().unwrap().len(), told);
     assert_eq!(

@@ -7,7 +7,9 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{key, page, path, session};
-use crate::harness::{APPROVED, Client, Reply, TestApp, WRONG_CVV, stories, token_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, WRONG_CVV, token_body};
+use crate::support::client::{Client, Reply};
 
 stories! {
     a_session_asks_whether_a_person_pays,

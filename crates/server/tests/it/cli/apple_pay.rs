@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::prepared;
-use super::process::{Server, mode, regente, run, run_on, set_mode};
+use crate::support::server::{Server, mode, regente, run, run_on, set_mode};
 
 async fn token(folder: &Path, client_id: &str, more: &[&str]) -> Value {
     let arguments = [&["dev", "apple-pay", "token", client_id, "--amount", "1500"], more].concat();

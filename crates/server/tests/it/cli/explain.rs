@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::process::{Server, run_on};
+use crate::support::server::{Server, run_on};
 
 const APPROVED: &str = "4916745120294124";
 

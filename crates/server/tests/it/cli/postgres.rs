@@ -8,15 +8,16 @@ use std::time::Duration;
 use regente_store::testing::TestPostgres;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::io::AsyncBufReadExt;
+use tokio::io::{BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 
-use super::process::{Ran, regente, run, send, set_mode};
 use super::webhooks::Listening;
-use crate::harness::{APPROVED, charge_body};
-use crate::metrics::{metrics_setting, until_calls_in_flight};
-use crate::webhooks::receiver::Receiver;
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::metrics::{metrics_setting, until_calls_in_flight};
+use crate::support::receiver::Receiver;
+use crate::support::server::{Ran, regente, run, send, set_mode};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 

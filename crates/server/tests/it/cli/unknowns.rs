@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::process::{LOOK_EVERY, Server, regente, run, run_on};
+use crate::support::server::{LOOK_EVERY, Server, regente, run, run_on};
 
 const APPROVED: &str = "4916745120294124";
 const SETTINGS: [&str; 8] = [

@@ -9,12 +9,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader, Lines};
+use tokio::io::AsyncBufReadExt;
+use tokio::io::{BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
-use super::process::{LOOK_EVERY, Server, regente, run, run_on, send};
-use crate::webhooks::receiver::{Got, Receiver, Say};
+use crate::support::receiver::{Got, Receiver, Say};
+use crate::support::server::{LOOK_EVERY, Server, regente, run, run_on, send};
 
 const APPROVED: &str = "4916745120294124";
 const PATIENCE: Duration = Duration::from_secs(30);

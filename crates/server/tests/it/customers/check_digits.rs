@@ -5,9 +5,10 @@ use regente::config::Config;
 use regente_domain::customer::CheckDigits;
 use serde_json::{Value, json};
 
-use super::{As, buyer, created, details, everybody};
-use crate::cli::process::{Server, run_on};
-use crate::harness::{TestApp, stories};
+use super::{buyer, created, details, everybody};
+use crate::support::app::{TestApp, stories};
+use crate::support::client::As;
+use crate::support::server::{Server, run_on};
 
 stories! {
     check_digits_are_not_looked_at_by_default,

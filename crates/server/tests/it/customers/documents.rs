@@ -4,7 +4,7 @@ use regente_domain::country::Country;
 use serde_json::{Value, json};
 
 use super::{created, details};
-use crate::harness::{TestApp, stories};
+use crate::support::app::{TestApp, stories};
 
 stories! {
     every_type_of_every_country_is_taken,

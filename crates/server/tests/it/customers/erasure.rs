@@ -3,9 +3,7 @@
 use std::time::Duration;
 
 use axum::http::Method;
-use regente::admin::{Answer, Command, ErasedPerson, run};
-use regente::config::Config;
-use regente_domain::id::{ClientId, CustomerId};
+use regente_domain::id::ClientId;
 use regente_engine::settings::Settings;
 use regente_engine::vault::{Binding, Purpose};
 use regente_store::sealed::Sealed;
@@ -13,15 +11,18 @@ use regente_store::testing::TestDatabase;
 use regente_store::{Sql, args, audit, sql};
 use serde_json::{Value, json};
 
-use super::{As, buyer, created, everybody, text};
-use crate::canary::places::Disk;
-use crate::charges::payers::set;
-use crate::charges::redirects::nupay_body;
-use crate::charges::single_merchant;
-use crate::cli::process::{Server, run_on};
-use crate::harness::{APPROVED, START, TestApp, charge_body, stories, token_body};
-use crate::notifications::{message, request_of, send};
-use crate::{purchases, sessions};
+use super::{buyer, created, everybody, text};
+use crate::support::app::{START, TestApp, stories};
+use crate::support::bodies::payers::nupay_body;
+use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::canary::places::Disk;
+use crate::support::charges::single_merchant;
+use crate::support::client::As;
+use crate::support::customers::{ask, erase};
+use crate::support::notifications::{message, request_of, send};
+use crate::support::payers::set;
+use crate::support::server::{Server, run_on};
+use crate::support::{purchases, sessions};
 
 stories! {
     payments_stay_as_they_are,
@@ -238,19 +239,6 @@ async fn sold(app: &TestApp) -> Sold {
     Sold { order, link, shared, of_another }
 }
 
-async fn ask(app: &TestApp, client_id: ClientId, customer: &str) -> Result<ErasedPerson, String> {
-    let customer_id: CustomerId = customer.parse().unwrap();
-    match run(&app.app, &Config::default(), Command::CustomersErase { client_id, customer_id }).await {
-        Ok(Answer::CustomerErased(person)) => Ok(person),
-        Ok(_) => panic!("another answer"),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-pub(crate) async fn erase(app: &TestApp, customer: &str) -> ErasedPerson {
-    ask(app, app.client_id(), customer).await.unwrap()
-}
-
 #[tokio::test]
 async fn nothing_of_the_person_is_left_on_sqlite() {
     nothing_of_the_person_is_left(TestDatabase::fresh_sqlite()).await;
@@ -432,8 +420,13 @@ async fn a_payment_under_way_comes_first(app: TestApp) {
     let customer = text(&created(&app, person()).await["id"]).to_owned();
     let mut body = charge_body(&merchant, APPROVED);
     body["customerId"] = json!(customer);
-    let pending =
-        app.begin(crate::harness::request(&app.client, Method::POST, "/v1/charges", &[], Some(&body)));
+    let pending = app.begin(crate::support::client::request(
+        &app.client,
+        Method::POST,
+        "/v1/charges",
+        &[],
+        Some(&body),
+    ));
     let charge = loop {
         let listed = app.get("/v1/charges?status=pending").await.json();
         if let Some(charge) = listed["items"].get(0) {

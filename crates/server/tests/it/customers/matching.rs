@@ -7,10 +7,11 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::{
-    As, CPF, OTHER_CPF, address, ana, buyer, by_public_key, created, everybody, forced, read, refused, text,
+    CPF, OTHER_CPF, address, ana, buyer, by_public_key, created, everybody, forced, read, refused, text,
     without, without_document,
 };
-use crate::harness::{TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::client::As;
 
 stories! {
     two_spellings_are_one_customer,

@@ -3,13 +3,13 @@
 use regente_domain::settlement::Verdict;
 use serde_json::{Value, json};
 
-use super::read;
-use crate::agreement::ledger_is_right;
-use crate::charges::text;
-use crate::follow_ups::{captured, void};
-use crate::harness::{TestApp, stories};
-use crate::notifications::{API_KEY, message, request_of, send};
-use crate::settlement::import;
+use crate::support::agreement::ledger_is_right;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::{captured, void};
+use crate::support::disputes::read;
+use crate::support::notifications::{API_KEY, message, request_of, send};
+use crate::support::read::text;
+use crate::support::settlement::import;
 
 stories! {
     a_charge_back_of_another_amount_is_found_and_posted,

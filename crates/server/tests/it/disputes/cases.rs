@@ -2,20 +2,21 @@
 
 use std::time::Duration;
 
+use ReversalKind::{ChargedBack, DisputeLost, DisputeOpened, DisputeWon};
 use regente_domain::charge::reversal::ReversalKind;
 use regente_domain::money::Amount;
 use regente_providers::sandbox::Notice;
 use regente_providers::staged::{Staged, StagedEvent};
 use serde_json::{Value, json};
 
-use super::{agrees, happens, hear, read, told_of};
-use crate::charges::pix::paid::{self, PAYS, awaiting};
-use crate::charges::text;
-use crate::follow_ups::{announced, captured, void};
-use crate::harness::{TestApp, stories};
-use crate::notifications::{API_KEY, message, request_of, send, states};
-
-use ReversalKind::{ChargedBack, DisputeLost, DisputeOpened, DisputeWon};
+use super::agrees;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::{captured, void};
+use crate::support::disputes::{happens, hear, read, told_of};
+use crate::support::notifications::{API_KEY, message, request_of, send, states};
+use crate::support::payers;
+use crate::support::payers::{PAYS, awaiting};
+use crate::support::read::{announced, text};
 
 stories! {
     an_older_end_of_a_case_changes_nothing,
@@ -146,7 +147,7 @@ async fn a_dispute_is_about_no_more_than_was_taken(app: TestApp) {
 /// A Pix of which 50 are given back, which the provider has not confirmed.
 async fn refunding(app: &TestApp) -> Value {
     let charge = awaiting(app).await;
-    paid::happens(app, &charge, 0, PAYS).await;
+    payers::happens(app, &charge, 0, PAYS).await;
     app.later(Duration::from_secs(60)).await;
     let pending = void(app, text(&charge["id"]), json!({ "amount": 50 })).await.expect(201);
     assert_eq!(pending["status"], "refund_pending", "{pending:#}");
@@ -156,7 +157,7 @@ async fn refunding(app: &TestApp) -> Value {
 
 /// The provider confirms the refund, without a word.
 async fn confirmed(app: &TestApp, charge: &Value) {
-    paid::happens(app, charge, 2, Staged::Refund).await;
+    payers::happens(app, charge, 2, Staged::Refund).await;
     drop(app.wire.notices());
 }
 
@@ -200,7 +201,7 @@ async fn what_waits_for_something_else_waits_anew(app: TestApp) {
     for _ in 0..3 {
         app.later(DAY).await;
     }
-    paid::happens(&app, &charge, 2, Staged::Refund).await;
+    payers::happens(&app, &charge, 2, Staged::Refund).await;
     hear(&app, &app.wire.notices()).await;
     for _ in 0..4 {
         app.later(HOUR).await;

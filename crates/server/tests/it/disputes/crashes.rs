@@ -6,9 +6,11 @@ use std::time::Duration;
 use regente_providers::staged::Staged;
 use serde_json::json;
 
-use super::{agrees, happens, read, told_of};
-use crate::follow_ups::{announced, captured, reserved, void};
-use crate::harness::{TestApp, stories};
+use super::agrees;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::{captured, reserved, void};
+use crate::support::disputes::{happens, read, told_of};
+use crate::support::read::announced;
 
 stories! {
     while_a_dispute_is_opened,

@@ -5,11 +5,14 @@ use std::time::Duration;
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
-use super::{REVERTED, agrees, happens, hear, read};
-use crate::charges::text;
-use crate::follow_ups::{announced, is, told, void};
-use crate::harness::{APPROVED, TestApp, charge_body, sandbox, stories};
-use crate::notifications::{losing, states};
+use super::agrees;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::void;
+use crate::support::disputes::{REVERTED, happens, hear, read};
+use crate::support::notifications::states;
+use crate::support::providers::{losing, sandbox};
+use crate::support::read::{announced, is, text, told};
 
 stories! {
     what_is_notified_twice_has_one_effect,
@@ -176,11 +179,15 @@ async fn a_charge_back_waits_for_a_refund_under_way(app: TestApp) {
         let pending = void(&app, id, json!({ "amount": refund })).await.expect(201);
         assert_eq!(pending["status"], "refund_pending");
         let of_the_refund = app.wire.notices();
-        let request = crate::notifications::request_of(&app, id).await;
-        let told =
-            crate::notifications::message(&request, id, "payment.charged_back", &json!({ "id": "case" }));
-        let key = crate::notifications::API_KEY;
-        assert_eq!(crate::notifications::send(&app, &request, &told, key).await, 200);
+        let request = crate::support::notifications::request_of(&app, id).await;
+        let told = crate::support::notifications::message(
+            &request,
+            id,
+            "payment.charged_back",
+            &json!({ "id": "case" }),
+        );
+        let key = crate::support::notifications::API_KEY;
+        assert_eq!(crate::support::notifications::send(&app, &request, &told, key).await, 200);
         app.prepare().await;
         app.worker.round().await.unwrap();
         assert_eq!(read(&app, id).await["status"], "refund_pending");

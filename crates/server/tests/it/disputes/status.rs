@@ -3,12 +3,14 @@
 
 use serde_json::{Value, json};
 
-use super::read;
-use crate::agreement::agree;
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{APPROVED, Reply, TestApp, WRONG_CVV, charge_body, sandbox, stories};
+use crate::support::agreement::agree;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::bodies::{APPROVED, WRONG_CVV, charge_body};
+use crate::support::client::Reply;
+use crate::support::disputes::read;
+use crate::support::providers::sandbox;
+use crate::support::read::{announced, text};
 
 stories! {
     every_method_and_every_target,

@@ -8,12 +8,14 @@ use regente_providers::staged::Staged;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
 
-use super::{read, told_of};
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::text;
-use crate::follow_ups::{announced, capture, captured, reserved, void};
-use crate::harness::{APPROVED, START, TestApp, charge_body, stories};
-use crate::notifications::{API_KEY, losing, message, request_of, send};
+use crate::support::app::{START, TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::{capture, captured, reserved, void};
+use crate::support::disputes::{read, told_of};
+use crate::support::notifications::{API_KEY, message, request_of, send};
+use crate::support::providers::losing;
+use crate::support::read::{announced, text};
 
 stories! {
     every_state_and_every_report,
@@ -181,7 +183,10 @@ async fn made(app: &TestApp, before: Before) -> String {
             app.post(&format!("/v1/charges/{id}"), &json!({ "status": "refund_pending" })).await.expect(200);
             id
         }
-        Before::Failed => with(crate::harness::sandbox("Alone", 1), crate::harness::WRONG_CVV, true).await,
+        Before::Failed => {
+            with(crate::support::providers::sandbox("Alone", 1), crate::support::bodies::WRONG_CVV, true)
+                .await
+        }
         Before::Canceled => {
             let id = reserved(app).await;
             void(app, &id, json!({})).await.expect(201);

@@ -1,19 +1,19 @@
 //! The slip of a boleto as a payer gets it: fetched over HTTP, and read with the programs of others.
 
-use axum::http::Method;
-use serde_json::{Value, json};
-
-use super::{link, open};
-use crate::charges::boleto::{boleto_body, with_late_charges};
-use crate::charges::pix::{described, payer};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, charge_body, sandbox, stories};
-
 #[expect(dead_code, reason = "pictures and fonts are looked at where they are drawn")]
 #[path = "../../../../documents/tests/it/judges.rs"]
 mod judges;
 
+use axum::http::Method;
 use judges::{codes_in_pdf, text_of_pdf};
+use serde_json::{Value, json};
+
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{boleto_body, described, payer, with_late_charges};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::documents::{link, open};
+use crate::support::providers::sandbox;
+use crate::support::read::text;
 
 stories! {
     a_payer_reads_the_slip_without_a_key,
@@ -125,7 +125,7 @@ async fn an_erased_payer_is_not_printed_any_more(app: TestApp) {
     let charge = app.post("/v1/charges", &body(&merchant(&app).await, jose())).await.expect(201);
     let id = text(&charge["id"]);
     app.post(&format!("/v1/charges/{id}"), &json!({ "status": "authorized" })).await.expect(200);
-    crate::customers::erasure::erase(&app, text(&charge["customerId"])).await;
+    crate::support::customers::erase(&app, text(&charge["customerId"])).await;
     let pdf = slip(&app, &charge).await;
     let said = text_of_pdf(&pdf);
     for personal in ["José", "729", "Ouvidor", "Não receber"] {
@@ -139,7 +139,7 @@ async fn an_erased_payer_is_not_printed_any_more(app: TestApp) {
 async fn a_charge_without_a_slip_has_none(app: TestApp) {
     let merchant = app.merchant().await;
     let card = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
-    let pix = crate::charges::pix::pix_body(&merchant, described(jose()));
+    let pix = crate::support::bodies::payers::pix_body(&merchant, described(jose()));
     let pix = app.post("/v1/charges", &pix).await.expect(201);
     let boleto = app.post("/v1/charges", &boleto_body(&merchant, described(jose()))).await.expect(201);
     let [card, pix, boleto] = [&card, &pix, &boleto].map(|charge| text(&charge["id"]));

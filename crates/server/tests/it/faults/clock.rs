@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::{assert_agrees, charge, settled};
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
 
 stories! {
     what_was_written_keeps_its_order_when_the_clock_goes_back,
@@ -57,7 +58,7 @@ async fn nothing_ends_early_when_the_clock_goes_back(app: TestApp) {
             axum::http::Method::POST,
             "/v1/tokens",
             &[],
-            Some(&crate::harness::token_body(APPROVED)),
+            Some(&crate::support::bodies::token_body(APPROVED)),
         )
         .await;
     tokens.expect(201);

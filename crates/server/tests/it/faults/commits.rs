@@ -7,8 +7,9 @@ use regente_engine::settings::Settings;
 use regente_store::testing::proxy::{Break, Fate, Proxy};
 use regente_store::testing::{FreshDatabase, TestDatabase, TestPostgres};
 
-use super::{assert_agrees, assert_unavailable, charge, settled, until_charged};
-use crate::harness::{Reply, TestApp};
+use super::{assert_agrees, charge, settled, until_charged};
+use crate::support::app::TestApp;
+use crate::support::client::{Reply, assert_unavailable};
 
 const SHUTDOWN: &str = "57P01";
 const INTERNAL: &str = "XX000";

@@ -19,9 +19,11 @@ use rustix::process::geteuid;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{LOOKS_MAX, PAUSE, assert_agrees, assert_unavailable, charge, settled, until_charged};
-use crate::cli::process::{regente, run, run_on};
-use crate::harness::{APPROVED, TestApp, charge_body, request};
+use super::{LOOKS_MAX, PAUSE, assert_agrees, charge, settled, until_charged};
+use crate::support::app::TestApp;
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::{assert_unavailable, request};
+use crate::support::server::{regente, run, run_on};
 
 /// Enough for a database and its log, and soon full.
 const DISK_BYTES: &CStr = c"size=8m";

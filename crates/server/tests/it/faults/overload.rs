@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::task::JoinSet;
 
-use crate::cli::process::Server;
-use crate::harness::{APPROVED, TIMED_OUT};
+use crate::support::bodies::{APPROVED, TIMED_OUT};
+use crate::support::server::Server;
 
 /// The limit of changes under way.
 const PLACES: u64 = 8;

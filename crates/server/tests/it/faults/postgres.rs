@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::LOOKS_MAX;
 use regente_engine::settings::Settings;
 use regente_store::testing::{FreshDatabase, TestDatabase, TestPostgres};
 use serde_json::Value;
 
-use super::{LOOKS_MAX, PAUSE, assert_agrees, assert_unavailable, charge, settled, until_charged};
-use crate::harness::TestApp;
+use super::{PAUSE, assert_agrees, charge, settled, until_charged};
+use crate::support::app::TestApp;
+use crate::support::client::assert_unavailable;
 
 const CLIENTS: usize = 8;
 /// Answers of one kind that are awaited before the next step.

@@ -5,9 +5,12 @@ use std::time::Duration;
 use axum::http::Method;
 use serde_json::json;
 
-use crate::charges::text;
-use crate::harness::{APPROVED, Client, TestApp, charge_body, request, sandbox, stories};
-use crate::purchases::{accepted, read};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::{Client, request};
+use crate::support::providers::sandbox;
+use crate::support::purchases::{accepted, read};
+use crate::support::read::text;
 
 stories! {
     an_account_whose_provider_hangs_leaves_places_to_the_others,

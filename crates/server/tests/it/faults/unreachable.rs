@@ -7,9 +7,12 @@ use axum::http::Method;
 use regente_store::testing::run_script;
 use serde_json::{Value, json};
 
-use crate::charges::text;
-use crate::harness::{APPROVED, Client, TIMED_OUT, TestApp, charge_body, sandbox};
-use crate::webhooks::receiver::Receiver;
+use crate::support::app::TestApp;
+use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::client::Client;
+use crate::support::providers::sandbox;
+use crate::support::read::text;
+use crate::support::receiver::Receiver;
 
 const TABLES: [&str; 5] = ["charges", "deliveries", "events", "jobs", "transaction_requests"];
 

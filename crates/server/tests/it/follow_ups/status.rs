@@ -4,9 +4,11 @@ use axum::http::Method;
 use regente_engine::settings::Mode;
 use serde_json::json;
 
-use super::{announced, captured, is, reserved, told, void};
-use crate::charges::text;
-use crate::harness::{TIMED_OUT, TestApp, charge_body, sandbox, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{TIMED_OUT, charge_body};
+use crate::support::charges::{captured, reserved, void};
+use crate::support::providers::sandbox;
+use crate::support::read::{announced, is, text, told};
 
 stories! {
     every_status_of_a_card_can_be_set,

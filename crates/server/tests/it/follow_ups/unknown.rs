@@ -1,17 +1,19 @@
 //! Captures and refunds with unknown outcomes: they stay pending, end when the same request is sent again, and are
 //! given up with a warning when the provider never answers.
 
-use regente_domain::actor::Actor;
 use std::time::Duration;
 
 use axum::http::Method;
+use regente_domain::actor::Actor;
 use regente_engine::captures_and_voids;
 use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
-use super::{announced, capture, is, told, void};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, charge_body, request, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::{capture, void};
+use crate::support::client::request;
+use crate::support::read::{announced, is, text, told};
 
 stories! {
     a_capture_without_an_answer_is_pending_and_then_done,

@@ -4,8 +4,10 @@ use axum::http::Method;
 use serde_json::json;
 
 use super::{assert_same, charge_with, charges, is_replayed, keys, post_as};
-use crate::charges::{by_source, single_merchant, text};
-use crate::harness::{APPROVED, TestApp, charge_body, stories, token_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, by_source, charge_body, token_body};
+use crate::support::charges::single_merchant;
+use crate::support::read::text;
 
 stories! {
     another_operation_has_a_scope_of_its_own,

@@ -10,9 +10,12 @@ use regente_store::{args, sql};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::charges::text;
-use crate::harness::{APPROVED, Client, TestApp, charge_body, sandbox, stories};
-use crate::purchases::{accepted, read};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::Client;
+use crate::support::providers::sandbox;
+use crate::support::purchases::{accepted, read};
+use crate::support::read::text;
 
 stories! {
     a_provider_that_hangs_holds_up_no_other_merchant,

@@ -15,10 +15,10 @@ use reqwest::{Method, Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::{Api, Deployment, PAUSE, Process};
-use crate::agreement::{Money, agree, agree_on_all};
-use crate::charges::text;
-use crate::harness::{APPROVED, token_body};
-use crate::webhooks::receiver::Receiver;
+use crate::support::agreement::{Money, agree, agree_on_all};
+use crate::support::bodies::{APPROVED, token_body};
+use crate::support::read::text;
+use crate::support::receiver::Receiver;
 
 /// Concurrent clients.
 const SHOPPERS: usize = 8;

@@ -7,10 +7,13 @@ use regente_store::deliveries;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::{DAY, attempts, metric, metrics_setting, until};
-use crate::cli::process::Server;
-use crate::harness::{APPROVED, TestApp, WRONG_CVV, charge_body, sandbox, stories};
-use crate::webhooks::receiver::{Receiver, Say};
+use super::{DAY, attempts};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, WRONG_CVV, charge_body};
+use crate::support::metrics::{metric, metrics_setting, until};
+use crate::support::providers::sandbox;
+use crate::support::receiver::{Receiver, Say};
+use crate::support::server::Server;
 
 stories! { messages_that_wait_are_counted_while_they_do }
 
@@ -59,7 +62,7 @@ async fn a_purchase_that_is_given_up_is_counted() {
     let faults = json!([{ "when": { "operation": "void" }, "then": { "decline": "generic" } }]);
     provider["options"] = json!({ "type": "SANDBOX", "faults": faults });
     let merchant = app.merchant_with(json!([provider])).await;
-    crate::purchases::accepted(&app, &merchant, &[APPROVED, WRONG_CVV], true).await;
+    crate::support::purchases::accepted(&app, &merchant, &[APPROVED, WRONG_CVV], true).await;
     app.later(4 * DAY).await;
     assert!(metric(address, GIVEN_UP).await > before);
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use regente_store::{Batch, Commit, args, sql};
 
 use super::{agrees, lost, read};
-use crate::follow_ups::announced;
-use crate::harness::{TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::read::announced;
 
 stories! {
     while_a_notification_is_taken_and_settled,

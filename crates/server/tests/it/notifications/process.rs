@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::time::{sleep, timeout};
 
-use super::losing;
-use crate::cli::process::Server;
+use crate::support::providers::losing;
+use crate::support::server::Server;
 
 /// Longer than a notification takes.
 const SOON: Duration = Duration::from_secs(30);

@@ -9,8 +9,9 @@ use regente_providers::sandbox::SIGNATURE_AGE_MAX;
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::{API_KEY, approved, lost, message, path, read, request_of, send_to, settle, signing_key, states};
-use crate::harness::{TestApp, stories};
+use super::{approved, lost, read, settle};
+use crate::support::app::{TestApp, stories};
+use crate::support::notifications::{API_KEY, message, path, request_of, send_to, signing_key, states};
 
 stories! {
     what_the_provider_did_not_sign_is_refused_and_leaves_nothing,

@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::document::{Document, Operation};
 use super::mutation::{Mutation, mutations};
-use super::records::{Call, Records, address, customer_body, fresh_key, put, unique};
-use crate::apple_pay::{by_click_to_pay, open_shop};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, charge_body, sandbox, token_body};
-use crate::sellers::{changes, complete_body};
-use crate::three_d_secure::three_d_secure;
+use crate::support::app::TestApp;
+use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::document::{Document, Operation};
+use crate::support::providers::sandbox;
+use crate::support::read::text;
+use crate::support::records::{Call, Records, address, customer_body, fresh_key, put, unique};
+use crate::support::sellers::{changes, complete_body};
+use crate::support::three_d_secure::three_d_secure;
+use crate::support::wallets::{by_click_to_pay, open_shop};
 
 /// Bodies for an operation, one for each combination of members that are only read together.
 async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
@@ -97,7 +99,7 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
             "successColor": "#fff", "backgroundColor": "#fff", "companyUrl": "www.example.com",
             "redirectOrigins": "https://shop.example", "mastercardClickToPayDpaid": "1",
         }))],
-        "PATCH /v1/vendors/{id}" => vec![with(crate::vendors::another())],
+        "PATCH /v1/vendors/{id}" => vec![with(crate::support::vendors::another())],
         "POST /v1/merchants" => vec![with(merchant())],
         "PATCH /v1/merchants/{id}" => vec![with(merchant())],
         "POST /v1/sellers" => vec![with(complete_body(&records.merchant().await))],

@@ -4,16 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// The folder of the generators; installs them when they are missing.
-pub fn generators() -> PathBuf {
-    let place = repository().join("target/generators");
-    run(Command::new(repository().join("scripts/install-generators")).arg(&place));
-    place
-}
+use crate::support::generators::{generators, repository, run};
 
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/generators").join(name)
@@ -21,14 +12,6 @@ fn source(name: &str) -> PathBuf {
 
 fn document() -> PathBuf {
     repository().join("openapi.json")
-}
-
-/// Runs a program until it ends.
-fn run(command: &mut Command) {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let (said, complained) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{command:?}: {}\n{said}\n{complained}", output.status);
 }
 
 #[test]

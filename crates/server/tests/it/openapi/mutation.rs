@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
-use super::document::Document;
-use super::schema::{self, Members};
+use crate::support::document::schema::Members;
+use crate::support::document::{Document, schema};
 
 /// A step from a value to one inside of it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

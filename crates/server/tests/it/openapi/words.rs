@@ -25,8 +25,8 @@ use regente_domain::seller::{LinkStatus, ReasonType, SellerStatus};
 use regente_domain::webhook::{DeliveryStatus, EventName, Failure, Version};
 use serde_json::{Value, json};
 
-use super::document::Document;
-use super::schema::types_of;
+use crate::support::document::Document;
+use crate::support::document::schema::types_of;
 
 type Words = Vec<&'static str>;
 

@@ -2,29 +2,22 @@
 
 use serde_json::{Value, json};
 
-use super::path;
-use crate::agreement::ledger_is_right;
-use crate::charges::boleto::boleto_body;
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::text;
-use crate::follow_ups::{capture, void};
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
-use crate::sessions::{by_card, by_pix, create, pay, session_body};
-use crate::splits::books::{alike, in_books};
-use crate::splits::{divided, shop};
+use crate::support::agreement::ledger_is_right;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{boleto_body, described, jose, pix_body};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::{capture, void};
+use crate::support::platform_fees::{keep, path};
+use crate::support::read::text;
+use crate::support::sessions::{by_card, by_pix, create, pay, session_body};
+use crate::support::splits::books::{alike, in_books};
+use crate::support::splits::{divided, shop};
 
 stories! {
     the_fee_is_that_of_the_method_and_the_installments,
     what_is_captured_and_given_back_moves_the_fee,
     a_fee_that_leaves_nothing_is_refused,
     a_session_pays_the_fee_of_what_its_buyer_chooses,
-}
-
-/// These rules, switched on.
-pub async fn keep(app: &TestApp, merchant: &str, rules: &Value) -> Value {
-    let made = app.post(&path(merchant), rules).await.expect(201);
-    app.patch(&format!("{}/enabled", path(merchant)), &json!({ "enabled": true })).await.expect(200);
-    made
 }
 
 fn halves(sellers: &[Value; 2]) -> Value {

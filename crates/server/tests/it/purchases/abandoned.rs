@@ -5,9 +5,11 @@ use std::time::Duration;
 use regente_domain::purchase::RESULT_WITHIN;
 use serde_json::json;
 
-use super::{AMOUNTS, DAY, SOON, accepted, booked, faulty, made, read, statuses, story};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, stories};
+use super::{DAY, SOON, faulty, made, statuses, story};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::purchases::{AMOUNTS, accepted, booked, read};
+use crate::support::read::text;
 
 stories! {
     what_nobody_captures_is_released_after_seven_days,

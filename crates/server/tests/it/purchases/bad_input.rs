@@ -3,8 +3,10 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::{AMOUNTS, body, send};
-use crate::harness::{APPROVED, Client, TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::client::Client;
+use crate::support::purchases::{AMOUNTS, body, send};
 
 stories! {
     each_rule_has_its_code,

@@ -8,17 +8,18 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::FollowUpKind;
 use regente_domain::id::TransactionRequestId;
 use regente_domain::time::Timestamp;
+use regente_engine::captures_and_voids;
 use regente_engine::captures_and_voids::{self, NewFollowUp};
 use regente_engine::error::Error;
-use regente_store::purchases::{self, PurchaseVersion};
-use regente_store::{Batch, Commit, args, sql};
+use regente_store::purchases::PurchaseVersion;
+use regente_store::{Batch, Commit, args, purchases, sql};
 use serde_json::{Value, json};
 
-use super::{
-    AMOUNTS, DAY, REFUSED, SOON, accepted, booked, faulty, made, operate, read, send, statuses, story,
-};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, WRONG_CVV, stories};
+use super::{DAY, REFUSED, SOON, faulty, made, operate, statuses, story};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, WRONG_CVV};
+use crate::support::purchases::{AMOUNTS, accepted, booked, read, send};
+use crate::support::read::text;
 
 stories! {
     what_comes_to_light_after_it_was_given_up_is_given_back,

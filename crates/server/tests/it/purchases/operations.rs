@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{AMOUNTS, REFUSED, accepted, body, booked, made, operate, send};
-use crate::charges::text;
-use crate::harness::{APPROVED, Reply, TestApp, stories};
+use super::{REFUSED, made, operate};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::client::Reply;
+use crate::support::purchases::{AMOUNTS, accepted, body, booked, send};
+use crate::support::read::text;
 
 stories! {
     what_has_ended_is_not_captured_or_voided,

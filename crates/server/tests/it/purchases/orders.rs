@@ -12,17 +12,18 @@ mod verdict;
 
 use std::time::Duration;
 
+use order::{Intention, Order};
 use regente_domain::purchase::Phase;
 use regente_domain::time::Timestamp;
 use regente_store::{DatabaseKind, purchases};
 use serde_json::{Value, json};
-
-use super::{AMOUNTS, send};
-use crate::agreement::is_nothing_open;
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, stories};
-use order::{Intention, Order};
 use verdict::{End, verdicts};
+
+use crate::support::agreement::is_nothing_open;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::purchases::{AMOUNTS, send};
+use crate::support::read::text;
 
 stories! {
     every_order_of_outcomes_of_two_cards,
@@ -92,7 +93,7 @@ impl Shop {
     async fn open(app: TestApp) -> (TestApp, Self) {
         let app = app.with_settings(|settings| settings.circuits = None).await;
         let app = app.with_sandbox_deadline(DEADLINE).await;
-        let merchant = app.merchant_with(json!([crate::harness::sandbox("Only", 1)])).await;
+        let merchant = app.merchant_with(json!([crate::support::providers::sandbox("Only", 1)])).await;
         let mut cards = Vec::new();
         for _ in AMOUNTS {
             cards.push(app.card(APPROVED).await);

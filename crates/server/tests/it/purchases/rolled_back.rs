@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{AMOUNTS, DAY, REFUSED, SOON, booked, faulty, history, made, operate, read, statuses, story};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, WRONG_CVV, stories};
+use super::{DAY, REFUSED, SOON, faulty, history, made, operate, statuses, story};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, WRONG_CVV};
+use crate::support::purchases::{AMOUNTS, booked, read};
+use crate::support::read::text;
 
 stories! {
     a_refused_card_releases_the_others,

@@ -2,9 +2,11 @@
 
 use serde_json::json;
 
-use super::{AMOUNTS, SOON, booked, faulty, made, operate, read, statuses, story};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, stories};
+use super::{SOON, faulty, made, operate, statuses, story};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::purchases::{AMOUNTS, booked, read};
+use crate::support::read::text;
 
 stories! {
     what_is_reserved_can_be_voided,

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::later::{charged, shop};
-use super::{SUCCEEDED, adyen, body, stripe};
-use crate::follow_ups::void;
-use crate::harness::{TestApp, stories};
+use super::{SUCCEEDED, body};
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::void;
+use crate::support::providers::{adyen, stripe};
 
 stories! {
     a_key_of_the_same_account_is_taken_at_any_time,

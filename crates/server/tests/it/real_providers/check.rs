@@ -6,9 +6,10 @@ use regente::admin::{Answer, Check, Command, Verdict, run};
 use serde_json::{Value, json};
 
 use super::later::signed_at;
-use super::{Said, body, stripe, with_providers};
-use crate::charges::text;
-use crate::harness::{TestApp, sandbox, stories};
+use super::{Said, body, with_providers};
+use crate::support::app::{TestApp, stories};
+use crate::support::providers::{sandbox, stripe};
+use crate::support::read::text;
 
 stories! {
     a_wrong_key_is_told_at_once,

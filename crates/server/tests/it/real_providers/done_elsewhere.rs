@@ -5,17 +5,19 @@ use std::time::Duration;
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use regente_store::provider_notifications::{self, State};
+use regente_store::provider_notifications;
+use regente_store::provider_notifications::State;
 use serde_json::{Value, json};
 
 use super::later::{Shop, charged, read, send, shop, shown, signed_at};
 use super::revoked::posted;
-use super::{SUCCEEDED, Said, adyen, body, pagarme, stripe};
-use crate::agreement::ledger_is_right;
-use crate::charges::text;
-use crate::follow_ups::{announced, void};
-use crate::harness::{TestApp, stories};
-use crate::three_d_secure::requests;
+use super::{SUCCEEDED, Said, body};
+use crate::support::agreement::ledger_is_right;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::void;
+use crate::support::providers::{adyen, pagarme, stripe};
+use crate::support::read::{announced, text};
+use crate::support::three_d_secure::requests;
 
 stories! {
     what_is_refunded_by_hand_is_counted_once_in_any_order,

@@ -12,15 +12,17 @@ use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
 use super::with_bank::{provider, registered, settle, with_bank};
-use super::{Elsewhere, RETURNED, Said, adyen, body, stripe, with_providers};
-use crate::agreement::{ledger_is_right, nothing_is_open};
-use crate::bank::books::Face;
-use crate::charges::pix::{described, jose};
-use crate::charges::text;
-use crate::follow_ups::{announced, capture, void};
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
-use crate::metrics::metric;
-use crate::three_d_secure::{hosted_body, requests};
+use super::{Elsewhere, RETURNED, Said, body, with_providers};
+use crate::support::agreement::{ledger_is_right, nothing_is_open};
+use crate::support::app::{TestApp, stories};
+use crate::support::bank::books::Face;
+use crate::support::bodies::payers::{described, jose};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::{capture, void};
+use crate::support::metrics::metric;
+use crate::support::providers::{adyen, stripe};
+use crate::support::read::{announced, text};
+use crate::support::three_d_secure::{hosted_body, requests};
 
 stories! {
     a_capture_is_received_and_confirmed_later,

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::adyen;
 use super::later::{receives, send, shop, told};
-use crate::agreement::ledger_is_right;
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::text;
-use crate::harness::{TestApp, stories};
-use crate::three_d_secure::requests;
+use crate::support::agreement::ledger_is_right;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::providers::adyen;
+use crate::support::read::text;
+use crate::support::three_d_secure::requests;
 
 stories! {
     two_payments_that_are_heard_at_once_are_two,

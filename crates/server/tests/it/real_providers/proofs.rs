@@ -5,12 +5,14 @@ use std::time::Duration;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::{Elsewhere, Said, body, notify, pagarme, stripe, with_providers};
-use crate::agreement::{ledger_is_right, nothing_is_open};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
-use crate::three_d_secure::{read, requests};
+use super::{Elsewhere, Said, body, notify, with_providers};
+use crate::support::agreement::{ledger_is_right, nothing_is_open};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::read;
+use crate::support::providers::{pagarme, stripe};
+use crate::support::read::{announced, text};
+use crate::support::three_d_secure::requests;
 
 stories! {
     an_order_of_which_nothing_certain_is_answered_is_found_and_nobody_else_is_asked,

@@ -7,14 +7,15 @@ use std::time::Duration;
 use regente::metrics::Endpoint;
 use serde_json::{Value, json};
 
+use super::body;
 use super::later::{Shop, charged, read, send, shop, shown, signed_at, tells, tells_with};
-use super::{adyen, body, stripe};
-use crate::agreement::ledger_is_right;
-use crate::charges::text;
-use crate::follow_ups::{announced, capture, void};
-use crate::harness::{TestApp, stories};
-use crate::metrics::metric;
-use crate::three_d_secure::requests;
+use crate::support::agreement::ledger_is_right;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::{capture, void};
+use crate::support::metrics::metric;
+use crate::support::providers::{adyen, stripe};
+use crate::support::read::{announced, text};
+use crate::support::three_d_secure::requests;
 
 stories! {
     a_payment_that_is_refused_after_its_approval_fails,

@@ -14,16 +14,17 @@ use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
 use super::with_bank::{Delivered, Post, agrees, provider, registered, settle, with_bank};
-use crate::agreement::{all_charges, is_nothing_open, ledger_is_right};
-use crate::bank::Bank;
-use crate::bank::books::{CaseState, Face};
-use crate::bank::faults::{self, Dice, Plan};
-use crate::bank::news::Seldom;
-use crate::charges::pix::{described, jose};
-use crate::charges::redirects::address;
-use crate::charges::text;
-use crate::harness::{APPROVED, Reply, TestApp, charge_body, request};
-use crate::seeds::Seeds;
+use crate::support::agreement::{all_charges, is_nothing_open, ledger_is_right};
+use crate::support::app::TestApp;
+use crate::support::bank::books::{CaseState, Face};
+use crate::support::bank::faults::{Dice, Plan};
+use crate::support::bank::news::Seldom;
+use crate::support::bank::{Bank, faults};
+use crate::support::bodies::payers::{address, described, jose};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::{Reply, request};
+use crate::support::read::text;
+use crate::support::seeds::Seeds;
 
 const SEEDS: Seeds = Seeds { default: 40, of_a_database: 20, databases_at_once: 2 };
 /// So many meet every fault.

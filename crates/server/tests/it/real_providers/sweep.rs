@@ -7,10 +7,12 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::with_bank::{agrees, provider, registered, settle, with_bank};
-use crate::agreement::all_charges;
-use crate::bank::books::Face;
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, charge_body, request, stories};
+use crate::support::agreement::all_charges;
+use crate::support::app::{TestApp, stories};
+use crate::support::bank::books::Face;
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::request;
+use crate::support::read::text;
 
 stories! {
     while_a_charge_is_made_at_stripe,

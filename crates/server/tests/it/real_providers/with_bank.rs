@@ -10,13 +10,13 @@ use regente_domain::ledger::Purpose;
 use regente_store::{ledger, transaction_requests};
 use serde_json::{Value, json};
 
-use crate::bank::Bank;
-use crate::bank::books::{Face, Held};
-use crate::bank::faults::{Dice, Plan};
-use crate::bank::news::Notice;
-use crate::bank::world::deliveries;
-use crate::charges::text;
-use crate::harness::{Adapters, TestApp};
+use crate::support::app::{Adapters, TestApp};
+use crate::support::bank::Bank;
+use crate::support::bank::books::{Face, Held};
+use crate::support::bank::faults::{Dice, Plan};
+use crate::support::bank::news::Notice;
+use crate::support::bank::world::deliveries;
+use crate::support::read::text;
 
 /// The deployment with the bank behind each adapter.
 pub async fn with_bank(app: TestApp) -> (TestApp, Bank) {
@@ -29,9 +29,13 @@ pub async fn with_bank(app: TestApp) -> (TestApp, Bank) {
 /// A provider with credentials of its own.
 pub fn provider(face: Face, priority: i64, number: u64) -> Value {
     let (mut provider, member, key) = match face {
-        Face::Stripe => (super::stripe(priority), "secretKey", format!("sk_test_{number}")),
-        Face::Adyen => (super::adyen(priority), "apiKey", format!("an-api-key-{number}")),
-        Face::PagarmeV5 => (super::pagarme(priority), "secretKey", format!("sk_test_p{number}")),
+        Face::Stripe => {
+            (crate::support::providers::stripe(priority), "secretKey", format!("sk_test_{number}"))
+        }
+        Face::Adyen => (crate::support::providers::adyen(priority), "apiKey", format!("an-api-key-{number}")),
+        Face::PagarmeV5 => {
+            (crate::support::providers::pagarme(priority), "secretKey", format!("sk_test_p{number}"))
+        }
     };
     provider["credentials"][member] = json!(key);
     provider

@@ -6,9 +6,10 @@ use std::time::Duration;
 use regente_store::{Batch, Commit, transaction_requests};
 use serde_json::{Value, json};
 
-use crate::agreement::{agree_on_all, all_charges};
-use crate::charges::{newest, text};
-use crate::harness::{APPROVED, Adapters, TestApp, charge_body, stories};
+use crate::support::agreement::{agree_on_all, all_charges};
+use crate::support::app::{Adapters, TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::read::{newest, text};
 
 stories! {
     an_authorization_stays_unknown_without_the_adapter,

@@ -16,16 +16,17 @@ use regente_engine::jobs::Worker;
 use regente_providers::outcome::Finding;
 use regente_providers::sandbox::{Deed, Filter, Order};
 use regente_store::testing::run_script;
-use regente_store::transaction_requests::{self, StoredRequest};
-use regente_store::{DatabaseKind, charges, events};
+use regente_store::transaction_requests::StoredRequest;
+use regente_store::{DatabaseKind, charges, events, transaction_requests};
 use serde_json::{Value, json};
 
-use super::unknown::FileBooks;
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{APPROVED, TIMED_OUT, TestApp, charge_body, sandbox, stories};
-use crate::metrics::metric;
+use crate::support::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::metrics::metric;
+use crate::support::providers::books::FileBooks;
+use crate::support::providers::{lying, sandbox};
+use crate::support::read::{announced, text};
 
 stories! {
     what_was_denied_is_given_back_and_the_good_payment_stays,
@@ -43,25 +44,12 @@ stories! {
 }
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// The denial is over before the second look, two minutes after it and a moment.
-const DENIED_FOR_SECONDS: u64 = 90;
+
 const SECOND_LOOK: Duration = Duration::from_secs(121);
 /// The second look, and the void after it.
 const SOON: Duration = Duration::from_secs(10 * 60);
 
 const GIVEN_UP: &str = "regente_orphaned_authorizations_given_up_total";
-
-/// A provider that takes the money, does not answer and denies it for a while; with further faults.
-pub(crate) fn lying(further: &[Value]) -> Value {
-    let mut faults = vec![
-        json!({ "when": { "operation": "authorization" }, "then": { "reset": "after_effect" } }),
-        json!({ "when": { "operation": "probe" }, "then": { "deny_seconds": DENIED_FOR_SECONDS } }),
-    ];
-    faults.extend_from_slice(further);
-    let mut provider = sandbox("Lies", 1);
-    provider["options"] = json!({ "type": "SANDBOX", "faults": faults });
-    provider
-}
 
 fn of_voids(then: Value, sequence: &[u32]) -> Value {
     json!({ "when": { "operation": "void" }, "then": then, "sequence": sequence })

@@ -11,9 +11,11 @@ use regente_store::{Batch, Commit, args, sql, transaction_requests};
 use serde_json::json;
 
 use super::{ASKED_FOR, FOR_EVER, KEY};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{APPROVED, REFUSED, TestApp, charge_body, request, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::client::request;
+use crate::support::read::{announced, text};
+use crate::support::wire::REFUSED;
 
 stories! {
     what_a_provider_took_although_it_had_refused_it_is_given_back,

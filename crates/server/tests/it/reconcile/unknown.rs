@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use regente_providers::sandbox::TransactionLog;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 use super::{
     KEY, again, authorization, event_names, is_processing, it_stays_so, open, provider_gets, replays,
     the_only_charge,
 };
-use crate::charges::{newest, text};
-use crate::harness::{APPROVED, TestApp, charge_body, stories, token_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::providers::books::FileBooks;
+use crate::support::read::{newest, text};
 
 stories! {
     the_caller_gets_pending_and_nobody_else_is_asked,
@@ -23,41 +23,6 @@ stories! {
 
 sql! {
     COUNT_KEYS = "SELECT COUNT(*) AS n FROM idempotency WHERE client_id = :client_id";
-}
-
-/// A transaction log in a file that a test takes from the simulator and gives back.
-pub(crate) struct FileBooks {
-    pub(crate) books: TransactionLog,
-    folder: TempDir,
-}
-
-impl FileBooks {
-    pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let books = TransactionLog::file(&folder.path().join("books.db")).unwrap();
-        Self { books, folder }
-    }
-
-    /// Takes the log away: the simulator can neither record nor look up a call.
-    pub(crate) fn lose(&self) {
-        drop(self.execute("ALTER TABLE entries RENAME TO entries_away"));
-    }
-
-    /// Gives the log back unchanged.
-    pub(crate) fn find(&self) {
-        drop(self.execute("ALTER TABLE entries_away RENAME TO entries"));
-    }
-
-    /// Locks the log: the simulator cannot record a call until the result is dropped.
-    pub(crate) fn occupy(&self) -> rusqlite::Connection {
-        self.execute("BEGIN IMMEDIATE")
-    }
-
-    fn execute(&self, statement: &str) -> rusqlite::Connection {
-        let connection = rusqlite::Connection::open(self.folder.path().join("books.db")).unwrap();
-        connection.execute_batch(statement).unwrap();
-        connection
-    }
 }
 
 /// A charge whose outcome is unknown.

@@ -11,13 +11,17 @@ use regente_providers::staged::Staged;
 use regente_store::events;
 use serde_json::{Value, json};
 
-use super::documents::{self, kept, selfie};
+use super::documents::kept;
 use super::registrations::{links, staged};
-use super::reviews::{answered, kept_answers, place};
-use super::{SELLERS, made, path, read, seller_body};
-use crate::charges::{single_merchant, text};
-use crate::harness::{TestApp, request, stories};
-use crate::settings::forms::png;
+use super::reviews::kept_answers;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::single_merchant;
+use crate::support::client::request;
+use crate::support::forms::png;
+use crate::support::read::text;
+use crate::support::reviews::{answered, place};
+use crate::support::sellers;
+use crate::support::sellers::{SELLERS, made, path, read, selfie, seller_body};
 
 stories! {
     while_a_seller_is_registered,
@@ -169,7 +173,7 @@ async fn while_files_are_on_their_way(mut app: TestApp) {
         }
         let (file, seller) = given(&app, &merchant, steps).await;
         app.later(DAY * 8).await;
-        let place = format!("{}/{}", documents::DOCUMENTS, text(&file["id"]));
+        let place = format!("{}/{}", sellers::DOCUMENTS, text(&file["id"]));
         assert_eq!(app.get(&place).await.expect(200)["status"], "sent", "after {steps} steps");
         assert_eq!(kept(&app).await, 1, "after {steps} steps: the file that nobody wanted is deleted");
         let merchant = json!({ "merchantId": merchant });
@@ -201,7 +205,7 @@ async fn given(app: &TestApp, merchant: &str, steps: u64) -> (Value, Value) {
 }
 
 async fn uploaded(app: &TestApp, key: &str) -> Value {
-    let mut request = selfie(&png().bytes).request_to(&app.client, Method::POST, documents::DOCUMENTS);
+    let mut request = selfie(&png().bytes).request_to(&app.client, Method::POST, sellers::DOCUMENTS);
     request.headers_mut().insert("X-Idempotency-Key", key.parse().unwrap());
     app.send(request).await.expect(201)
 }

@@ -7,10 +7,11 @@ use regente_engine::vault::{Binding, Purpose};
 use regente_store::{args, seller_documents, sql};
 use serde_json::{Value, json};
 
-use super::{SELLERS, changed, made, seller_body};
-use crate::charges::text;
-use crate::harness::{Client, Reply, TestApp, stories};
-use crate::settings::forms::{BOMB, Form, jpeg, png};
+use crate::support::app::{TestApp, stories};
+use crate::support::client::{Client, Reply};
+use crate::support::forms::{BOMB, Form, jpeg, png};
+use crate::support::read::text;
+use crate::support::sellers::{DOCUMENTS, SELLERS, changed, made, selfie, seller_body};
 
 stories! {
     a_file_waits_for_its_seller_and_goes_to_its_provider,
@@ -22,13 +23,7 @@ sql! {
     COUNT_FILES = "SELECT COUNT(*) AS n FROM seller_documents WHERE client_id = :client_id";
 }
 
-pub const DOCUMENTS: &str = "/v1/sellers/documents";
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// The form of a picture.
-pub fn selfie(bytes: &[u8]) -> Form {
-    Form::of(&[("type", "SELFIE")]).with_upload("file", "me.exe", bytes)
-}
 
 async fn sent(app: &TestApp, client: &Client, form: &Form) -> Reply {
     app.send(form.request_to(client, Method::POST, DOCUMENTS)).await
@@ -231,7 +226,9 @@ async fn a_file_comes_to_its_end(app: TestApp) {
     let seller = made(&app, &body).await;
     assert_eq!(kept(&app).await, 1);
     let merchant = json!({ "merchantId": seller["merchantId"] });
-    app.call(&app.client, Method::DELETE, &super::path(&seller), &[], Some(&merchant)).await.expect(204);
+    app.call(&app.client, Method::DELETE, &crate::support::sellers::path(&seller), &[], Some(&merchant))
+        .await
+        .expect(204);
     assert_eq!(kept(&app).await, 0);
     assert_eq!(app.get(&path(&held)).await.status, 404);
 }

@@ -10,12 +10,14 @@ use regente_providers::staged::{Staged, StagedEvent};
 use regente_store::sellers;
 use serde_json::{Value, json};
 
-use super::{SELLERS, changed, company_body, made, path, read, seller_body};
-use crate::charges::{single_merchant, text};
-use crate::harness::{TestApp, sandbox, stories};
-use crate::openapi::records::put;
-use crate::webhooks::deliveries::webhook;
-use crate::webhooks::receiver::Receiver;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::single_merchant;
+use crate::support::providers::sandbox;
+use crate::support::read::text;
+use crate::support::receiver::Receiver;
+use crate::support::records::put;
+use crate::support::sellers::{SELLERS, changed, company_body, made, path, read, seller_body};
+use crate::support::webhooks::webhook;
 
 stories! {
     a_provider_that_does_not_answer_is_asked_again,

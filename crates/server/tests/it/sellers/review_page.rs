@@ -8,13 +8,16 @@ use regente::http::rates::Rate;
 use regente_store::audit;
 use serde_json::json;
 
-use super::documents::{DOCUMENTS, kept, selfie};
-use super::reviews::{answered, now, opened};
-use super::{company_body, made, read};
-use crate::charges::{single_merchant, text};
-use crate::documents::{ask, pix};
-use crate::harness::{ADDRESS, Reply, TestApp, stories};
-use crate::settings::forms::{Form, png};
+use super::documents::kept;
+use super::reviews::opened;
+use crate::support::app::{ADDRESS, TestApp, stories};
+use crate::support::charges::single_merchant;
+use crate::support::client::Reply;
+use crate::support::documents::{ask, pix};
+use crate::support::forms::{Form, png};
+use crate::support::read::text;
+use crate::support::reviews::{answered, now};
+use crate::support::sellers::{DOCUMENTS, company_body, made, read, selfie};
 
 stories! {
     a_seller_answers_at_its_page,

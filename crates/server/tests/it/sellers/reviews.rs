@@ -7,15 +7,20 @@ use regente_providers::staged::Staged;
 use regente_store::{args, audit, registration_reviews, sql};
 use serde_json::{Value, json};
 
-use super::documents::{DOCUMENTS, selfie};
 use super::registrations::{links, staged};
-use super::{SELLERS, changed, company_body, complete_body, made, path, read, seller_body};
-use crate::charges::{single_merchant, text};
-use crate::harness::{ADDRESS, Reply, TestApp, sandbox, stories};
-use crate::settings::forms::{Form, png};
-use crate::splits::divided;
-use crate::webhooks::deliveries::webhook;
-use crate::webhooks::receiver::Receiver;
+use crate::support::app::ADDRESS;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::single_merchant;
+use crate::support::forms::{Form, png};
+use crate::support::providers::sandbox;
+use crate::support::read::text;
+use crate::support::receiver::Receiver;
+use crate::support::reviews::{answered, now, place, try_answer};
+use crate::support::sellers::{
+    DOCUMENTS, changed, company_body, complete_body, made, path, read, selfie, seller_body,
+};
+use crate::support::splits::divided;
+use crate::support::webhooks::webhook;
 
 stories! {
     an_approved_answer_becomes_the_sellers_data,
@@ -44,24 +49,6 @@ pub async fn opened(app: &TestApp, seller: &Value, fields: &[&str], days: u32) -
     let deadline = app.clock.deployment() + DAY * days;
     let body = json!({ "fields": fields, "deadlineAt": deadline });
     app.post(&format!("{}/registration-reviews", path(seller)), &body).await.expect(201)
-}
-
-pub(super) fn place(review: &Value) -> String {
-    format!("{SELLERS}/{}/registration-reviews/{}", text(&review["sellerId"]), text(&review["id"]))
-}
-
-/// A review as it is now.
-pub async fn now(app: &TestApp, review: &Value) -> Value {
-    app.get(&place(review)).await.expect(200)
-}
-
-async fn try_answer(app: &TestApp, review: &Value, data: &Value) -> Reply {
-    let body = json!({ "data": data, "collectedAt": app.clock.deployment(), "declaration": true });
-    app.post(&format!("{}/answer", place(review)), &body).await
-}
-
-pub async fn answered(app: &TestApp, review: &Value, data: &Value) -> Value {
-    try_answer(app, review, data).await.expect(200)
 }
 
 /// How many answers are stored.

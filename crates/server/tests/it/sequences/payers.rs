@@ -6,14 +6,14 @@ use regente_domain::charge::attempt::{Outcome, RequestType, TransactionRequest};
 use regente_domain::local_day::day_of;
 use regente_domain::money::Amount;
 use regente_providers::staged::{Staged, StagedEvent};
-use regente_store::transaction_requests::{self, StoredRequest};
+use regente_store::transaction_requests;
+use regente_store::transaction_requests::StoredRequest;
 use serde_json::{Value, json};
 
 use super::{Dice, REFUSED_AMOUNT, Sequence, Told};
-use crate::charges::pix::{described, jose};
-use crate::charges::redirects::address;
-use crate::charges::text;
-use crate::harness::TestApp;
+use crate::support::app::TestApp;
+use crate::support::bodies::payers::{address, described, jose};
+use crate::support::read::text;
 
 impl Sequence {
     /// Gives the body a method without a card. Each expires before the sequence is over.

@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use super::{AUTHENTICATED_CARDS, CARDS, Dice, Sequence, payers};
-use crate::agreement::{Money, agree};
-use crate::charges::pix::{described, jose};
-use crate::charges::redirects::address;
-use crate::charges::text;
-use crate::harness::{Client, Reply, TestApp, request};
-use crate::sessions::{buyer, by_card, read};
-use crate::three_d_secure::three_d_secure;
+use crate::support::agreement::{Money, agree};
+use crate::support::app::TestApp;
+use crate::support::bodies::payers::{address, described, jose};
+use crate::support::client::{Client, Reply, request};
+use crate::support::read::text;
+use crate::support::sessions::{buyer, by_card, read};
+use crate::support::three_d_secure::three_d_secure;
 
 sql! {
     /// The jobs that may still move a session or its money.

@@ -5,12 +5,13 @@ use regente::http::card_testing::Bounds;
 use regente::http::rates::Rate;
 use serde_json::json;
 
-use super::{buyer, by_card, create, pay, session_body};
-use crate::charges::pix::jose;
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, stories, token_body};
-use crate::openapi::OPEN_TO_ALL;
-use crate::openapi::document::Document;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::jose;
+use crate::support::bodies::{APPROVED, token_body};
+use crate::support::document::Document;
+use crate::support::document::doors::OPEN_TO_ALL;
+use crate::support::read::text;
+use crate::support::sessions::{buyer, by_card, create, pay, session_body};
 
 stories! {
     the_key_of_a_session_opens_its_session_alone,
@@ -52,7 +53,7 @@ async fn the_key_of_a_session_opens_its_session_alone(app: TestApp) {
     // The key is worth nothing at another account.
     let stranger = app.another_client().await;
     let path = format!("/v1/sessions/{}", text(&own["id"]));
-    let mixed = crate::harness::Client { id: stranger.id.clone(), key: key.key.clone() };
+    let mixed = crate::support::client::Client { id: stranger.id.clone(), key: key.key.clone() };
     assert_eq!(app.call(&mixed, Method::GET, &path, &[], None).await.status, 403);
     assert_eq!(app.call(&stranger, Method::GET, &path, &[], None).await.status, 404);
 }

@@ -10,10 +10,12 @@ use regente_domain::session::Capacity;
 use serde_json::Value;
 
 use super::payments::{refused, single, state};
-use super::{by_card, by_pix, create, pay, read, session_body};
-use crate::charges::pix::paid::{MINUTE, PAYS, happens};
-use crate::charges::single_merchant;
-use crate::harness::{APPROVED, TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::charges::single_merchant;
+use crate::support::payers::{PAYS, happens};
+use crate::support::sessions::{by_card, by_pix, create, pay, read, session_body};
+use crate::support::time::MINUTE;
 
 stories! {
     open_instructions_are_bounded,

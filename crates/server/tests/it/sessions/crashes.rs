@@ -5,11 +5,14 @@ use std::time::Duration;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::{buyer, by_card, by_pix, create, pay, read, session_body};
-use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
-use crate::charges::pix::paid::{PAYS, happens};
-use crate::charges::{single_merchant, text};
-use crate::harness::{APPROVED, BLOCKED, TestApp, WRONG_CVV, request, stories, token_body};
+use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, BLOCKED, WRONG_CVV, token_body};
+use crate::support::charges::single_merchant;
+use crate::support::client::request;
+use crate::support::payers::{PAYS, happens};
+use crate::support::read::text;
+use crate::support::sessions::{buyer, by_card, by_pix, create, pay, read, session_body};
 
 stories! {
     while_a_session_is_paid,

@@ -10,15 +10,16 @@ use regente_providers::staged::Staged;
 use regente_store::jobs;
 use serde_json::{Value, json};
 
-use super::{buyer, by_card, by_pix, create, history, pay, read, session_body};
-use crate::charges::payers::stopped;
-use crate::charges::pix::paid::{MINUTE, PAYS, happens, stored};
-use crate::charges::redirects::address;
-use crate::charges::{single_merchant, text};
-use crate::disputes;
-use crate::follow_ups::announced;
-use crate::harness::{APPROVED, BLOCKED, TestApp, WRONG_CVV, stories, token_body};
-use crate::reconcile::unknown::FileBooks;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::address;
+use crate::support::bodies::{APPROVED, BLOCKED, WRONG_CVV, token_body};
+use crate::support::charges::single_merchant;
+use crate::support::disputes;
+use crate::support::payers::{PAYS, happens, stopped, stored};
+use crate::support::providers::books::FileBooks;
+use crate::support::read::{announced, text};
+use crate::support::sessions::{buyer, by_card, by_pix, create, history, pay, read, session_body};
+use crate::support::time::MINUTE;
 
 stories! {
     a_card_pays_a_session_once,

@@ -5,11 +5,13 @@ use std::time::Duration;
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::{buyer, by_card, by_pix, create, history, pay, read, session_body};
-use crate::charges::{single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, APPROVED, Client, TestApp, stories};
-use crate::three_d_secure::{
+use crate::support::app::{ADDRESS, TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::charges::single_merchant;
+use crate::support::client::Client;
+use crate::support::read::{announced, text};
+use crate::support::sessions::{buyer, by_card, by_pix, create, history, pay, read, session_body};
+use crate::support::three_d_secure::{
     FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS, answer, three_d_secure, visit,
 };
 

@@ -10,15 +10,17 @@ use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
 use super::payments::{single, state};
-use super::{buyer, by_card, by_pix, create, history, pay, read, session_body};
-use crate::agreement::ledger_agrees;
-use crate::charges::payers::void;
-use crate::charges::pix::paid::{MINUTE, happens, requests, stored};
-use crate::charges::redirects::address;
-use crate::charges::{newest, pix, single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{APPROVED, TestApp, stories};
-use crate::metrics::metric;
+use crate::support::agreement::ledger_agrees;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::bodies::payers::address;
+use crate::support::charges;
+use crate::support::charges::single_merchant;
+use crate::support::metrics::metric;
+use crate::support::payers::{happens, requests, stored, void};
+use crate::support::read::{announced, newest, text};
+use crate::support::sessions::{buyer, by_card, by_pix, create, history, pay, read, session_body};
+use crate::support::time::MINUTE;
 
 stories! {
     what_is_paid_too_little_is_accepted,
@@ -37,7 +39,7 @@ fn pays(amount: i64) -> Staged {
 }
 
 async fn charge(app: &TestApp, charge: &Value) -> Value {
-    pix::paid::read(app, charge).await
+    charges::read(app, charge).await
 }
 
 /// A session whose buyer has paid 1 of 150 by Pix, and the charge.
@@ -50,7 +52,7 @@ async fn underpaid(app: &TestApp) -> (Value, Value) {
     (session, pix)
 }
 
-async fn accept(app: &TestApp, charge: &Value, body: Value) -> crate::harness::Reply {
+async fn accept(app: &TestApp, charge: &Value, body: Value) -> crate::support::client::Reply {
     let path = format!("/v1/charges/{}/capture", text(&charge["id"]));
     app.post_with_key(&path, "accept", &body).await
 }

@@ -1,11 +1,12 @@
 //! How the rows of a settlement file are read, and what a terminal is shown of them.
 
 use std::cell::Cell;
-use std::io::{self, Read};
+use std::io;
+use std::io::Read;
 
 use regente::settlement::{LineError, Lines, Mapping, OF_THE_SIMULATOR};
 
-use crate::cli::process::{Server, run_on};
+use crate::support::server::{Server, run_on};
 
 /// A mapping of the simulator's columns with changes.
 fn mapping(changes: &[(&str, &str)]) -> Mapping {

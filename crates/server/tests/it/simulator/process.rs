@@ -9,13 +9,14 @@ use regente_providers::outcome::Answer;
 use regente_providers::sandbox::http::RemoteSandbox;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::AsyncBufReadExt;
+use tokio::io::BufReader;
 use tokio::process::Child;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::{approved, charge, found, inquiry, key, providers, remote};
-use crate::cli::process::{Server, regente, run_on};
+use crate::support::server::{Server, regente, run_on};
 
 /// Longer than anything that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -3,11 +3,13 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::books::in_books;
-use super::{by_percentage, shop};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, stories};
-use crate::sessions::{by_card, by_pix, create, history, pay, read, session_body};
+use super::by_percentage;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::read::text;
+use crate::support::sessions::{by_card, by_pix, create, history, pay, read, session_body};
+use crate::support::splits::books::in_books;
+use crate::support::splits::shop;
 
 stories! {
     a_session_keeps_its_rules_and_divides_its_charges,

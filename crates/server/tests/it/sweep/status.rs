@@ -3,12 +3,14 @@
 
 use serde_json::{Value, json};
 
-use crate::charges::crashes::{at_each_step, stopped_at};
-use crate::charges::pix::paid::{MINUTE, agrees_with, read, requests};
-use crate::charges::pix::{described, jose, pix_body};
-use crate::charges::{single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::{read, single_merchant};
+use crate::support::crashes::{at_each_step, stopped_at};
+use crate::support::payers::{agrees_with, requests};
+use crate::support::read::{announced, text};
+use crate::support::time::MINUTE;
 
 stories! {
     while_a_pix_is_failed,

@@ -8,15 +8,16 @@ use regente_engine::calls::returns::LOOK_UPS_MAX;
 use regente_engine::settings::Mode;
 use serde_json::{Value, json};
 
-use super::{
+use super::{challenged, refusal};
+use crate::support::agreement::{agree_on_all, all_charges, nothing_is_open};
+use crate::support::app::{ADDRESS, TestApp, stories};
+use crate::support::charges::read;
+use crate::support::read::{announced, text};
+use crate::support::three_d_secure::{
     CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
-    NOT_ENROLLED, REDIRECT, REFUSED, answer, challenged, decided, fields, held, merchant, own_body,
-    post_form, read, refusal, requests, visit,
+    NOT_ENROLLED, REDIRECT, REFUSED, answer, decided, fields, held, merchant, own_body, post_form, requests,
+    visit,
 };
-use crate::agreement::{agree_on_all, all_charges, nothing_is_open};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, TestApp, stories};
 
 stories! {
     each_test_number_ends_as_documented,

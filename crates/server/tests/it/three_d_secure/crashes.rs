@@ -5,10 +5,15 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{CHALLENGE_PASSES, FRICTIONLESS, answer, challenged, held, merchant, own_body, read, visit};
-use crate::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
-use crate::charges::text;
-use crate::harness::{TestApp, request, stories};
+use super::challenged;
+use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::read;
+use crate::support::client::request;
+use crate::support::read::text;
+use crate::support::three_d_secure::{
+    CHALLENGE_PASSES, FRICTIONLESS, answer, held, merchant, own_body, visit,
+};
 
 stories! {
     while_a_cardholder_is_authenticated,

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{
-    CHALLENGE_PASSES, FRICTIONLESS, NOT_ENROLLED, decided, hosted_body, inline, merchant, own_body, refusal,
-    requests, three_d_secure,
+use super::refusal;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::three_d_secure::{
+    CHALLENGE_PASSES, FRICTIONLESS, NOT_ENROLLED, decided, hosted_body, inline, merchant, own_body, requests,
+    three_d_secure,
 };
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
 
 stories! {
     the_shift_of_liability_is_demanded_or_not,

@@ -8,9 +8,10 @@ use axum::http::HeaderMap;
 use regente_engine::outbound::{NoAnswer, Outbound, Plain, Ports, Refusal, Rules, is_public};
 use serde_json::{Value, json};
 
-use super::receiver::Receiver;
-use crate::cli::process::{LOOK_EVERY, Server};
-use crate::harness::{Names, TestApp};
+use crate::support::app::TestApp;
+use crate::support::names::Names;
+use crate::support::receiver::Receiver;
+use crate::support::server::{LOOK_EVERY, Server};
 
 fn production() -> Rules {
     Rules { plain: Plain::Refused, ports: Ports::These(vec![443, 8443]), networks: Vec::new() }

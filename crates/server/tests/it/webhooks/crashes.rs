@@ -10,11 +10,14 @@ use regente_engine::deliveries::DeliveryWorker;
 use regente_store::{Batch, Commit, jobs};
 use serde_json::{Value, json};
 
-use super::deliveries::{charge, deliveries, webhook};
-use super::receiver::{Receiver, Say};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, stories};
-use crate::purchases::{accepted, read};
+use super::deliveries::deliveries;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::charges::any_charge;
+use crate::support::purchases::{accepted, read};
+use crate::support::read::text;
+use crate::support::receiver::{Receiver, Say};
+use crate::support::webhooks::webhook;
 
 stories! {
     while_events_are_handed_over,
@@ -82,7 +85,7 @@ async fn while_events_are_handed_over(mut app: TestApp) {
     app.run_jobs().await;
     for steps in 0..STEPS_MAX {
         let from = receiver.received().len();
-        charge(&app).await;
+        any_charge(&app).await;
         let has_stopped = stops(&app, &receiver, steps, deliver(&app)).await;
         if has_stopped {
             app = app.restart().await;
@@ -122,7 +125,7 @@ async fn while_messages_are_lost_and_their_webhook_is_switched_off(app: TestApp)
         let from = receiver.received().len();
         receiver.always(Say::Status(500));
         for _ in 0..2 {
-            charge(&app).await;
+            any_charge(&app).await;
         }
         let work = async {
             deliver(&app).await;

@@ -3,9 +3,11 @@
 use regente_store::testing::run_script;
 use regente_store::{args, sql};
 
-use super::deliveries::{MINUTE, charge, webhook};
-use super::receiver::{Receiver, Say};
-use crate::harness::{TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::any_charge;
+use crate::support::receiver::{Receiver, Say};
+use crate::support::time::MINUTE;
+use crate::support::webhooks::webhook;
 
 stories! {
     a_large_backlog_is_dropped_after_the_webhook_is_deleted,
@@ -30,7 +32,7 @@ async fn with_a_message_that_waits(app: &TestApp) -> String {
     let receiver = Receiver::start().await;
     receiver.say(&[Say::Status(500)]);
     let id = webhook(app, &receiver, "transaction.authorized", "/").await;
-    charge(app).await;
+    any_charge(app).await;
     app.run_jobs().await;
     assert_eq!(pending_and_dropped(app).await, (1, 0));
     id

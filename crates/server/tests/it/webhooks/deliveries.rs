@@ -8,9 +8,13 @@ use base64::engine::general_purpose::STANDARD;
 use regente_engine::settings::WebhookSettings;
 use serde_json::{Value, json};
 
-use super::receiver::{Got, Receiver, Say};
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
-use crate::openapi::records::put;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::any_charge;
+use crate::support::receiver::{Got, Receiver, Say};
+use crate::support::records::put;
+use crate::support::time::MINUTE;
+use crate::support::webhooks::webhook;
 
 stories! {
     a_charge_is_announced_once_to_each_webhook_that_asks_for_it,
@@ -32,17 +36,6 @@ stories! {
     too_many_losses_switch_a_webhook_off_where_that_is_wanted,
 }
 
-pub const MINUTE: Duration = Duration::from_secs(60);
-
-pub async fn webhook(app: &TestApp, receiver: &Receiver, event: &str, path: &str) -> String {
-    let body = json!({ "event": event, "endpoint": receiver.url(path) });
-    app.post("/v1/webhooks", &body).await.expect(201)["id"].as_str().unwrap().to_owned()
-}
-
-pub async fn charge(app: &TestApp) -> Value {
-    app.post("/v1/charges", &charge_body(&app.merchant().await, APPROVED)).await.expect(201)
-}
-
 pub async fn deliveries(app: &TestApp, webhook: &str) -> Vec<Value> {
     let list = app.get(&format!("/v1/webhooks/{webhook}/deliveries?limit=100")).await.expect(200);
     list["items"].as_array().unwrap().clone()
@@ -50,7 +43,7 @@ pub async fn deliveries(app: &TestApp, webhook: &str) -> Vec<Value> {
 
 async fn a_charge_is_announced_once_to_each_webhook_that_asks_for_it(app: TestApp) {
     let receiver = Receiver::start().await;
-    charge(&app).await;
+    any_charge(&app).await;
     let all = webhook(&app, &receiver, "*", "/all").await;
     webhook(&app, &receiver, "transaction.authorized", "/authorized").await;
     webhook(&app, &receiver, "transaction.failed", "/failed").await;
@@ -58,7 +51,7 @@ async fn a_charge_is_announced_once_to_each_webhook_that_asks_for_it(app: TestAp
     let stranger = app.another_client().await;
     let theirs = json!({ "event": "*", "endpoint": receiver.url("/theirs") });
     app.call(&stranger, axum::http::Method::POST, "/v1/webhooks", &[], Some(&theirs)).await.expect(201);
-    let charged = charge(&app).await;
+    let charged = any_charge(&app).await;
     app.run_jobs().await;
 
     let mut got: Vec<(String, String)> =
@@ -98,7 +91,7 @@ async fn what_is_sent_can_be_verified_both_ways(app: TestApp) {
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
     let made = app.get(&format!("/v1/webhooks/{id}")).await.expect(200);
     let key = public_key(&made["publicKey"]);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.later(6 * MINUTE).await;
     let got = receiver.received();
@@ -131,7 +124,7 @@ async fn what_is_sent_can_be_verified_both_ways(app: TestApp) {
     let former =
         json!({ "event": "transaction.pending", "endpoint": receiver.url("/former"), "version": "1.0" });
     app.post("/v1/webhooks", &former).await.expect(201);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     let got = receiver.received().into_iter().find(|got| got.path == "/former").unwrap();
     assert_eq!(got.json()["apiVersion"], "1.0");
@@ -201,7 +194,7 @@ async fn a_delivery_is_tried_by_the_schedule_and_then_lost(app: TestApp) {
     let receiver = Receiver::start().await;
     receiver.always(Say::Status(503));
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.later(Duration::from_secs(10 * 24 * 60 * 60)).await;
     let delivery = deliveries(&app, &id).await.remove(0);
@@ -243,7 +236,7 @@ async fn only_200_and_201_are_success(app: TestApp) {
         (Say::Status(500), 500, false),
     ] {
         receiver.say(&[say]);
-        charge(&app).await;
+        any_charge(&app).await;
         app.run_jobs().await;
         let delivery = deliveries(&app, &id).await.remove(0);
         assert_eq!(delivery["status"], if succeeds { "delivered" } else { "pending" }, "{status}");
@@ -259,7 +252,7 @@ async fn the_status_counts_whatever_becomes_of_the_body(app: TestApp) {
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
     for (status, becomes) in [(200, "delivered"), (500, "pending")] {
         receiver.say(&[Say::Half(status, "and then")]);
-        charge(&app).await;
+        any_charge(&app).await;
         app.run_jobs().await;
         let delivery = deliveries(&app, &id).await.remove(0);
         assert_eq!(delivery["status"], becomes);
@@ -285,7 +278,7 @@ async fn no_card_number_is_kept_of_an_answer(app: TestApp) {
         ("ç".repeat(1000), "ç".repeat(512)),
     ] {
         receiver.say(&[Say::Words(200, words)]);
-        charge(&app).await;
+        any_charge(&app).await;
         app.run_jobs().await;
         let answer = deliveries(&app, &id).await.remove(0)["attempts"][0]["answer"].clone();
         let answer = answer.as_str().unwrap();
@@ -298,12 +291,12 @@ async fn later_events_of_a_charge_wait_for_one_retry(app: TestApp) {
     let receiver = Receiver::start().await;
     let id = webhook(&app, &receiver, "*", "/").await;
     receiver.say(&[Say::Status(500)]);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     assert_eq!(receiver.events(), ["transaction.pending"], "the second waits for the first");
     let waiting = deliveries(&app, &id).await;
     assert_eq!(waiting[0]["nextAttemptAt"], waiting[1]["nextAttemptAt"], "nobody looks at it meanwhile");
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     assert_eq!(receiver.received().len(), 3, "another charge waits for nobody");
     app.later(6 * MINUTE).await;
@@ -311,7 +304,7 @@ async fn later_events_of_a_charge_wait_for_one_retry(app: TestApp) {
 
     // An endpoint that fails twice no longer delays others.
     receiver.say(&[Say::Status(500), Say::Status(500)]);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.later(6 * MINUTE).await;
     assert_eq!(
@@ -333,7 +326,7 @@ async fn a_hanging_endpoint_delays_nobody_else(app: TestApp) {
     webhook(&app, &quick, "transaction.authorized", "/").await;
     let running = start_delivery_worker(&app);
     for _ in 0..8 {
-        charge(&app).await;
+        any_charge(&app).await;
     }
     until(|| quick.received().len() == 8).await;
     assert_eq!(hanging.received().len(), 1, "one that has never answered has one at a time");
@@ -361,17 +354,17 @@ async fn an_endpoint_that_has_answered_gets_several_at_once(app: TestApp) {
     let receiver = Receiver::start().await;
     webhook(&app, &receiver, "transaction.authorized", "/").await;
     let running = start_delivery_worker(&app);
-    charge(&app).await;
+    any_charge(&app).await;
     until(|| receiver.received().len() == 1).await;
     receiver.always(Say::Nothing);
     for _ in 0..6 {
-        charge(&app).await;
+        any_charge(&app).await;
     }
     until(|| receiver.received().len() == 4).await;
     // Another endpoint is served in later rounds; this one gets nothing more.
     let other = Receiver::start().await;
     webhook(&app, &other, "transaction.authorized", "/other").await;
-    charge(&app).await;
+    any_charge(&app).await;
     until(|| other.received().len() == 1).await;
     assert_eq!(receiver.received().len(), 4, "and no more than that");
     running.abort();
@@ -382,17 +375,17 @@ async fn a_webhook_that_is_off_or_gone_gets_nothing(app: TestApp) {
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
     let path = format!("/v1/webhooks/{id}");
     app.patch(&path, &json!({ "status": false })).await.expect(200);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.patch(&path, &json!({ "status": true })).await.expect(200);
     app.run_jobs().await;
     assert!(receiver.received().is_empty(), "what happened meanwhile is not made up for");
     receiver.say(&[Say::Status(500)]);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.delete(&path).await.expect(200);
     app.later(24 * 60 * MINUTE).await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     assert_eq!(receiver.received().len(), 1, "what was on its way is dropped");
 }
@@ -401,7 +394,7 @@ async fn a_process_that_dies_in_the_middle_loses_nothing(app: TestApp) {
     let receiver = Receiver::start().await;
     receiver.say(&[Say::Nothing]);
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
-    charge(&app).await;
+    any_charge(&app).await;
     let worker = app.worker.clone();
     let running = tokio::spawn(async move { worker.round().await.map(|_| ()) });
     while receiver.received().is_empty() {
@@ -427,7 +420,7 @@ async fn an_event_of_a_clock_behind_is_announced(app: TestApp) {
     webhook(&app, &receiver, "transaction.authorized", "/").await;
     // Another node makes the charge.
     app.clock.set(app.clock.deployment() - MINUTE / 2);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     assert_eq!(receiver.received().len(), 1);
 }
@@ -440,7 +433,7 @@ async fn two_nodes_deliver_each_event_once(app: TestApp) {
     webhook(&app, &receiver, "*", "/").await;
     let other = app.another_worker().await;
     for _ in 0..20 {
-        charge(&app).await;
+        any_charge(&app).await;
     }
     for _ in 0..200 {
         let (one, two) = tokio::join!(app.worker.round(), other.round());
@@ -493,12 +486,12 @@ async fn too_many_losses_switch_a_webhook_off_where_that_is_wanted(app: TestApp)
     let is_on = async || app.get(&format!("/v1/webhooks/{id}")).await.expect(200)["status"].clone();
     let lose = async || {
         receiver.say(&[Say::Status(500), Say::Status(500)]);
-        charge(&app).await;
+        any_charge(&app).await;
         app.run_jobs().await;
         app.later(2 * MINUTE).await;
     };
     lose().await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     lose().await;
     assert_eq!(is_on().await, true, "one was taken in between");
@@ -538,7 +531,7 @@ async fn a_webhook_says_what_a_partial_refund_sends(app: TestApp) {
         let got = receiver.received().into_iter().filter(|got| got.path == path);
         got.skip(2).map(|got| (got.event(), got.json()["data"]["amount"].clone())).collect::<Vec<_>>()
     };
-    let charged = charge(&app).await;
+    let charged = any_charge(&app).await;
     app.run_jobs().await;
     assert_eq!(refund(&charged, Some(50)).await["status"], "authorized");
     let voided = |amount: i64| ("transaction.voided".to_owned(), json!(amount));

@@ -7,10 +7,13 @@ use axum::http::Method;
 use regente_engine::deliveries::DeliveryWorker;
 use serde_json::json;
 
-use super::deliveries::{charge, start_delivery_worker, until, webhook};
-use super::receiver::{Receiver, Say};
-use crate::charges::text;
-use crate::harness::{Client, TestApp, stories};
+use super::deliveries::{start_delivery_worker, until};
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::any_charge;
+use crate::support::client::Client;
+use crate::support::read::text;
+use crate::support::receiver::{Receiver, Say};
+use crate::support::webhooks::webhook;
 
 stories! {
     a_hanging_server_gets_one_attempt_whatever_its_paths,
@@ -40,9 +43,9 @@ async fn a_hanging_server_gets_one_attempt_whatever_its_paths(app: TestApp) {
     }
     webhook(&app, &quick, "transaction.authorized", "/").await;
     let running = start_delivery_worker(&app);
-    charge(&app).await;
+    any_charge(&app).await;
     until(|| quick.received().len() == 1 && hanging.received().len() == 1).await;
-    charge(&app).await;
+    any_charge(&app).await;
     until(|| quick.received().len() == 2).await;
     assert_eq!(hanging.received().len(), 1);
     running.abort();
@@ -58,7 +61,7 @@ async fn hanging_endpoints_leave_half_of_the_room_of_their_account(app: TestApp)
     let quick = Receiver::start().await;
     webhook(&app, &quick, "transaction.authorized", "/").await;
     let running = start_delivery_worker(&app);
-    charge(&app).await;
+    any_charge(&app).await;
     until(|| quick.received().len() == 1).await;
     let mut hanging = Vec::new();
     for _ in 0..4 {
@@ -68,10 +71,10 @@ async fn hanging_endpoints_leave_half_of_the_room_of_their_account(app: TestApp)
         hanging.push(receiver);
     }
     let reached = || hanging.iter().map(|receiver| receiver.received().len()).sum::<usize>();
-    charge(&app).await;
+    any_charge(&app).await;
     until(|| reached() == 2).await;
     for _ in 0..8 {
-        charge(&app).await;
+        any_charge(&app).await;
     }
     until(|| quick.received().len() == 10).await;
     assert_eq!(reached(), 2, "half of what the account may have");

@@ -8,13 +8,18 @@ use std::time::Duration;
 use regente_domain::time::Timestamp;
 use regente_engine::deliveries::keys::rotate;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::io::AsyncBufReadExt;
+use tokio::io::BufReader;
 use tokio::process::{Child, Command};
 
-use super::deliveries::{MINUTE, charge, deliveries, webhook};
-use super::receiver::{Got, Receiver};
-use crate::harness::{APPROVED, TestApp, charge_body, stories};
-use crate::openapi::records::put;
+use super::deliveries::deliveries;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::charges::any_charge;
+use crate::support::receiver::{Got, Receiver};
+use crate::support::records::put;
+use crate::support::time::MINUTE;
+use crate::support::webhooks::webhook;
 
 stories! {
     live_deliveries_are_genuine_to_receivers_of_others,
@@ -150,7 +155,7 @@ async fn key(app: &TestApp, id: &str, member: &str) -> Value {
 
 /// A delivery as our own receiver got it.
 async fn captured(app: &TestApp, receiver: &Receiver) -> Got {
-    charge(app).await;
+    any_charge(app).await;
     app.run_jobs().await;
     receiver.received().pop().unwrap()
 }
@@ -174,7 +179,7 @@ async fn live_deliveries_are_genuine_to_receivers_of_others(app: TestApp) {
     }
     // Without their keys nothing is.
     others.trust(&[], app.clock.deployment()).await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     for (way, made) in &webhooks {
         let delivery = deliveries(&app, made["id"].as_str().unwrap()).await.remove(0);
@@ -234,7 +239,7 @@ async fn a_retry_is_fresh_though_the_event_is_old(app: TestApp) {
     let keys: Vec<&Value> = webhooks.iter().map(|made| &made["publicKey"]).collect();
     // Receivers whose clocks are ahead take the first attempt for an old one.
     others.trust(&keys, app.clock.deployment() + 6 * MINUTE).await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.later(6 * MINUTE).await;
     for made in &webhooks {

@@ -9,9 +9,11 @@ use regente_engine::deliveries::listeners::{ListenError, ListenedEvent, begin, e
 use regente_store::{args, listeners, sql};
 use serde_json::{Value, json};
 
-use super::deliveries::{MINUTE, charge, webhook};
-use super::receiver::Receiver;
-use crate::harness::{TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::any_charge;
+use crate::support::receiver::Receiver;
+use crate::support::time::MINUTE;
+use crate::support::webhooks::webhook;
 
 stories! {
     what_happens_is_heard_once_and_in_order,
@@ -46,10 +48,10 @@ fn names(events: &[ListenedEvent]) -> Vec<&str> {
 }
 
 async fn what_happens_is_heard_once_and_in_order(app: TestApp) {
-    charge(&app).await;
+    any_charge(&app).await;
     let listener = listen(&app, "*").await;
     let failures = listen(&app, "transaction.failed").await;
-    let charges = [charge(&app).await, charge(&app).await];
+    let charges = [any_charge(&app).await, any_charge(&app).await];
     app.run_jobs().await;
     let events = hear(&app.app, app.client_id(), listener.id, &[]).await.unwrap();
     assert_eq!(
@@ -86,13 +88,13 @@ async fn what_happens_is_heard_once_and_in_order(app: TestApp) {
     // Deliveries that were not reported as shown come again; the others do not.
     let again = hear(&app.app, app.client_id(), listener.id, &told(&events)[..3]).await.unwrap();
     assert_eq!(told(&again), told(&events)[3..]);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     let more = hear(&app.app, app.client_id(), listener.id, &told(&again)).await.unwrap();
     assert_eq!(names(&more), ["transaction.pending", "transaction.authorized"]);
     end(&app.app, app.client_id(), listener.id, &told(&more)).await.unwrap();
     assert!(listeners::waiting(&app.app.store, app.client_id(), listener.id, 10).await.unwrap().is_empty());
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     assert!(listeners::waiting(&app.app.store, app.client_id(), listener.id, 10).await.unwrap().is_empty());
     assert!(matches!(hear(&app.app, app.client_id(), listener.id, &[]).await, Err(ListenError::Over)));
@@ -101,7 +103,7 @@ async fn what_happens_is_heard_once_and_in_order(app: TestApp) {
 async fn an_event_is_heard_in_the_order_of_its_object_whatever_clocks_say(app: TestApp) {
     let listener = listen(&app, "*").await;
     app.clock.advance(MINUTE);
-    let charged = charge(&app).await;
+    let charged = any_charge(&app).await;
     // Another node does what follows; its clock is behind.
     app.clock.set(app.clock.deployment() - MINUTE / 2);
     let id = charged["id"].as_str().unwrap();
@@ -116,7 +118,7 @@ async fn merchants_do_not_see_who_listens(app: TestApp) {
     let receiver = Receiver::start().await;
     let id = webhook(&app, &receiver, "*", "/").await;
     let listener = listen(&app, "*").await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     let list = app.get("/v1/webhooks").await.expect(200);
     assert_eq!((list["meta"]["totalItems"].clone(), list["items"][0]["id"].clone()), (json!(1), json!(id)));
@@ -132,7 +134,7 @@ async fn merchants_do_not_see_who_listens(app: TestApp) {
 
 async fn who_is_not_heard_of_listens_no_more(app: TestApp) {
     let listener = listen(&app, "*").await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.clock.advance(Duration::from_secs(60));
     let events = hear(&app.app, app.client_id(), listener.id, &[]).await.unwrap();
@@ -142,7 +144,7 @@ async fn who_is_not_heard_of_listens_no_more(app: TestApp) {
         .expect("each time moves the end on");
     let app = app.restart().await;
     app.clock.advance(Duration::from_secs(121));
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     assert!(matches!(hear(&app.app, app.client_id(), listener.id, &[]).await, Err(ListenError::Over)));
     assert_eq!(left(&app, listener.id).await, 2, "the row, and what was heard and not told");
@@ -159,7 +161,7 @@ async fn what_nobody_can_fetch_any_more_is_not_kept(app: TestApp) {
     let receiver = Receiver::start().await;
     webhook(&app, &receiver, "transaction.authorized", "/").await;
     let (listener, other) = (listen(&app, "*").await, listen(&app, "transaction.pending").await);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     assert_eq!(said(&app).await, 2);
     let events = hear(&app.app, app.client_id(), listener.id, &[]).await.unwrap();
@@ -170,7 +172,7 @@ async fn what_nobody_can_fetch_any_more_is_not_kept(app: TestApp) {
     assert_eq!(said(&app).await, 1, "a replay sends it");
 
     let forgotten = listen(&app, "transaction.pending").await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     assert_eq!((said(&app).await, left(&app, forgotten.id).await), (3, 2));
     app.later(30 * MINUTE).await;
@@ -178,7 +180,7 @@ async fn what_nobody_can_fetch_any_more_is_not_kept(app: TestApp) {
 
     // The listener was removed before its event became a delivery.
     let brief = listen(&app, "transaction.pending").await;
-    charge(&app).await;
+    any_charge(&app).await;
     end(&app.app, app.client_id(), brief.id, &[]).await.unwrap();
     app.run_jobs().await;
     assert_eq!(said(&app).await, 3, "of the webhook alone");

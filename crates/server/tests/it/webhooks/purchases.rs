@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::deliveries::webhook;
-use super::receiver::{Got, Receiver};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, WRONG_CVV, sandbox, stories};
-use crate::purchases::{accepted, read, send};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, WRONG_CVV};
+use crate::support::providers::sandbox;
+use crate::support::purchases::{accepted, read, send};
+use crate::support::read::text;
+use crate::support::receiver::{Got, Receiver};
+use crate::support::webhooks::webhook;
 
 stories! {
     a_purchase_is_announced_to_webhooks_that_name_its_events,
@@ -133,7 +135,7 @@ async fn heard(app: &TestApp, receiver: &Receiver, purchase: &str, expected: &[&
 async fn what_is_announced_is_the_record_at_that_moment(app: TestApp) {
     let merchant = app.merchant().await;
     let ears = listen(&app).await;
-    let mut body = crate::purchases::body(&app, &merchant, &CARDS, true).await;
+    let mut body = crate::support::purchases::body(&app, &merchant, &CARDS, true).await;
     body["orderId"] = json!("order-77");
     body["metadata"] = json!({ "secret": "of the merchant" });
     let second = app.card_token(APPROVED).await;

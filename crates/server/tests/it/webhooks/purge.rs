@@ -5,15 +5,17 @@ use std::time::Duration;
 use axum::http::Method;
 use regente_domain::id::{Id, WebhookId, of};
 use regente_domain::webhook::{DeliveryStatus, Version};
-use regente_store::deliveries::{self, Attempt, Begun, Delivery};
-use regente_store::{Batch, Commit, args, events, sql};
+use regente_store::deliveries::{Attempt, Begun, Delivery};
+use regente_store::{Batch, Commit, args, deliveries, events, sql};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::deliveries::{charge, deliveries as listed, webhook};
-use super::receiver::{Receiver, Say};
-use crate::charges::text;
-use crate::harness::{TestApp, stories};
+use super::deliveries::deliveries as listed;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::any_charge;
+use crate::support::read::text;
+use crate::support::receiver::{Receiver, Say};
+use crate::support::webhooks::webhook;
 
 stories! {
     a_delivery_is_listed_for_its_time_and_no_longer,
@@ -59,9 +61,9 @@ async fn a_delivery_is_listed_for_its_time_and_no_longer(app: TestApp) {
     let receiver = Receiver::start().await;
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
     receiver.say(&[Say::Status(200), Say::Status(500), Say::Status(500)]);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.later(2 * MINUTE).await;
     let statuses = async || -> Vec<String> {
@@ -86,7 +88,7 @@ async fn a_delivery_is_listed_for_its_time_and_no_longer(app: TestApp) {
     assert_eq!(list["items"], json!([]), "of every account");
     let replay = format!("/v1/webhooks/{id}/deliveries/{}/replay", text(&lost["id"]));
     app.post(&replay, &json!({})).await.expect(404);
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     assert_eq!(statuses().await, ["delivered"], "and everything goes on");
 }
@@ -96,7 +98,7 @@ async fn a_replay_keeps_a_delivery_for_longer(app: TestApp) {
     let receiver = Receiver::start().await;
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
     let other = webhook(&app, &receiver, "*", "/other").await;
-    let charged = charge(&app).await;
+    let charged = any_charge(&app).await;
     app.run_jobs().await;
     app.later(DAY).await;
     let first = listed(&app, &id).await.remove(0);
@@ -122,7 +124,7 @@ async fn what_still_waits_is_never_deleted(app: TestApp) {
     let receiver = Receiver::start().await;
     let id = webhook(&app, &receiver, "*", "/").await;
     receiver.say(&[Say::Status(500)]);
-    let charged = charge(&app).await;
+    let charged = any_charge(&app).await;
     app.run_jobs().await;
     let path = format!("/v1/webhooks/{id}");
     app.patch(&path, &json!({ "status": false })).await.expect(200);
@@ -138,11 +140,11 @@ async fn what_still_waits_is_never_deleted(app: TestApp) {
 async fn events_are_kept_longer_than_what_they_say(app: TestApp) {
     let app = forgetful(app).await;
     let receiver = Receiver::start().await;
-    let charged = charge(&app).await;
+    let charged = any_charge(&app).await;
     let explanation = format!("/v1/charges/{}/explanation", text(&charged["id"]));
     let explained = app.get(&explanation).await.expect(200);
     webhook(&app, &receiver, "transaction.authorized", "/").await;
-    let announced = charge(&app).await;
+    let announced = any_charge(&app).await;
     app.run_jobs().await;
     for (days, named) in [(3, vec!["pending", "authorized"]), (2, vec![])] {
         app.later(days * DAY).await;

@@ -4,12 +4,16 @@ use regente_domain::id::WebhookId;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::{DeliveryStatus, EventName};
 use regente_engine::deliveries::replay::{Replayed, replay};
-use regente_store::deliveries::{self, DeliveryRange};
+use regente_store::deliveries;
+use regente_store::deliveries::DeliveryRange;
 use serde_json::{Value, json};
 
-use super::deliveries::{MINUTE, charge, deliveries as listed, webhook};
-use super::receiver::{Receiver, Say};
-use crate::harness::{TestApp, stories};
+use super::deliveries::deliveries as listed;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::any_charge;
+use crate::support::receiver::{Receiver, Say};
+use crate::support::time::MINUTE;
+use crate::support::webhooks::webhook;
 
 stories! {
     what_was_lost_is_sent_again_on_request,
@@ -22,7 +26,7 @@ async fn what_was_lost_is_sent_again_on_request(app: TestApp) {
     let receiver = Receiver::start().await;
     receiver.say(&[Say::Status(500), Say::Status(500), Say::Status(500)]);
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.later(2 * MINUTE).await;
     let lost = listed(&app, &id).await.remove(0);
@@ -54,19 +58,19 @@ async fn a_span_of_time_names_the_deliveries_that_were_made_in_it(app: TestApp) 
     let receiver = Receiver::start().await;
     let id = webhook(&app, &receiver, "*", "/").await;
     let other = webhook(&app, &receiver, "transaction.authorized", "/other").await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.clock.advance(MINUTE);
     let from = app.clock.deployment();
     receiver.always(Say::Status(500));
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     receiver.always(Say::Status(200));
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.clock.advance(MINUTE);
     let to = app.clock.deployment();
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
 
     let webhook_id: WebhookId = id.parse().unwrap();
@@ -99,7 +103,7 @@ async fn what_is_under_way_is_not_sent_again(app: TestApp) {
     let receiver = Receiver::start().await;
     receiver.say(&[Say::Nothing]);
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
-    charge(&app).await;
+    any_charge(&app).await;
     let worker = app.worker.clone();
     let running = tokio::spawn(async move { worker.round().await.map(|_| ()) });
     while receiver.received().is_empty() {

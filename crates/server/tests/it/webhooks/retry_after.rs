@@ -5,9 +5,12 @@ use std::time::{Duration, UNIX_EPOCH};
 use regente_domain::time::Timestamp;
 use regente_engine::outbound::RetryAfter;
 
-use super::deliveries::{MINUTE, charge, deliveries, webhook};
-use super::receiver::{Receiver, Say};
-use crate::harness::{TestApp, stories};
+use super::deliveries::deliveries;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::any_charge;
+use crate::support::receiver::{Receiver, Say};
+use crate::support::time::MINUTE;
+use crate::support::webhooks::webhook;
 
 stories! {
     an_endpoint_that_asks_for_more_time_gets_it_within_bounds,
@@ -54,7 +57,7 @@ async fn an_endpoint_that_asks_for_more_time_gets_it_within_bounds(app: TestApp)
         (date_at(app.clock.deployment() - 60 * MINUTE), 270, 330),
     ] {
         receiver.say(&[Say::With(503, "retry-after", asked.clone().leak())]);
-        charge(&app).await;
+        any_charge(&app).await;
         app.run_jobs().await;
         let next = deliveries(&app, &id).await.remove(0)["nextAttemptAt"].clone();
         let next = Timestamp::parse(next.as_str().unwrap()).unwrap();

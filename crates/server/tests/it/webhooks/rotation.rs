@@ -10,13 +10,16 @@ use regente_domain::webhook::schedule::KEY_OVERLAP_MAX;
 use regente_engine::deliveries::keys::{RotationError, rotate};
 use regente_engine::deliveries::signature::{SigningKey, to_pem};
 use regente_engine::vault::{Binding, Purpose};
-use regente_store::audit;
-use regente_store::webhooks::{self, Webhook};
+use regente_store::webhooks::Webhook;
+use regente_store::{audit, webhooks};
 use serde_json::{Value, json};
 
-use super::deliveries::{MINUTE, charge, public_key, webhook};
-use super::receiver::{Got, Receiver};
-use crate::harness::{TestApp, stories};
+use super::deliveries::public_key;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::any_charge;
+use crate::support::receiver::{Got, Receiver};
+use crate::support::time::MINUTE;
+use crate::support::webhooks::webhook;
 
 stories! {
     a_key_is_replaced_with_an_overlap,
@@ -66,7 +69,7 @@ async fn stored(app: &TestApp, id: &str) -> Webhook {
 
 /// Charges and delivers; returns the delivery.
 async fn delivered(app: &TestApp, receiver: &Receiver) -> Got {
-    charge(app).await;
+    any_charge(app).await;
     app.run_jobs().await;
     receiver.received().pop().unwrap()
 }
@@ -120,7 +123,7 @@ async fn an_overlap_ends_by_its_date_also_when_no_job_has_run(app: TestApp) {
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
     let rotated = rotate(&app.app, id.parse().unwrap(), DAY).await.unwrap();
     let new = json!(to_pem(&rotated.next_key.unwrap().key.public));
-    charge(&app).await;
+    any_charge(&app).await;
     app.clock.advance(DAY);
     assert_eq!(shown(&app, &id).await["publicKey"], new);
     let delivery_worker = regente_engine::deliveries::DeliveryWorker::new(app.app.engine.clone());

@@ -4,10 +4,13 @@ use regente_store::{Batch, Commit, Sql, args, sql};
 use serde_json::json;
 use uuid::Uuid;
 
-use super::deliveries::{MINUTE, charge, deliveries, webhook};
-use super::receiver::Receiver;
-use crate::charges::text;
-use crate::harness::{TestApp, stories};
+use super::deliveries::deliveries;
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::any_charge;
+use crate::support::read::text;
+use crate::support::receiver::Receiver;
+use crate::support::time::MINUTE;
+use crate::support::webhooks::webhook;
 
 stories! {
     an_unreadable_webhook_holds_up_nobody_else,
@@ -37,7 +40,7 @@ async fn an_unreadable_webhook_holds_up_nobody_else(app: TestApp) {
     webhook(&app, &receiver, "transaction.authorized", "/well").await;
     app.post(&format!("/v1/webhooks/{spoilt}/ping"), &json!({})).await.expect(202);
     spoil(&app, &SPOIL_WEBHOOK, &spoilt).await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     let paths: Vec<String> = receiver.received().into_iter().map(|got| got.path).collect();
     assert_eq!(paths, ["/well"]);
@@ -58,8 +61,8 @@ async fn an_unreadable_delivery_holds_up_nothing_else(app: TestApp) {
 async fn an_event_of_an_unreadable_charge_is_left_for_later(app: TestApp) {
     let receiver = Receiver::start().await;
     webhook(&app, &receiver, "transaction.authorized", "/").await;
-    let spoilt = charge(&app).await;
-    let well = charge(&app).await;
+    let spoilt = any_charge(&app).await;
+    let well = any_charge(&app).await;
     spoil(&app, &SPOIL_CHARGE, text(&spoilt["id"])).await;
     app.run_jobs().await;
     let told: Vec<_> = receiver.received().iter().map(|got| got.json()["data"]["id"].clone()).collect();
@@ -75,7 +78,7 @@ async fn what_cannot_be_signed_is_an_attempt_that_failed(app: TestApp) {
     let receiver = Receiver::start().await;
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
     spoil(&app, &SPOIL_KEY, &id).await;
-    charge(&app).await;
+    any_charge(&app).await;
     app.run_jobs().await;
     app.later(2 * MINUTE).await;
     let delivery = deliveries(&app, &id).await.remove(0);

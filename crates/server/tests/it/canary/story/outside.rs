@@ -3,12 +3,12 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::super::cards::Fate;
-use super::super::search::Search;
 use super::super::text;
 use super::Story;
-use crate::openapi::records::put;
-use crate::webhooks::receiver::{Receiver, Say};
+use crate::support::canary::cards::Fate;
+use crate::support::canary::search::Search;
+use crate::support::receiver::{Receiver, Say};
+use crate::support::records::put;
 
 /// A merchant's servers for webhooks.
 pub struct Merchants {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::cards::Fate;
 use super::Story;
-use crate::notifications::signing_key;
+use crate::support::canary::cards::Fate;
+use crate::support::notifications::signing_key;
 
 /// The key of the simulators of the harness.
 const API_KEY: &str = "any-api-key-1234";

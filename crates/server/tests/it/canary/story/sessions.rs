@@ -3,12 +3,12 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::super::cards::Fate;
 use super::super::text;
 use super::Story;
-use crate::harness::Client;
-use crate::openapi::records::put;
-use crate::sessions::{buyer, session_body};
+use crate::support::canary::cards::Fate;
+use crate::support::client::Client;
+use crate::support::records::put;
+use crate::support::sessions::{buyer, session_body};
 
 impl Story<'_> {
     pub async fn sessions(&mut self) {

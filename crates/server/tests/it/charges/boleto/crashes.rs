@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::super::crashes::{count, settled, while_it_is_made, while_jobs_find_it};
 use super::super::payers::paid;
-use super::super::pix::paid::{HOUR, PAYS_AGAIN, happens};
-use super::super::pix::{described, jose};
-use super::super::single_merchant;
-use super::boleto_body;
-use crate::harness::{TestApp, stories};
+use super::super::pix::paid::{HOUR, PAYS_AGAIN};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{boleto_body, described, jose};
+use crate::support::charges::single_merchant;
+use crate::support::payers::happens;
 
 stories! {
     while_a_boleto_is_made,

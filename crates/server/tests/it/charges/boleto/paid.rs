@@ -9,12 +9,12 @@ use super::super::payers::{
     found_with_its_instructions, has_expired, is_paid, nothing_is_kept, pays_after_a_withdrawal,
     pays_another_amount, pays_late, pays_twice,
 };
-use super::super::pix::paid::{HOUR, PAYS, agrees, happens, read, requests};
-use super::super::pix::{described, jose};
-use super::super::{single_merchant, text};
-use super::{boleto_body, with_late_charges};
-use crate::follow_ups::announced;
-use crate::harness::{TestApp, stories};
+use super::super::pix::paid::{HOUR, agrees};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{boleto_body, described, jose, with_late_charges};
+use crate::support::charges::{read, single_merchant};
+use crate::support::payers::{PAYS, happens, requests};
+use crate::support::read::{announced, text};
 
 stories! {
     a_payment_in_time_settles_the_boleto,

@@ -4,17 +4,16 @@
 use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
 use serde_json::{Value, json};
 
-use super::super::payers::{nothing_else_is_set, set, statuses_are_refused, statuses_are_set};
+use super::super::payers::{nothing_else_is_set, statuses_are_refused, statuses_are_set};
 use super::super::pix::notified::{arrive, notices};
-use super::super::pix::paid::{
-    HOUR, MINUTE, PAYS, PAYS_AGAIN, agrees, agrees_with, happens, read, requests, stored,
-};
-use super::super::pix::{described, jose};
-use super::super::{single_merchant, text};
-use super::boleto_body;
+use super::super::pix::paid::{HOUR, PAYS_AGAIN, agrees};
 use super::paid::awaiting;
-use crate::follow_ups::announced;
-use crate::harness::{TestApp, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{boleto_body, described, jose};
+use crate::support::charges::{read, single_merchant};
+use crate::support::payers::{PAYS, agrees_with, happens, requests, set, stored};
+use crate::support::read::{announced, text};
+use crate::support::time::MINUTE;
 
 stories! {
     a_reversal_is_found_by_a_probe,

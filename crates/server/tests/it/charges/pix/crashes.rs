@@ -4,12 +4,13 @@
 use regente_providers::staged::Staged;
 use serde_json::json;
 
-use super::paid::{HOUR, PAYS_AGAIN, happens, read};
-use super::{described, jose, pix_body};
+use super::paid::{HOUR, PAYS_AGAIN};
 use crate::charges::crashes::{count, settled, while_it_is_made, while_it_is_refunded, while_jobs_find_it};
-use crate::charges::payers::{paid, void};
-use crate::charges::single_merchant;
-use crate::harness::{TestApp, stories};
+use crate::charges::payers::paid;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::charges::{read, single_merchant};
+use crate::support::payers::{happens, void};
 
 stories! {
     while_a_pix_is_made,

@@ -6,11 +6,12 @@ use regente_providers::sandbox::Notice;
 use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
 use serde_json::{Value, json};
 
-use super::paid::{PAYS, agrees, awaiting, happens, read, requests, stored};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, TestApp, stories};
-use crate::notifications::{message, send};
+use super::paid::agrees;
+use crate::support::app::{ADDRESS, TestApp, stories};
+use crate::support::charges::read;
+use crate::support::notifications::{message, send};
+use crate::support::payers::{PAYS, awaiting, happens, requests, stored};
+use crate::support::read::{announced, text};
 
 stories! {
     a_payment_is_notified,

@@ -8,19 +8,21 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::reconciliation::GRACE;
 use regente_domain::provider_type::ProviderType;
 use regente_providers::staged::{StageRefusal, Staged, StagedEvent};
-use regente_store::transaction_requests;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use super::{described, jose, pix_body};
-use crate::agreement::{agree, agree_on_all};
 use crate::charges::payers::{
     found_with_its_instructions, has_expired, is_paid, nothing_is_kept, pays_after_a_withdrawal,
-    pays_another_amount, pays_late, pays_twice, set, void,
+    pays_another_amount, pays_late, pays_twice,
 };
-use crate::charges::{newest, single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{Reply, TestApp, request, stories};
+use crate::support::agreement::agree_on_all;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::charges::{read, single_merchant};
+use crate::support::client::{Reply, request};
+use crate::support::payers::{PAYS, awaiting, happens, requests, set, stored, void, without_instructions};
+use crate::support::read::{announced, newest, text};
+use crate::support::time::MINUTE;
 
 stories! {
     a_payment_is_found_by_a_probe,
@@ -36,61 +38,13 @@ stories! {
     a_lost_answer_is_found_with_its_code,
 }
 
-pub(crate) const MINUTE: Duration = Duration::from_secs(60);
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
-/// A Pix of 150 that awaits its payer.
-pub(crate) async fn awaiting(app: &TestApp) -> Value {
-    let body = pix_body(&single_merchant(app).await, described(jose()));
-    app.post("/v1/charges", &body).await.expect(201)
-}
-
-pub(crate) async fn stored(app: &TestApp, charge: &Value) -> Vec<TransactionRequest> {
-    let id = text(&charge["id"]).parse().unwrap();
-    let stored = transaction_requests::of_object(&app.app.store, app.client_id(), id).await.unwrap();
-    stored.into_iter().map(|stored| stored.request).collect()
-}
-
-/// Something happens at the simulator to the request with this place.
-pub(crate) async fn happens(app: &TestApp, charge: &Value, place: usize, what: Staged) {
-    let request = stored(app, charge).await.remove(place);
-    let event = StagedEvent { key: request.provider_key(), at: app.clock.deployment(), what };
-    app.app.providers.stage(request.provider_type, event).await.unwrap();
-}
-
-pub(crate) const PAYS: Staged = Staged::Payment { amount: None };
 pub(crate) const PAYS_AGAIN: Staged = Staged::FurtherPayment { amount: None };
-
-pub(crate) async fn read(app: &TestApp, charge: &Value) -> Value {
-    app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200)
-}
-
-/// Type, status and amount of each request, newest first.
-pub(crate) fn requests(charge: &Value) -> Vec<(&str, &str, i64)> {
-    let requests = charge["transactionRequests"].as_array().unwrap();
-    let told = |request: &'_ Value| request["amount"].as_i64().unwrap();
-    requests
-        .iter()
-        .map(|request| (text(&request["requestType"]), text(&request["requestStatus"]), told(request)))
-        .collect()
-}
 
 /// The simulator's books hold what the charge says, and nothing besides.
 pub(crate) async fn agrees(app: &TestApp, charge: &Value) {
     agree_on_all(&app.books, &[without_instructions(charge)]).await;
-}
-
-/// The simulator's books hold what the charge says.
-pub(crate) async fn agrees_with(app: &TestApp, charge: &Value) {
-    agree(&app.books, &without_instructions(charge)).await;
-}
-
-/// The charge without the request that gave the payer instructions, whose key the payments have too.
-fn without_instructions(charge: &Value) -> Value {
-    let mut charge = charge.clone();
-    let requests = charge["transactionRequests"].as_array_mut().unwrap();
-    requests.retain(|request| request["requestType"] != "pending");
-    charge
 }
 
 async fn a_payment_is_found_by_a_probe(app: TestApp) {

@@ -5,11 +5,13 @@ use regente_domain::money::Amount;
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
-use super::paid::{HOUR, MINUTE, PAYS, agrees, agrees_with, awaiting, happens, read, requests};
-use crate::charges::payers::{nothing_else_is_set, set, statuses_are_set, void};
-use crate::charges::{newest, text};
-use crate::follow_ups::announced;
-use crate::harness::{TestApp, stories};
+use super::paid::{HOUR, agrees};
+use crate::charges::payers::{nothing_else_is_set, statuses_are_set};
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::read;
+use crate::support::payers::{PAYS, agrees_with, awaiting, happens, requests, set, void};
+use crate::support::read::{announced, newest, text};
+use crate::support::time::MINUTE;
 
 stories! {
     a_refund_is_pending_until_it_is_confirmed,

@@ -7,10 +7,12 @@ use regente_domain::money::Amount;
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
-use super::paid::{HOUR, MINUTE, PAYS, agrees, awaiting, happens, read, requests};
-use crate::charges::text;
-use crate::follow_ups::announced;
-use crate::harness::{TestApp, stories};
+use super::paid::{HOUR, agrees};
+use crate::support::app::{TestApp, stories};
+use crate::support::charges::read;
+use crate::support::payers::{PAYS, awaiting, happens, requests};
+use crate::support::read::{announced, text};
+use crate::support::time::MINUTE;
 
 stories! {
     a_probe_finds_what_nobody_has_notified,

@@ -4,12 +4,14 @@
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
-use super::nupay_body;
 use crate::charges::crashes::{count, settled, while_it_is_made, while_it_is_refunded, while_jobs_find_it};
-use crate::charges::pix::paid::{HOUR, MINUTE, happens};
-use crate::charges::{single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{TestApp, stories};
+use crate::charges::pix::paid::HOUR;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::nupay_body;
+use crate::support::charges::single_merchant;
+use crate::support::payers::happens;
+use crate::support::read::{announced, text};
+use crate::support::time::MINUTE;
 
 stories! {
     while_a_nupay_is_made,

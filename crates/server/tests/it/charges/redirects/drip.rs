@@ -3,16 +3,18 @@
 use regente_documents::{Mark, qr};
 use serde_json::{Value, json};
 
-use super::pages::{decides, leads_to, notifications_arrive};
-use super::{PAID_AT, REFUSED_AT, address};
-use crate::charges::payers::{has_expired, pays_late, statuses_are_refused, statuses_are_set, stopped, void};
-use crate::charges::pix::paid::{MINUTE, agrees, read, requests};
-use crate::charges::pix::{described, jose};
-use crate::charges::{newest, single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, TestApp, sandbox, stories};
-use crate::sessions::{create, pay, session_body};
-use crate::three_d_secure::visit;
+use super::pages::leads_to;
+use crate::charges::payers::{has_expired, pays_late, statuses_are_refused, statuses_are_set};
+use crate::charges::pix::paid::agrees;
+use crate::support::app::{ADDRESS, TestApp, stories};
+use crate::support::bodies::payers::{PAID_AT, REFUSED_AT, address, described, drip_body, jose};
+use crate::support::charges::{read, single_merchant};
+use crate::support::payers::{decides, notifications_arrive, requests, stopped, void};
+use crate::support::providers::sandbox;
+use crate::support::read::{announced, newest, text};
+use crate::support::sessions::{create, pay, session_body};
+use crate::support::three_d_secure::visit;
+use crate::support::time::MINUTE;
 
 stories! {
     a_drip_is_answered_with_its_page,
@@ -27,27 +29,13 @@ stories! {
     no_provider_takes_it,
 }
 
-/// The body of a Drip of 150 that expires in 10 minutes.
-pub(crate) fn body(merchant: &str) -> Value {
-    let mut payer = jose();
-    payer["address"] = address();
-    json!({
-        "merchantId": merchant, "amount": 150, "currency": "BRL",
-        "paymentMethod": { "paymentType": "drip", "maxInstallments": 4, "minutesToExpire": 10,
-            "items": [{ "id": "1", "title": "Shoe", "quantity": 1, "unitPrice": 150 }],
-            "browser": { "ipAddress": "203.0.113.9", "browserFingerprint": "074c1e" },
-            "successRedirectUrl": PAID_AT, "cancelRedirectUrl": REFUSED_AT },
-        "paymentSource": described(payer),
-    })
-}
-
 async fn awaiting(app: &TestApp) -> Value {
-    app.post("/v1/charges", &body(&single_merchant(app).await)).await.expect(201)
+    app.post("/v1/charges", &drip_body(&single_merchant(app).await)).await.expect(201)
 }
 
 async fn a_drip_is_answered_with_its_page(app: TestApp) {
     let app = app.reachable().await;
-    let body = body(&single_merchant(&app).await);
+    let body = drip_body(&single_merchant(&app).await);
     let first = app.post_with_key("/v1/charges", "a key", &body).await;
     let charge = first.expect(201);
     assert_eq!((&charge["status"], &charge["amount"]), (&json!("pending"), &json!(150)), "{charge:#}");
@@ -90,7 +78,7 @@ async fn a_drip_of_a_session_has_what_its_page_shows(app: TestApp) {
 }
 
 async fn what_was_sent_is_echoed(app: TestApp) {
-    let mut body = body(&single_merchant(&app).await);
+    let mut body = drip_body(&single_merchant(&app).await);
     body["paymentMethod"] = json!({
         "paymentType": "drip", "maxInstallments": 24, "totalInstallments": 3,
         "firstInstallmentsDate": "2026-04-30", "finePercentage": 2, "interestPercentage": 1.25,
@@ -176,7 +164,7 @@ async fn what_is_missing_or_wrong_is_named(app: TestApp) {
         cases.push((pointer, json!(100.01), format!("paymentMethod.{member} must not be greater than 100")));
     }
     for (pointer, value, problem) in cases {
-        let mut body = body(&merchant);
+        let mut body = drip_body(&merchant);
         for member in
             ["totalInstallments", "finePercentage", "interestPercentage", "cancellationFeePercentage"]
         {
@@ -190,7 +178,7 @@ async fn what_is_missing_or_wrong_is_named(app: TestApp) {
 }
 
 async fn a_stored_customer_needs_an_address(app: TestApp) {
-    let mut body = body(&single_merchant(&app).await);
+    let mut body = drip_body(&single_merchant(&app).await);
     let customer = app.post("/v1/customers", &jose()).await.expect(201);
     body["paymentSource"] = json!({ "sourceType": "customer", "customerId": customer["id"] });
     let refused = app.post("/v1/charges", &body).await;
@@ -259,6 +247,6 @@ async fn no_provider_takes_it(app: TestApp) {
     let mut only_cards = sandbox("Cards", 1);
     only_cards["options"] = json!({ "type": "SANDBOX", "supports": { "paymentTypes": ["pix"] } });
     let merchant = app.merchant_with(json!([only_cards])).await;
-    let refused = app.post("/v1/charges", &body(&merchant)).await.expect(400);
+    let refused = app.post("/v1/charges", &drip_body(&merchant)).await.expect(400);
     assert_eq!(refused["error"]["message"], "no provider available for paymentType drip");
 }

@@ -3,13 +3,18 @@
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
-use super::{awaiting_nupay, nupay_body, nupay_page};
-use crate::charges::payers::{set, statuses_are_refused, statuses_are_set, stopped, void};
-use crate::charges::pix::paid::{HOUR, MINUTE, PAYS, agrees, happens, read, requests};
-use crate::charges::{newest, single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, TestApp, sandbox, stories};
-use crate::sessions::{create, session_body};
+use super::awaiting_nupay;
+use crate::charges::payers::{statuses_are_refused, statuses_are_set};
+use crate::charges::pix::paid::{HOUR, agrees};
+use crate::support::app::ADDRESS;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::nupay_body;
+use crate::support::charges::{read, single_merchant};
+use crate::support::payers::{PAYS, happens, nupay_page, requests, set, stopped, void};
+use crate::support::providers::sandbox;
+use crate::support::read::{announced, newest, text};
+use crate::support::sessions::{create, session_body};
+use crate::support::time::MINUTE;
 
 stories! {
     a_nupay_is_answered_with_its_page,
@@ -87,7 +92,7 @@ async fn addresses_are_kept_as_they_are_parsed(app: TestApp) {
     assert_eq!(method["returnUrl"], "https://shop.example/");
     assert_eq!(method["cancelUrl"], "https://shop.example/no%20way");
 
-    let mut drip = super::drip::body(&merchant);
+    let mut drip = crate::support::bodies::payers::drip_body(&merchant);
     drip["paymentMethod"]["successRedirectUrl"] = json!("https://shop.example/\tok\r\n");
     drip["paymentMethod"]["cancelRedirectUrl"] = json!("https://shop.example\\no");
     let method = &app.post("/v1/charges", &drip).await.expect(201)["paymentMethod"];

@@ -8,12 +8,16 @@ use regente::http::rates::Rate;
 use regente_engine::settings::Mode;
 use serde_json::{Value, json};
 
-use super::{PAID_AT, REFUSED_AT, awaiting_nupay, nupay_body, nupay_page};
-use crate::charges::pix::paid::{MINUTE, agrees, read, requests};
-use crate::charges::{single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, Reply, TestApp, stories};
-use crate::three_d_secure::{post_form, visit};
+use super::awaiting_nupay;
+use crate::charges::pix::paid::agrees;
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{PAID_AT, REFUSED_AT, nupay_body};
+use crate::support::charges::{read, single_merchant};
+use crate::support::client::Reply;
+use crate::support::payers::{decides, notifications_arrive, nupay_page, path, requests};
+use crate::support::read::{announced, text};
+use crate::support::three_d_secure::{post_form, visit};
+use crate::support::time::MINUTE;
 
 stories! {
     the_page_shows_the_order_and_loads_nothing,
@@ -30,17 +34,8 @@ stories! {
     the_pages_are_in_no_production,
 }
 
-/// The path of a page of this deployment.
-fn path(page: &str) -> &str {
-    page.strip_prefix(ADDRESS).expect("a page of this deployment")
-}
-
 fn html(reply: &Reply) -> String {
     String::from_utf8(reply.bytes.clone()).unwrap()
-}
-
-pub(crate) async fn decides(app: &TestApp, page: &str, decision: &str) -> Reply {
-    post_form(app, path(page), &[("decision", decision.to_owned())]).await
 }
 
 /// Where the page leads at once.
@@ -48,15 +43,6 @@ pub(crate) fn leads_to(reply: &Reply) -> Option<String> {
     let html = html(reply);
     let (_, rest) = html.split_once("content=\"0; url=")?;
     Some(rest.split_once('"').unwrap().0.replace("&amp;", "&"))
-}
-
-/// What the simulator notifies arrives and is applied. Nobody probes.
-pub(crate) async fn notifications_arrive(app: &TestApp) {
-    for notice in app.wire.notices() {
-        app.deliver(&notice).await.expect(200);
-    }
-    app.prepare().await;
-    assert_eq!(app.worker.round().await.unwrap().resolved, 0);
 }
 
 async fn the_page_shows_the_order_and_loads_nothing(app: TestApp) {

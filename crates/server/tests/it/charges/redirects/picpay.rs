@@ -3,14 +3,15 @@
 use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::pages::{decides, notifications_arrive};
-use crate::charges::payers::{has_expired, pays_late, statuses_are_refused, statuses_are_set, stopped, void};
-use crate::charges::pix::paid::{MINUTE, agrees, read, requests};
-use crate::charges::pix::{described, jose};
-use crate::charges::{newest, single_merchant, text};
-use crate::follow_ups::announced;
-use crate::harness::{ADDRESS, TestApp, stories};
-use crate::three_d_secure::visit;
+use crate::charges::payers::{has_expired, pays_late, statuses_are_refused, statuses_are_set};
+use crate::charges::pix::paid::agrees;
+use crate::support::app::{ADDRESS, TestApp, stories};
+use crate::support::bodies::payers::picpay_body;
+use crate::support::charges::{read, single_merchant};
+use crate::support::payers::{decides, notifications_arrive, requests, stopped, void};
+use crate::support::read::{announced, newest, text};
+use crate::support::three_d_secure::visit;
+use crate::support::time::MINUTE;
 
 stories! {
     a_picpay_is_answered_with_its_code,
@@ -21,20 +22,13 @@ stories! {
     every_status_is_set_at_the_simulator,
 }
 
-pub(crate) fn body(merchant: &str) -> Value {
-    json!({
-        "merchantId": merchant, "amount": 150, "currency": "BRL",
-        "paymentMethod": { "paymentType": "picpay" }, "paymentSource": described(jose()),
-    })
-}
-
 async fn awaiting(app: &TestApp) -> Value {
-    app.post("/v1/charges", &body(&single_merchant(app).await)).await.expect(201)
+    app.post("/v1/charges", &picpay_body(&single_merchant(app).await)).await.expect(201)
 }
 
 async fn a_picpay_is_answered_with_its_code(app: TestApp) {
     let app = app.reachable().await;
-    let body = body(&single_merchant(&app).await);
+    let body = picpay_body(&single_merchant(&app).await);
     let first = app.post_with_key("/v1/charges", "a key", &body).await;
     let charge = first.expect(201);
     assert_eq!((&charge["status"], &charge["amount"]), (&json!("pending"), &json!(150)), "{charge:#}");
@@ -59,7 +53,7 @@ async fn a_picpay_is_answered_with_its_code(app: TestApp) {
 }
 
 async fn it_needs_a_payer(app: TestApp) {
-    let mut body = body(&single_merchant(&app).await);
+    let mut body = picpay_body(&single_merchant(&app).await);
     body["paymentSource"] = json!({ "sourceType": "customer" });
     assert_eq!(
         app.post("/v1/charges", &body).await.details(400),

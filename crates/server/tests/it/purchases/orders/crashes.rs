@@ -2,14 +2,13 @@
 
 use std::slice;
 
+use super::order::Outcome::{Approve, Decline, TimeOutAfterEffect, TimeOutBeforeEffect};
 use regente_store::{Batch, Commit, DatabaseKind, jobs};
 
-use super::order::{Intention, Order, Outcome};
+use super::order::{Intention, Order};
 use super::verdict::verdicts;
 use super::{LATER, Shop, is_long, settle};
-use crate::harness::{TestApp, stories};
-
-use Outcome::{Approve, Decline, TimeOutAfterEffect, TimeOutBeforeEffect};
+use crate::support::app::{TestApp, stories};
 
 stories! {
     while_the_cards_are_reserved,

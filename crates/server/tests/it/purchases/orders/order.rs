@@ -1,9 +1,10 @@
 //! The faults of one purchase, and its expected end.
 
+use Outcome::{Approve, Decline, Silent, TimeOutAfterEffect, TimeOutBeforeEffect};
 use serde_json::{Value, json};
 
-use super::super::AMOUNTS;
 use super::verdict::End;
+use crate::support::purchases::AMOUNTS;
 
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +16,6 @@ pub enum Outcome {
     /// Unknown for a while.
     Silent,
 }
-
-use Outcome::{Approve, Decline, Silent, TimeOutAfterEffect, TimeOutBeforeEffect};
 
 const OUTCOMES: [Outcome; 5] = [Approve, Decline, TimeOutBeforeEffect, TimeOutAfterEffect, Silent];
 

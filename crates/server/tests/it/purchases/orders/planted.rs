@@ -5,8 +5,10 @@ use serde_json::json;
 use super::order::{Intention, Order};
 use super::verdict::verdicts;
 use super::{Round, Shop, settle};
-use crate::charges::text;
-use crate::harness::{APPROVED, TestApp, charge_body, sandbox, stories};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::providers::sandbox;
+use crate::support::read::text;
 
 stories! {
     a_second_charge_for_a_card_is_noticed,
@@ -16,7 +18,7 @@ stories! {
 
 async fn a_second_charge_for_a_card_is_noticed(app: TestApp) {
     let (app, shop, round) = paid(app).await;
-    let purchase = super::super::read(&app, &round.ids[0]).await;
+    let purchase = crate::support::purchases::read(&app, &round.ids[0]).await;
     charge(&app, &shop, json!(text(&purchase["orderId"]))).await;
     assert_noticed(app, round, "one charge for each card that was tried").await;
 }

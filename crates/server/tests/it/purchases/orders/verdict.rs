@@ -2,12 +2,15 @@
 
 use serde_json::Value;
 
-use super::super::{history, read};
+use super::super::history;
 use super::Round;
 use super::order::Order;
-use crate::agreement::{Money, agree, charges_since, entries_agree, nothing_besides, nothing_is_open};
-use crate::charges::text;
-use crate::harness::TestApp;
+use crate::support::agreement::{
+    Money, agree, charges_since, entries_agree, nothing_besides, nothing_is_open,
+};
+use crate::support::app::TestApp;
+use crate::support::purchases::read;
+use crate::support::read::text;
 
 /// How a purchase ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,15 +13,17 @@ use regente_store::{Batch, Commit, args, sql};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::agreement::{nothing_is_open, places};
-use crate::charges::{single_merchant, text};
-use crate::harness::{
-    APPROVED, BLOCKED, Reply, TestApp, WRONG_CVV, begin_at, request, sandbox, stories, token_body,
-};
-use crate::reconcile::unknown::FileBooks;
 use crate::sessions::payments::refused;
-use crate::sessions::{buyer, by_card, create, pay, read, session_body};
-use crate::unknowns::{examined, forgetful, given_up, retry};
+use crate::support::agreement::{nothing_is_open, places};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, BLOCKED, WRONG_CVV, token_body};
+use crate::support::charges::single_merchant;
+use crate::support::client::{Reply, begin_at, request};
+use crate::support::providers::books::FileBooks;
+use crate::support::providers::sandbox;
+use crate::support::read::text;
+use crate::support::sessions::{buyer, by_card, create, pay, read, session_body};
+use crate::support::unknowns::{examined, forgetful, given_up, retry};
 
 stories! {
     thirty_refused_cards_at_once_are_ten_that_are_tried,

@@ -6,12 +6,15 @@ use regente_domain::session::Capacity;
 use regente_store::{Batch, Commit, args, sql};
 use serde_json::{Value, json};
 
-use crate::charges::pix::{described, jose, payer};
-use crate::charges::{single_merchant, text};
-use crate::harness::{APPROVED, Reply, TestApp, stories};
-use crate::openapi::records::{customer_body, unique};
 use crate::sessions::payments::{refused, single};
-use crate::sessions::{buyer, by_card, by_pix, create, pay, session_body};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
+use crate::support::bodies::payers::{described, jose, payer};
+use crate::support::charges::single_merchant;
+use crate::support::client::Reply;
+use crate::support::read::text;
+use crate::support::records::{customer_body, unique};
+use crate::support::sessions::{buyer, by_card, by_pix, create, pay, session_body};
 
 stories! {
     customers_of_a_session_that_is_paid_once_are_bounded,

@@ -1,12 +1,15 @@
 //! Reads the OpenAPI document for tests: its operations, and whether an answer matches it.
 
+pub mod doors;
+pub mod schema;
+
 use std::sync::OnceLock;
 
 use axum::http::Method;
 use serde_json::Value;
 
-use super::schema::{self, Members};
-use crate::harness::Reply;
+use crate::support::client::Reply;
+use crate::support::document::schema::Members;
 
 /// The document of this build.
 pub struct Document {

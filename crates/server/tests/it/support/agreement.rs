@@ -12,8 +12,8 @@ use regente_store::sessions::tries;
 use regente_store::{ledger, transaction_requests};
 use serde_json::Value;
 
-use crate::charges::text;
-use crate::harness::TestApp;
+use crate::support::app::TestApp;
+use crate::support::read::text;
 
 /// The money of charges, in minor units, by the charges or by the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

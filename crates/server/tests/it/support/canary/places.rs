@@ -10,7 +10,8 @@ use regente_store::testing::TestDatabase;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use tracing::subscriber::DefaultGuard;
-use tracing_subscriber::layer::{Layer, SubscriberExt};
+use tracing_subscriber::layer::Layer;
+use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::{Registry, fmt};
 
 /// A database as it is stored.

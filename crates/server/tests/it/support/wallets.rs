@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use regente_engine::apple_pay::{ApplePayKeys, TOKEN_AGE_MAX};
 use regente_engine::clock::Clock;
-use regente_wallets::apple_pay::test_keys::{self, Device, Purchase, TestKeys};
-use regente_wallets::apple_pay::{MerchantKey, TrustedRoots};
+use regente_wallets::apple_pay::test_keys::{Device, Purchase, TestKeys};
+use regente_wallets::apple_pay::{MerchantKey, TrustedRoots, test_keys};
 use serde_json::{Value, json};
 
-use crate::harness::TestApp;
+use crate::support::app::TestApp;
 
 /// The number that stands for the card. By its last digit a card would be declined.
 pub const DEVICE_ACCOUNT_NUMBER: &str = "4895370012000052";

@@ -10,12 +10,13 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
+use axum::response::Response;
 use futures_util::StreamExt;
 use regente_store::testing::Fuse;
 use serde_json::Value;
 
-use crate::openapi::document::Document;
+use crate::support::document::Document;
 
 /// A request.
 #[derive(Clone, Debug)]

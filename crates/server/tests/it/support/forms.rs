@@ -5,7 +5,8 @@ use axum::http::{Method, Request};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::harness::{Client, Reply, TestApp};
+use crate::support::app::TestApp;
+use crate::support::client::{Client, Reply};
 
 /// A form under way.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@ struct Fused {
 }
 
 /// The adapter with the fuse around its calls and probes.
-pub(super) fn fused((provider_type, provider): Adapter, fuse: &Fuse) -> Adapter {
+pub fn fused((provider_type, provider): Adapter, fuse: &Fuse) -> Adapter {
     (provider_type, Box::new(Fused { provider, fuse: fuse.clone() }))
 }
 

@@ -8,7 +8,7 @@ use futures_util::{StreamExt, stream};
 use regente_engine::settings::Settings;
 use regente_store::testing::TestDatabase;
 
-use crate::harness::TestApp;
+use crate::support::app::TestApp;
 
 /// How the seeds of a test are divided.
 pub struct Seeds {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::document::Document;
+use crate::support::document::Document;
 
 /// Whether an object may have members that its schema does not name.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use regente_store::{charges, sellers};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::charges::text;
-use crate::harness::TestApp;
+use crate::support::app::TestApp;
+use crate::support::read::text;
 
 /// What each registration has of an authorization, in cents, by the transaction log.
 async fn held(app: &TestApp, authorization_key: Uuid) -> HashMap<Uuid, i64> {

@@ -6,7 +6,7 @@ use aho_corasick::AhoCorasick;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 
-use super::cards::Canary;
+use crate::support::canary::cards::Canary;
 
 /// How many consecutive digits identify a number: more than the first six or last four, which may be shown.
 const WINDOW: usize = 9;

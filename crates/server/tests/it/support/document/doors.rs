@@ -1,0 +1,18 @@
+//! Operations that need no key.
+
+/// Operations without a key.
+pub const OPEN_TO_ALL: [&str; 7] = [
+    "/health/live",
+    "/health/ready",
+    NOTIFICATIONS,
+    CHALLENGES,
+    "/qr/{file}",
+    "/boleto/{file}",
+    "/v1/settings/assets/{file}",
+];
+
+/// It has the provider's signature instead; `notifications.rs` has its stories.
+pub const NOTIFICATIONS: &str = "/providers/{providerId}/notifications";
+
+/// It has a signature of its own instead; `three_d_secure.rs` has its stories.
+pub const CHALLENGES: &str = "/v1/charges/{id}/3ds-authorization";

@@ -1,0 +1,26 @@
+//! Reviews of sellers: how they are read and answered.
+
+use serde_json::{Value, json};
+
+use crate::support::app::TestApp;
+use crate::support::client::Reply;
+use crate::support::read::text;
+use crate::support::sellers::SELLERS;
+
+pub fn place(review: &Value) -> String {
+    format!("{SELLERS}/{}/registration-reviews/{}", text(&review["sellerId"]), text(&review["id"]))
+}
+
+/// A review as it is now.
+pub async fn now(app: &TestApp, review: &Value) -> Value {
+    app.get(&place(review)).await.expect(200)
+}
+
+pub async fn try_answer(app: &TestApp, review: &Value, data: &Value) -> Reply {
+    let body = json!({ "data": data, "collectedAt": app.clock.deployment(), "declaration": true });
+    app.post(&format!("{}/answer", place(review)), &body).await
+}
+
+pub async fn answered(app: &TestApp, review: &Value, data: &Value) -> Value {
+    try_answer(app, review, data).await.expect(200)
+}
