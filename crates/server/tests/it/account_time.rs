@@ -12,6 +12,7 @@ use crate::support::bodies::{APPROVED, charge_body, token_body};
 use crate::support::charges::reserved;
 use crate::support::client::Client;
 use crate::support::providers::books::FileBooks;
+use crate::support::purchases;
 use crate::support::read::text;
 use crate::support::receiver::{Receiver, Say};
 
@@ -143,11 +144,9 @@ async fn what_is_made_carries_the_time_of_its_account(app: TestApp) {
                 app.post("/v1/charges", &charge_body(text(&merchant["id"]), APPROVED)).await.expect(201);
             let voided =
                 app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &json!({})).await.expect(201);
-            let order =
-                crate::support::purchases::accepted(app, text(&merchant["id"]), &[APPROVED, APPROVED], true)
-                    .await;
+            let order = purchases::accepted(app, text(&merchant["id"]), &[APPROVED, APPROVED], true).await;
             app.run_jobs().await;
-            let order = crate::support::purchases::read(app, &order).await;
+            let order = purchases::read(app, &order).await;
             for answer in [&webhook, &merchant, &charge, &voided, &order] {
                 let carried = times(answer);
                 assert!(!carried.is_empty() && are_of(&carried, now), "{now}: {answer}");

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use story::Story;
 
 use crate::support::app::{START, TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, WRONG_CVV, charge_body};
 use crate::support::canary::cards::{Canary, Fate};
 use crate::support::canary::places::{Disk, Log, sqlite_values};
 use crate::support::canary::search::{Search, texts_in};
@@ -162,7 +162,7 @@ async fn a_token_is_gone_after_its_use(app: TestApp) {
     let source = json!({ "sourceType": "card", "cardId": card, "tokenCvv": cvv });
     app.post("/v1/charges", &charge(source)).await.expect(201);
     assert!(stored_token(&app, &cvv).await.is_none(), "a security code, after a charge");
-    let token = app.card_token(crate::support::bodies::WRONG_CVV).await;
+    let token = app.card_token(WRONG_CVV).await;
     app.post("/v1/charges", &charge(json!({ "sourceType": "token", "tokenId": token }))).await.expect(201);
     assert!(stored_token(&app, &token).await.is_none(), "also when it was refused");
     let token = app.card_token(APPROVED).await;

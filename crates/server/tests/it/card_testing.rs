@@ -10,8 +10,9 @@ use regente::metrics::Endpoint;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, by_source, charge_body, token_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, WRONG_CVV, charge_body, token_body};
 use crate::support::charges::single_merchant;
+use crate::support::client;
 use crate::support::client::{Client, Reply};
 use crate::support::metrics::metric;
 use crate::support::providers::sandbox;
@@ -123,15 +124,18 @@ async fn a_card_has_a_limit_whatever_the_address_and_the_source(app: TestApp) {
     let app = limited(app, CardTestingLimits { card: requests(4), ..CardTestingLimits::default() }).await;
     let merchant = single_merchant(&app).await;
     let key = app.client_token(json!(["tokens", "charges"])).await;
-    let stored = by_source(
+    let stored = Charge::by_source(
         &merchant,
         json!({ "sourceType": "card", "cardId": app.card(APPROVED).await, "cardCvv": APPROVED.1 }),
-    );
+    )
+    .body();
     post(&app, &key, "192.0.2.1", "/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
     post(&app, &key, "192.0.2.2", "/v1/charges", &stored).await.expect(201);
     let token = post(&app, &key, "192.0.2.3", "/v1/tokens", &token_body(APPROVED)).await.expect(201);
     let by_token = json!({ "sourceType": "token", "tokenId": token["tokenId"] });
-    post(&app, &key, "192.0.2.4", "/v1/charges", &by_source(&merchant, by_token)).await.expect(201);
+    post(&app, &key, "192.0.2.4", "/v1/charges", &Charge::by_source(&merchant, by_token).body())
+        .await
+        .expect(201);
     until_refused(async || post(&app, &key, "192.0.2.5", "/v1/charges", &stored).await).await;
     post(&app, &key, "192.0.2.6", "/v1/tokens", &token_body(APPROVED)).await.expect(429);
     post(&app, &key, "192.0.2.6", "/v1/tokens", &token_body(TIMED_OUT)).await.expect(201);
@@ -193,7 +197,7 @@ async fn refusals_count_also_when_the_buyer_hangs_up(app: TestApp) {
     app.wire.hold();
     for held in 1..=8 {
         let headers = [("X-Forwarded-For", "192.0.2.1")];
-        let sent = crate::support::client::request(&key, Method::POST, "/v1/charges", &headers, Some(&bad));
+        let sent = client::request(&key, Method::POST, "/v1/charges", &headers, Some(&bad));
         let running = app.begin(sent);
         while app.app.in_flight.len() < held {
             tokio::task::yield_now().await;

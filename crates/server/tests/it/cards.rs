@@ -10,9 +10,10 @@ use regente_store::audit;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, BLOCKED, TIMED_OUT, by_source, token_body};
+use crate::support::app::{START, TestApp, stories};
+use crate::support::bodies::{APPROVED, BLOCKED, Charge, TIMED_OUT, token_body};
 use crate::support::charges::{charged, single_merchant};
+use crate::support::client::Client;
 use crate::support::providers::sandbox;
 use crate::support::read::{newest, text};
 use crate::support::records::put;
@@ -124,7 +125,7 @@ async fn the_list_is_paged_newest_first(app: TestApp) {
 }
 
 async fn the_fingerprint_is_of_number_and_expiry_inside_an_account(app: TestApp) {
-    let fingerprint = async |client: &crate::support::client::Client, body: &Value| {
+    let fingerprint = async |client: &Client, body: &Value| {
         let post = async |path: &str, body: &Value| {
             app.call(client, Method::POST, path, &[], Some(body)).await.expect(201)
         };
@@ -148,8 +149,12 @@ async fn the_fingerprint_is_of_number_and_expiry_inside_an_account(app: TestApp)
 async fn the_first_charge_decides_what_becomes_of_a_card(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let charge = async |card: &str, cvv: &str| {
-        charged(&app, &by_source(&merchant, json!({ "sourceType": "card", "cardId": card, "cardCvv": cvv })))
-            .await
+        charged(
+            &app,
+            &Charge::by_source(&merchant, json!({ "sourceType": "card", "cardId": card, "cardCvv": cvv }))
+                .body(),
+        )
+        .await
     };
     let card = app.card(APPROVED).await;
     charge(&card, "560").await;
@@ -158,7 +163,7 @@ async fn the_first_charge_decides_what_becomes_of_a_card(app: TestApp) {
         (&confirmed["status"], &confirmed["statusReason"], &confirmed["cvvChecked"]),
         (&json!("active"), &Value::Null, &json!(true))
     );
-    assert!(confirmed["updatedAt"].as_str() > Some(crate::support::app::START));
+    assert!(confirmed["updatedAt"].as_str() > Some(START));
     charge(&card, "561").await;
     assert_eq!(read(&app, &card).await, confirmed, "later charges change nothing");
 
@@ -199,7 +204,7 @@ async fn only_a_final_reason_makes_a_card_fail(app: TestApp) {
         let card = app.card(APPROVED).await;
         let body = |amount: i64| {
             let source = json!({ "sourceType": "card", "cardId": card, "cardCvv": APPROVED.1 });
-            put(by_source(&merchant, source), "amount", amount)
+            put(Charge::by_source(&merchant, source).body(), "amount", amount)
         };
         let refused = charged(&app, &body(100)).await;
         assert_eq!(newest(&refused)["providerError"]["declinedCode"], code);
@@ -223,7 +228,7 @@ async fn a_code_is_checked_only_if_it_was_sent(app: TestApp) {
         if let Some(code) = code {
             source["cardCvv"] = json!(code);
         }
-        charged(&app, &by_source(&merchant, source)).await["status"].clone()
+        charged(&app, &Charge::by_source(&merchant, source).body()).await["status"].clone()
     };
     let shown = async || {
         let card = read(&app, &card).await;
@@ -374,7 +379,7 @@ async fn nothing_shows_the_number(app: TestApp) {
     let card = app.post("/v1/cards", &token.json()).await;
     let id = text(&card.json()["id"]).to_owned();
     let source = json!({ "sourceType": "card", "cardId": id, "cardCvv": "560" });
-    let charge = app.post("/v1/charges", &by_source(&merchant, source)).await;
+    let charge = app.post("/v1/charges", &Charge::by_source(&merchant, source).body()).await;
     let replies = [
         token,
         card,

@@ -10,8 +10,7 @@ use axum::http::Method;
 use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
 
-use crate::support::app::START;
-use crate::support::app::{TestApp, stories};
+use crate::support::app::{START, TestApp, stories};
 use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::read::text;

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::support::app::{START, TestApp, stories};
-use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, by_source, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, WRONG_CVV, charge_body};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::read::{newest, text};
 
@@ -165,8 +165,7 @@ async fn a_charge_is_answered_as_documented(app: TestApp) {
 
 async fn without_capture_the_amount_is_only_reserved(app: TestApp) {
     let merchant = single_merchant(&app).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["capture"] = json!(false);
+    let mut body = Charge::by_card(&merchant, APPROVED).reserved().body();
     let charge = charged(&app, &body).await;
     assert_eq!((&charge["status"], &charge["capture"]), (&json!("pre_authorized"), &json!(false)));
     assert_eq!(newest(&charge)["requestType"], "pre_authorization");
@@ -179,9 +178,10 @@ async fn a_voucher_is_captured_at_once_and_echoes_items_and_buyer(app: TestApp) 
     let merchant = single_merchant(&app).await;
     let items = json!([{ "id": "1", "title": "Almoço", "unitPrice": "150", "quantity": 1, "b": 1, "a": 2 }]);
     let buyer = json!({ "name": "Jose", "identity": "11111111111", "billingAddress": { "city": "Recife" } });
-    let mut body = charge_body(&merchant, APPROVED);
-    body["capture"] = json!(false);
-    body["paymentMethod"] = json!({ "paymentType": "voucher", "items": items, "customer": buyer });
+    let body = Charge::by_card(&merchant, APPROVED)
+        .reserved()
+        .with("paymentMethod", json!({ "paymentType": "voucher", "items": items, "customer": buyer }))
+        .body();
     let charge = charged(&app, &body).await;
     assert_eq!(charge["status"], "authorized", "vouchers are never reserved");
     assert_eq!(charge["capture"], false, "what was sent is echoed");
@@ -219,12 +219,13 @@ async fn recurrence_is_stored(app: TestApp) {
 
 async fn references_come_back_as_they_were_sent(app: TestApp) {
     let merchant = single_merchant(&app).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["statementDescriptor"] = json!("LOJA JOÃO");
-    body["description"] = json!("Order 231 – \u{1F355} \"quoted\"\nsecond line");
-    body["orderId"] = json!("order, 231");
-    body["providerReferenceKey"] = json!("ref-1");
-    body["unknown"] = json!({ "ignored": true });
+    let body = Charge::by_card(&merchant, APPROVED)
+        .with("statementDescriptor", "LOJA JOÃO")
+        .with("description", json!("Order 231 – \u{1F355} \"quoted\"\nsecond line"))
+        .with("orderId", "order, 231")
+        .with("providerReferenceKey", "ref-1")
+        .with("unknown", json!({ "ignored": true }))
+        .body();
     let charge = charged(&app, &body).await;
     for name in ["statementDescriptor", "description", "orderId", "providerReferenceKey"] {
         assert_eq!(charge[name], body[name], "{name}");
@@ -235,11 +236,16 @@ async fn references_come_back_as_they_were_sent(app: TestApp) {
 
 async fn free_form_objects_keep_the_order_of_their_members(app: TestApp) {
     let merchant = single_merchant(&app).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["paymentFlow"] =
-        json!({ "metadata": { "zebra": 1, "alpha": [{ "y": 1.50, "x": null }], "Mid": "é" } });
-    body["appInfo"] =
-        json!({ "platform": { "name": "shop", "integrator": "x" }, "device": { "version": "1" } });
+    let body = Charge::by_card(&merchant, APPROVED)
+        .with(
+            "paymentFlow",
+            json!({ "metadata": { "zebra": 1, "alpha": [{ "y": 1.50, "x": null }], "Mid": "é" } }),
+        )
+        .with(
+            "appInfo",
+            json!({ "platform": { "name": "shop", "integrator": "x" }, "device": { "version": "1" } }),
+        )
+        .body();
     let charge = charged(&app, &body).await;
     for name in ["paymentFlow", "appInfo"] {
         assert_eq!(charge[name].to_string(), body[name].to_string(), "{name}");
@@ -250,13 +256,12 @@ async fn free_form_objects_keep_the_order_of_their_members(app: TestApp) {
 
 async fn fraud_analysis_comes_back_as_metadata(app: TestApp) {
     let merchant = single_merchant(&app).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["fraudAnalysis"] = json!({
+    let mut body = Charge::by_card(&merchant, APPROVED).with("fraudAnalysis", json!({
         "sla": 10, "orderOrigin": "web", "device": { "id": "d" },
         "customer": { "name": "Ana", "identity": "97055503019", "identityType": "CPF", "email": "ana@example.com",
             "browser": { "ipAddress": "203.0.113.9" } },
         "cart": { "items": [{ "name": "Shoe", "quantity": 1, "unitPrice": 150, "risk": "Low" }] },
-    });
+    })).body();
     let charge = charged(&app, &body).await;
     assert_eq!(
         charge["fraudAnalysisMetadata"],
@@ -281,8 +286,9 @@ async fn every_listed_currency_is_charged_by_the_simulator(app: TestApp) {
     let card = app.card(APPROVED).await;
     let mut count = 0;
     for currency in Currency::all().map(Currency::code) {
-        let mut body = by_source(&merchant, json!({ "sourceType": "card", "cardId": card }));
-        body["currency"] = json!(currency);
+        let body = Charge::by_source(&merchant, json!({ "sourceType": "card", "cardId": card }))
+            .with("currency", json!(currency))
+            .body();
         let charge = charged(&app, &body).await;
         assert_eq!((&charge["status"], &charge["currency"]), (&json!("authorized"), &json!(currency)));
         count += 1;
@@ -310,8 +316,7 @@ async fn events_and_actors_tell_who_did_what(app: TestApp) {
     let charge = charged(&app, &charge_body(&merchant, APPROVED)).await;
     let failed = charged(&app, &charge_body(&merchant, TIMED_OUT)).await;
     let public = app.client_token(json!(["charges"])).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["capture"] = json!(false);
+    let body = Charge::by_card(&merchant, APPROVED).reserved().body();
     let reserved =
         app.call(&public, axum::http::Method::POST, "/v1/charges", &[], Some(&body)).await.expect(201);
     for (charge, names, actor) in [

@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, token_body};
 use crate::support::client::{Client, Reply, request};
+use crate::support::sessions;
+use crate::support::sessions::{by_card, by_pix};
 
 stories! {
     a_page_says_whether_its_session_can_be_paid,
@@ -82,7 +84,7 @@ async fn a_page_says_whether_its_session_can_be_paid(app: TestApp) {
 
     // Who has instructions may follow them, since what he pays counts; the script leads everybody else to the other page.
     let instructed = session(&app, json!({})).await;
-    crate::support::sessions::pay(&app, &instructed, &crate::support::sessions::by_pix()).await.expect(201);
+    sessions::pay(&app, &instructed, &by_pix()).await.expect(201);
     says(&page(&app, &path(&instructed), "en").await, 200, r#""beginsPayments":true"#);
     let of_instructed = format!("/v1/sessions/{}", instructed["id"].as_str().unwrap());
     app.patch(&of_instructed, &json!({ "isActive": false })).await.expect(200);
@@ -101,9 +103,7 @@ async fn a_page_says_whether_its_session_can_be_paid(app: TestApp) {
         json!({ "maxPayments": 2, "paymentMethods": [{ "paymentType": "credit", "installments": 1 }] });
     let limited = session(&app, limit).await;
     for _ in 0..2 {
-        crate::support::sessions::pay(&app, &limited, &crate::support::sessions::by_card(APPROVED))
-            .await
-            .expect(201);
+        sessions::pay(&app, &limited, &by_card(APPROVED)).await.expect(201);
     }
     says(&page(&app, &path(&limited), "en").await, 200, "already paid");
 

@@ -12,7 +12,7 @@ use regente_store::testing::ReservedPort;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, WRONG_CVV};
 use crate::support::server::{Server, regente, run_on};
 
 const CARD: &str = "4916745120294124";
@@ -282,8 +282,7 @@ async fn a_damaged_file_is_noticed() {
 async fn charges_are_compared_with_the_books_by_their_state(app: TestApp) {
     let merchant = app.merchant().await;
     for (card, capture) in [(APPROVED, true), (APPROVED, false), (WRONG_CVV, true), (TIMED_OUT, true)] {
-        let mut body = charge_body(&merchant, card);
-        body["capture"] = json!(capture);
+        let body = Charge::by_card(&merchant, card).with("capture", capture).body();
         app.post("/v1/charges", &body).await.expect(201);
     }
     let client: ClientId = app.client_id();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::payers::pix_body;
-use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, WRONG_CVV, charge_body};
 use crate::support::charges::charged;
 use crate::support::providers::books::FileBooks;
 use crate::support::providers::sandbox;
@@ -122,8 +122,7 @@ async fn a_failed_charge_says_why_nobody_else_was_asked(app: TestApp) {
 }
 
 async fn captures_refunds_and_what_a_tester_sets_are_told(app: TestApp) {
-    let mut body = charge_body(&app.merchant().await, APPROVED);
-    body["capture"] = json!(false);
+    let body = Charge::by_card(&app.merchant().await, APPROVED).reserved().body();
     let charge = charged(&app, &body).await;
     let path = format!("/v1/charges/{}", text(&charge["id"]));
     app.post(&format!("{path}/capture"), &json!({ "amount": 100 })).await.expect(201);

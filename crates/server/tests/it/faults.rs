@@ -16,7 +16,7 @@ use regente_providers::sandbox::TransactionLog;
 use serde_json::Value;
 
 use crate::support::app::TestApp;
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::client::{Reply, assert_unavailable};
 
 /// More polls, one each [`PAUSE`], than anything here needs.
@@ -25,8 +25,7 @@ const PAUSE: Duration = Duration::from_millis(25);
 
 /// A charge whose key is also its reference.
 async fn charge(app: &TestApp, merchant: &str, key: &str) -> Reply {
-    let mut body = charge_body(merchant, APPROVED);
-    body["orderId"] = key.into();
+    let body = Charge::by_card(merchant, APPROVED).with("orderId", key).body();
     app.post_with_key("/v1/charges", key, &body).await
 }
 

@@ -12,10 +12,11 @@ use regente_domain::charge::ChargeStatus;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, charge_body};
 use crate::support::charges::{capture, captured, made, reserved, void};
 use crate::support::providers::sandbox;
 use crate::support::read::{announced, is, text, told};
+use crate::support::{agreement, client};
 
 stories! {
     everything_reserved_is_captured_once,
@@ -152,8 +153,9 @@ async fn a_wrong_amount_names_the_field(app: TestApp) {
 }
 
 async fn a_voucher_is_refunded_and_its_rest_is_a_422(app: TestApp) {
-    let mut body = charge_body(&app.merchant().await, APPROVED);
-    body["paymentMethod"] = json!({ "paymentType": "voucher" });
+    let body = Charge::by_card(&app.merchant().await, APPROVED)
+        .with("paymentMethod", json!({ "paymentType": "voucher" }))
+        .body();
     let id = text(&app.post("/v1/charges", &body).await.expect(201)["id"]).to_owned();
     let error = void(&app, &id, json!({ "amount": 151 })).await.expect(422);
     assert_eq!(
@@ -165,8 +167,7 @@ async fn a_voucher_is_refunded_and_its_rest_is_a_422(app: TestApp) {
 }
 
 async fn the_same_key_gives_the_same_bytes_after_the_charge_has_moved_on(app: TestApp) {
-    let mut body = charge_body(&app.merchant().await, APPROVED);
-    body["capture"] = json!(false);
+    let body = Charge::by_card(&app.merchant().await, APPROVED).reserved().body();
     let created = app.post_with_key("/v1/charges", "create", &body).await;
     let id = text(&created.expect(201)["id"]).to_owned();
     let (capture, void) = (format!("/v1/charges/{id}/capture"), format!("/v1/charges/{id}/void"));
@@ -206,8 +207,7 @@ async fn two_refunds_at_once_give_back_no_more_than_there_is(app: TestApp) {
     let id = captured(&app).await;
     let path = format!("/v1/charges/{id}/void");
     let body = json!({ "amount": 60 });
-    let begin =
-        || app.begin(crate::support::client::request(&app.client, Method::POST, &path, &[], Some(&body)));
+    let begin = || app.begin(client::request(&app.client, Method::POST, &path, &[], Some(&body)));
     let pending: Vec<_> = (0..8).map(|_| begin()).collect();
     let mut done = 0;
     for pending in pending {
@@ -245,5 +245,5 @@ async fn a_reservation_that_nobody_captures_is_let_go_after_a_week(app: TestApp)
     assert_eq!(told(&charge), is("canceled", 0, 100, ("void", "success", 100)));
     assert_eq!(announced(&app, &left).await, ["pending", "pre_authorized", "canceled"]);
     assert_eq!(app.get(&format!("/v1/charges/{taken}")).await.expect(200)["status"], "authorized");
-    crate::support::agreement::agree(&app.books, &charge).await;
+    agreement::agree(&app.books, &charge).await;
 }

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body, token_body};
 use crate::support::client::Reply;
 use crate::support::document::doors::CHALLENGES;
 use crate::support::document::{Document, Operation};
@@ -174,8 +174,7 @@ async fn a_charge_without_room_is_refused_unread(app: TestApp) {
 
     let accounts = (1..).map(|number| regente_domain::id::ClientId::new(uuid::Uuid::from_u128(number)));
     let taken: Vec<_> = accounts.map_while(|client_id| app.app.store.admit(client_id).ok()).collect();
-    let mut body = charge_body(&merchant, APPROVED);
-    body["description"] = "x".repeat(300).into();
+    let body = Charge::by_card(&merchant, APPROVED).with("description", "x".repeat(300)).body();
     let body = body.to_string();
     let (client_id, key) = (&app.client.id, &app.client.key);
     let with_key = format!("x-client-id: {client_id}\r\nx-api-key: {key}\r\n");

@@ -12,7 +12,7 @@ use regente_store::{args, sql};
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, by_source, charge_body, token_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, WRONG_CVV, charge_body, token_body};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::client::{Client, Reply, request};
 use crate::support::providers::sandbox;
@@ -106,17 +106,24 @@ async fn many_identical_charges_at_once_are_one(app: TestApp) {
 async fn many_identical_charges_by_token_at_once_are_one(app: TestApp) {
     let merchant = app.merchant().await;
     let token = app.card_token(APPROVED).await;
-    one_of_many(&app, &by_source(&merchant, json!({ "sourceType": "token", "tokenId": token }))).await;
+    one_of_many(
+        &app,
+        &Charge::by_source(&merchant, json!({ "sourceType": "token", "tokenId": token })).body(),
+    )
+    .await;
 }
 
 async fn an_answer_is_given_again_byte_for_byte(app: TestApp) {
     let merchant = app.fallback_merchant().await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["orderId"] = json!("231");
-    body["paymentFlow"] =
-        json!({ "metadata": { "zebra": 1, "alpha": 2.50, "ção": [null, { "y": 1, "x": 2 }] } });
-    body["appInfo"] = json!({ "z": 1, "a": 1 });
-    body["fraudAnalysis"] = json!({ "orderOrigin": "web", "customer": { "phone": "1", "name": "Ana" } });
+    let body = Charge::by_card(&merchant, APPROVED)
+        .with("orderId", "231")
+        .with(
+            "paymentFlow",
+            json!({ "metadata": { "zebra": 1, "alpha": 2.50, "ção": [null, { "y": 1, "x": 2 }] } }),
+        )
+        .with("appInfo", json!({ "z": 1, "a": 1 }))
+        .with("fraudAnalysis", json!({ "orderOrigin": "web", "customer": { "phone": "1", "name": "Ana" } }))
+        .body();
     let first = charge_with(&app, "k", &body).await;
     assert_eq!(first.expect(201)["transactionRequests"].as_array().unwrap().len(), 2);
     for _ in 0..3 {
@@ -172,8 +179,7 @@ async fn another_body_is_refused(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let first = charge_with(&app, "k", &charge_body(&merchant, APPROVED)).await;
     first.expect(201);
-    let mut other = charge_body(&merchant, APPROVED);
-    other["amount"] = json!(151);
+    let other = Charge::by_card(&merchant, APPROVED).amount(151).body();
     let refused = charge_with(&app, "k", &other).await;
     assert_eq!(
         refused.expect(409),
@@ -202,7 +208,7 @@ async fn a_refusal_leaves_no_claim(app: TestApp) {
     for (status, body) in [
         (400, json!({})),
         (400, declined),
-        (400, by_source(&merchant, json!({ "sourceType": "token", "tokenId": used }))),
+        (400, Charge::by_source(&merchant, json!({ "sourceType": "token", "tokenId": used })).body()),
         (400, charge_body(&nobody, APPROVED)),
         (404, charge_body("00000000-0000-4000-8000-000000000000", APPROVED)),
     ] {
@@ -247,8 +253,7 @@ async fn an_answer_is_kept_for_a_day(app: TestApp) {
 }
 
 async fn a_charge_that_moves_again_keeps_its_first_answer(app: TestApp) {
-    let mut body = charge_body(&app.merchant().await, APPROVED);
-    body["capture"] = json!(false);
+    let mut body = Charge::by_card(&app.merchant().await, APPROVED).reserved().body();
     let fault = json!({ "when": { "operation": "capture" }, "then": { "timeout": "before_effect" } });
     body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [fault] } });
     let first = charge_with(&app, "k", &body).await;

@@ -15,7 +15,7 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, WRONG_CVV};
 
 const CLIENTS: usize = 64;
 /// Answered charges before the kill.
@@ -166,9 +166,7 @@ impl Api {
             1 => WRONG_CVV,
             _ => APPROVED,
         };
-        let mut body = charge_body(&merchants[number % merchants.len()], card);
-        body["orderId"] = key.into();
-        body
+        Charge::by_card(&merchants[number % merchants.len()], card).with("orderId", key).body()
     }
 
     /// A session whose charge is that of this key; `None` when the process is gone.

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::support::agreement::{all_charges, ledger_agrees, ledger_is_right};
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::client::request;
 use crate::support::read::text;
 
@@ -26,9 +26,7 @@ stories! {
 /// Reserves 150 of which 100 are captured and 40 refunded, each an hour after the other.
 async fn story_of_a_charge(app: &TestApp, merchant: &str) -> String {
     const HOUR: Duration = Duration::from_secs(60 * 60);
-    let mut body = charge_body(merchant, APPROVED);
-    body["amount"] = json!(150);
-    body["capture"] = json!(false);
+    let body = Charge::by_card(merchant, APPROVED).amount(150).reserved().body();
     let charge = app.post("/v1/charges", &body).await.expect(201);
     let id = text(&charge["id"]).to_owned();
     for (operation, amount) in [("capture", 100), ("void", 40)] {
@@ -137,8 +135,7 @@ async fn a_charge_is_read_in_the_books_as_of_any_time(app: TestApp) {
 async fn the_books_of_charges_of_former_releases_are_opened_once(app: TestApp) {
     let merchant = app.merchant().await;
     let reserved = {
-        let mut body = charge_body(&merchant, APPROVED);
-        body["capture"] = json!(false);
+        let body = Charge::by_card(&merchant, APPROVED).reserved().body();
         text(&app.post("/v1/charges", &body).await.expect(201)["id"]).to_owned()
     };
     story_of_a_charge(&app, &merchant).await;

@@ -19,7 +19,7 @@ use crate::support::document::Document;
 use crate::support::metrics::{Page, metrics_setting, until, until_calls_in_flight};
 use crate::support::providers::books::FileBooks;
 use crate::support::receiver::Receiver;
-use crate::support::server::Server;
+use crate::support::server::{Server, run_on};
 use crate::support::three_d_secure::{CHALLENGE_PASSES, FRICTIONLESS, REFUSED, three_d_secure};
 
 stories! {
@@ -190,9 +190,7 @@ async fn nothing_is_served_unless_it_is_asked_for_and_a_taken_port_is_told() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let set = format!("metrics.listen={address}");
-    let refused =
-        crate::support::server::run_on(folder.path(), &["dev", "--listen", "127.0.0.1:0", "--set", &set])
-            .await;
+    let refused = run_on(folder.path(), &["dev", "--listen", "127.0.0.1:0", "--set", &set]).await;
     let complaint = refused.complaint();
     assert!(complaint.starts_with(&format!("regente: {address} is in use")), "{complaint}");
 }

@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use crate::support::agreement::{agree_on_all, all_charges, nothing_is_open};
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body};
 use crate::support::client::request;
 use crate::support::notifications::{API_KEY, message, request_of, send, send_to, states};
 use crate::support::providers::losing;
@@ -117,11 +117,15 @@ async fn a_notification_that_comes_twice_has_one_effect(app: TestApp) {
 
 /// A charge whose answer is lost, with that of the first probe.
 async fn lost_for_a_while(app: &TestApp, merchant: &str) -> String {
-    let mut body = charge_body(merchant, APPROVED);
-    body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [
+    let body = Charge::by_card(merchant, APPROVED)
+        .with(
+            "paymentFlow",
+            json!({ "metadata": { "sandboxFaults": [
         { "when": { "operation": "authorization" }, "then": { "reset": "after_effect" } },
         { "when": { "operation": "probe" }, "then": { "reset": "before_effect" }, "sequence": [1] },
-    ] } });
+    ] } }),
+        )
+        .body();
     let charge = app.post("/v1/charges", &body).await.expect(201);
     assert_eq!(charge["status"], "pending");
     text(&charge["id"]).to_owned()

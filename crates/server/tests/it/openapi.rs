@@ -146,7 +146,7 @@ async fn only_what_is_documented_is_served() {
     }
 }
 
-/// Each operation with its own example, then with the errors of every caller. The harness compares each answer with the
+/// Each operation with its own example, then with the errors of every caller. `support/client.rs` compares each answer with the
 /// document.
 async fn every_example_succeeds(app: TestApp) {
     let document = Document::current();
@@ -205,7 +205,7 @@ async fn every_example_succeeds(app: TestApp) {
     }
 }
 
-/// Shows that the harness notices an answer that does not match, on which every test relies.
+/// Shows that an answer is noticed that does not match, on which every test relies.
 #[test]
 fn an_answer_that_is_not_as_documented_is_noticed() {
     let document = Document::current();

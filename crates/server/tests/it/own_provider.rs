@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::app::{Adapters, TestApp, stories};
 use crate::support::bodies::payers::{described, jose, pix_body};
-use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, charge_body};
 use crate::support::forms::png;
 use crate::support::platform_fees::keep;
 use crate::support::providers::elsewhere::{Elsewhere, Said};
@@ -46,8 +46,7 @@ fn asked(charge: &Value) -> Vec<&str> {
 async fn the_simulator_stands_in_for_it(app: TestApp) {
     let app = app.reachable().await;
     let merchant = app.merchant_with(json!([own(1), sandbox("Spare", 2)])).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["capture"] = json!(false);
+    let body = Charge::by_card(&merchant, APPROVED).reserved().body();
     let charge = app.post("/v1/charges", &body).await.expect(201);
     assert_eq!(
         (&charge["status"], &charge["responsibleProviderType"]),

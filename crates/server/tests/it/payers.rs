@@ -5,8 +5,8 @@ use regente::http::rates::Rate;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::APPROVED;
 use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::client::Client;
 
 stories! {
@@ -35,13 +35,6 @@ async fn customer_with_card(app: &TestApp) -> (String, String) {
     (customer, card)
 }
 
-fn charge(merchant: &str, source: Value) -> Value {
-    json!({
-        "merchantId": merchant, "amount": 150, "capture": true,
-        "paymentMethod": { "paymentType": "credit" }, "paymentSource": source,
-    })
-}
-
 async fn a_buyer_in_the_body_pays_with_the_default_card_of_the_customer_who_fits(app: TestApp) {
     let merchant = app.merchant().await;
     let (customer, _) = customer_with_card(&app).await;
@@ -49,7 +42,7 @@ async fn a_buyer_in_the_body_pays_with_the_default_card_of_the_customer_who_fits
         "sourceType": "customer",
         "customer": { "email": "other@example.com", "phoneNumber": "1", "document": { "type": "CPF", "number": "970.555.030-19" } },
     });
-    let charged = app.post("/v1/charges", &charge(&merchant, described)).await.expect(201);
+    let charged = app.post("/v1/charges", &Charge::by_source(&merchant, described).body()).await.expect(201);
     assert_eq!(charged["status"], "authorized");
     assert_eq!(charged["paymentSource"], json!({ "sourceType": "customer", "customerId": customer }));
     assert_eq!(charged["customerId"], customer);
@@ -58,7 +51,7 @@ async fn a_buyer_in_the_body_pays_with_the_default_card_of_the_customer_who_fits
 async fn a_buyer_who_fits_nobody_has_no_card_and_is_not_stored(app: TestApp) {
     let merchant = app.merchant().await;
     let described = json!({ "sourceType": "customer", "customer": ana() });
-    let refused = app.post("/v1/charges", &charge(&merchant, described)).await;
+    let refused = app.post("/v1/charges", &Charge::by_source(&merchant, described).body()).await;
     assert_eq!(refused.details(400), ["paymentSource.customer: customer has no card that can be charged"]);
     assert_eq!(app.get("/v1/customers").await.expect(200)["meta"]["totalItems"], 0);
     assert_eq!(app.get("/v1/charges").await.expect(200)["meta"]["totalItems"], 0);
@@ -68,7 +61,7 @@ async fn a_public_key_does_not_describe_a_payer(app: TestApp) {
     let merchant = app.merchant().await;
     customer_with_card(&app).await;
     let page = app.client_token(json!(["charges"])).await;
-    let body = charge(&merchant, json!({ "sourceType": "customer", "customer": ana() }));
+    let body = Charge::by_source(&merchant, json!({ "sourceType": "customer", "customer": ana() })).body();
     let refused = app.call(&page, Method::POST, "/v1/charges", &[], Some(&body)).await;
     assert_eq!(
         refused.details(400),

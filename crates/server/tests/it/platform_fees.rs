@@ -7,6 +7,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
+use crate::support::client::Reply;
 use crate::support::platform_fees::path;
 use crate::support::read::text;
 
@@ -23,7 +24,7 @@ fn rules() -> Value {
     ])
 }
 
-async fn put(app: &TestApp, merchant: &str, rules: Value) -> crate::support::client::Reply {
+async fn put(app: &TestApp, merchant: &str, rules: Value) -> Reply {
     app.call(&app.client, Method::PUT, &path(merchant), &[], Some(&rules)).await
 }
 

@@ -32,7 +32,7 @@ use regente_store::{charges, events, transaction_requests};
 use serde_json::{Map, Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, WRONG_CVV, charge_body};
 use crate::support::client::{Reply, request};
 use crate::support::read::{newest, text};
 
@@ -292,8 +292,7 @@ async fn a_crash_at_the_second_provider_ends_there(app: TestApp) {
 
 async fn a_reservation_is_adopted_as_a_reservation(app: TestApp) {
     let merchant = app.merchant().await;
-    let mut body = charge_body(&merchant, TIMED_OUT);
-    body["capture"] = json!(false);
+    let body = Charge::by_card(&merchant, TIMED_OUT).reserved().body();
     let (app, stored) = dies_during(app, &body).await;
     provider_gets(&app, &stored.request, authorization(&stored.request, APPROVED)).await;
     app.later(ASKED_FOR).await;

@@ -12,9 +12,9 @@ use axum::http::Method;
 use regente_domain::money::Amount;
 use serde_json::{Value, json};
 
-use crate::support::app::{TestApp, stories};
+use crate::support::app::{ADDRESS, TestApp, stories};
 use crate::support::bodies::APPROVED;
-use crate::support::read::text;
+use crate::support::read::{announced, text};
 use crate::support::sessions::{buyer, by_card, create, history, pay, session_body};
 
 stories! {
@@ -39,7 +39,7 @@ async fn a_session_is_created_and_read_by_both_keys(app: TestApp) {
         ("currency", json!("BRL")),
         ("capture", json!(true)),
         ("paymentMethods", body["paymentMethods"].clone()),
-        ("paymentLink", json!(format!("{}/pay/{id}", crate::support::app::ADDRESS))),
+        ("paymentLink", json!(format!("{}/pay/{id}", ADDRESS))),
         (
             "multiplePayments",
             json!({ "allow": false, "maxPayments": null, "paymentCount": 0, "pendingCount": 0, "status": "active" }),
@@ -59,7 +59,7 @@ async fn a_session_is_created_and_read_by_both_keys(app: TestApp) {
     assert_ne!(other["publicKey"], session["publicKey"]);
     assert_ne!(other["items"][0]["id"], session["items"][0]["id"]);
     assert_eq!(history(&app, &session).await, ["created: statusChanged"]);
-    assert_eq!(crate::support::read::announced(&app, id).await, ["created"]);
+    assert_eq!(announced(&app, id).await, ["created"]);
 }
 
 async fn the_link_has_the_key_and_the_settings(app: TestApp) {

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
 use crate::support::anti_fraud;
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, charge_body};
 use crate::support::client::request;
 use crate::support::platform_fees::keep;
 use crate::support::providers::{lying, sandbox};
@@ -212,8 +212,7 @@ fn successes(charge: &Value, operation: Operation) -> usize {
 
 /// The creation of a charge.
 fn made_by(merchant: &str, card: (&str, &str), capture: CaptureMode) -> Interrupted {
-    let mut body = charge_body(merchant, card);
-    body["capture"] = json!(capture == CaptureMode::Automatic);
+    let body = Charge::by_card(merchant, card).with("capture", capture == CaptureMode::Automatic).body();
     let operation = if card == TIMED_OUT { Operation::AuthorizeUnanswered } else { Operation::Authorize };
     Interrupted { path: "/v1/charges".to_owned(), body, operation }
 }

@@ -9,7 +9,7 @@ use regente_store::{args, sql, tokens};
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, by_source, token_body};
+use crate::support::bodies::{APPROVED, Charge, token_body};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::read::{newest, text};
 
@@ -63,7 +63,7 @@ async fn both_together_are_a_card_with_the_newer_code(app: TestApp) {
         body["cvvUpdate"] = json!(cvv);
         let token = app.post("/v1/tokens", &body).await.expect(201);
         let source = json!({ "sourceType": "token", "tokenId": token["tokenId"] });
-        let charge = charged(&app, &by_source(&merchant, source)).await;
+        let charge = charged(&app, &Charge::by_source(&merchant, source).body()).await;
         assert_eq!(newest(&charge)["providerError"]["declinedCode"].as_str(), code);
         body.as_object_mut().unwrap().remove("cardCvv");
     }
@@ -127,7 +127,7 @@ async fn an_expired_card_is_a_declined_card(app: TestApp) {
 async fn a_token_is_used_once_whoever_is_first(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let token = app.card_token(APPROVED).await;
-    let charge = by_source(&merchant, json!({ "sourceType": "token", "tokenId": token }));
+    let charge = Charge::by_source(&merchant, json!({ "sourceType": "token", "tokenId": token })).body();
     let card = json!({ "tokenId": token });
     let mut calls = Vec::new();
     for _ in 0..8 {
@@ -166,9 +166,10 @@ async fn used_tokens_leave_no_row(app: TestApp) {
     let cvv = app.post("/v1/tokens", &json!({ "cvvUpdate": "560" })).await.expect(201)["tokenId"].clone();
     let card = app.card(APPROVED).await;
     let source = json!({ "sourceType": "card", "cardId": card, "tokenCvv": cvv });
-    charged(&app, &by_source(&merchant, source)).await;
+    charged(&app, &Charge::by_source(&merchant, source).body()).await;
     let token = app.card_token(APPROVED).await;
-    charged(&app, &by_source(&merchant, json!({ "sourceType": "token", "tokenId": token }))).await;
+    charged(&app, &Charge::by_source(&merchant, json!({ "sourceType": "token", "tokenId": token })).body())
+        .await;
     assert_eq!(rows(&app).await, 0, "no security code is left");
 }
 

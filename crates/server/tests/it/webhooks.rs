@@ -19,7 +19,7 @@ use regente::http::rates::Rate;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::client::Reply;
+use crate::support::client::{Client, Reply};
 use crate::support::records::put;
 
 stories! {
@@ -178,10 +178,10 @@ async fn what_is_refused_before_a_webhook_is_looked_at_has_that_envelope_too(app
     assert_envelope(&app.get("/v1/webhooks/%FF").await, 404);
     let large = json!({ "event": "*".repeat(2 * 1024 * 1024) });
     assert_envelope(&app.post("/v1/webhooks", &large).await, 413);
-    let nobody = crate::support::client::Client { id: app.client.id.clone(), key: "wrong".to_owned() };
+    let nobody = Client { id: app.client.id.clone(), key: "wrong".to_owned() };
     let refused = app.call(&nobody, axum::http::Method::GET, "/v1/webhooks", &[], None).await;
     assert_eq!(refused.expect(403), json!({ "message": "Forbidden" }));
-    let nobody = crate::support::client::Client { id: "nobody".to_owned(), key: app.client.key.clone() };
+    let nobody = Client { id: "nobody".to_owned(), key: app.client.key.clone() };
     let unknown = app.call(&nobody, axum::http::Method::GET, "/v1/webhooks", &[], None).await;
     assert_eq!(unknown.expect(401)["error"]["code"], 401);
 

@@ -10,7 +10,7 @@ use super::read;
 use crate::support::anti_fraud::{APPROVED_RISK, analysed, analysing, requests};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::payers::{described, jose, pix_body};
-use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, charge_body};
 use crate::support::read::text;
 
 stories! {
@@ -44,10 +44,10 @@ async fn charged(app: &TestApp, body: &Value) -> String {
 
 async fn a_charge_that_was_not_analysed_is_fed_once(app: TestApp) {
     let merchant = feeding(&app).await;
-    let mut voucher = charge_body(&merchant, APPROVED);
-    voucher["paymentMethod"] = json!({ "paymentType": "voucher" });
-    let mut reserved = charge_body(&merchant, APPROVED);
-    reserved["capture"] = json!(false);
+    let voucher = Charge::by_card(&merchant, APPROVED)
+        .with("paymentMethod", json!({ "paymentType": "voucher" }))
+        .body();
+    let reserved = Charge::by_card(&merchant, APPROVED).reserved().body();
     let paid = charged(&app, &charge_body(&merchant, APPROVED)).await;
     let with_voucher = charged(&app, &voucher).await;
     let failed = charged(&app, &charge_body(&merchant, TIMED_OUT)).await;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{FAILED_RISK, decide, read};
 use crate::support::anti_fraud::{APPROVED_RISK, PENDING, REPROVED, analysed, analysing, requests, risk};
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body};
 use crate::support::providers::sandbox;
 use crate::support::read::{announced, text};
 
@@ -230,8 +230,7 @@ async fn only_credit_cards_with_data_are_analysed(app: TestApp) {
             ("authorized", vec!["authorization success".to_owned()])
         );
     }
-    let mut nothing = charge_body(&merchant, APPROVED);
-    nothing["fraudAnalysis"] = json!({});
+    let nothing = Charge::by_card(&merchant, APPROVED).with("fraudAnalysis", json!({})).body();
     let charge = app.post("/v1/charges", &nothing).await.expect(201);
     assert_eq!(charge["status"], "canceled", "the presence of the data asks for the analysis");
     let nobody = app.merchant().await;

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::{read, total};
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, WRONG_CVV, by_source};
+use crate::support::bodies::{APPROVED, Charge, WRONG_CVV};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::providers::sandbox;
 use crate::support::read::text;
@@ -68,7 +68,7 @@ async fn a_card_that_the_provider_refuses_is_failed(app: TestApp) {
     );
     assert_eq!(card["transactionRequests"][0]["requestStatus"], "failed");
     let source = json!({ "sourceType": "card", "cardId": card["id"] });
-    let refused = app.post("/v1/charges", &by_source(&merchant, source)).await.expect(400);
+    let refused = app.post("/v1/charges", &Charge::by_source(&merchant, source).body()).await.expect(400);
     assert_eq!(refused["error"]["message"], "card cannot be used in status failed");
 }
 
@@ -165,7 +165,11 @@ async fn a_check_is_made_once_for_its_key(app: TestApp) {
     let first = app.post_with_key("/v1/cards", "k", &sent).await;
     let card = first.expect(201);
     // The card changes later; the stored answer does not.
-    charged(&app, &by_source(&merchant, json!({ "sourceType": "card", "cardId": card["id"] }))).await;
+    charged(
+        &app,
+        &Charge::by_source(&merchant, json!({ "sourceType": "card", "cardId": card["id"] })).body(),
+    )
+    .await;
     app.delete(&format!("/v1/cards/{}", text(&card["id"]))).await.expect(204);
     let app = app.restart().await;
     let second = app.post_with_key("/v1/cards", "k", &sent).await;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{nothing_happened, problems, refused, with};
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, by_source, charge_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body};
 use crate::support::charges::{charged, single_merchant};
 
 stories! {
@@ -94,7 +94,7 @@ async fn sources_are_checked(app: TestApp) {
         (json!({ "sourceType": "customer", "customerId": 7 }), "paymentSource.customerId"),
         (json!([]), "paymentSource"),
     ] {
-        let problems = problems(&refused(&app, &by_source(&merchant, source.clone())).await);
+        let problems = problems(&refused(&app, &Charge::by_source(&merchant, source.clone()).body()).await);
         assert!(
             problems.len() == 1 && problems[0].starts_with(&format!("{path} ")),
             "{source}: {problems:?}"
@@ -109,9 +109,12 @@ async fn unknown_references_are_named(app: TestApp) {
     for (body, path) in [
         (charge_body(unknown, APPROVED), "merchantId"),
         (with(&merchant, |body| body["customerId"] = json!(unknown)), "customerId"),
-        (by_source(&merchant, json!({ "sourceType": "card", "cardId": unknown })), "paymentSource.cardId"),
         (
-            by_source(&merchant, json!({ "sourceType": "customer", "customerId": unknown })),
+            Charge::by_source(&merchant, json!({ "sourceType": "card", "cardId": unknown })).body(),
+            "paymentSource.cardId",
+        ),
+        (
+            Charge::by_source(&merchant, json!({ "sourceType": "customer", "customerId": unknown })).body(),
             "paymentSource.customerId",
         ),
     ] {
@@ -128,16 +131,19 @@ async fn a_token_of_the_wrong_kind_is_not_found(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let cvv = app.post("/v1/tokens", &json!({ "cvvUpdate": "120" })).await.expect(201)["tokenId"].clone();
     let card_token = app.card_token(APPROVED).await;
-    let by_cvv = by_source(&merchant, json!({ "sourceType": "token", "tokenId": cvv }));
+    let by_cvv = Charge::by_source(&merchant, json!({ "sourceType": "token", "tokenId": cvv })).body();
     assert_eq!(refused(&app, &by_cvv).await.expect(400)["error"]["message"], "token not found or expired");
     nothing_happened(&app, &merchant).await;
     let card = app.card(APPROVED).await;
     let source = |token: &Value| json!({ "sourceType": "card", "cardId": card, "tokenCvv": token });
-    let wrong = app.post("/v1/charges", &by_source(&merchant, source(&json!(card_token)))).await.expect(400);
+    let wrong = app
+        .post("/v1/charges", &Charge::by_source(&merchant, source(&json!(card_token))).body())
+        .await
+        .expect(400);
     assert_eq!(wrong["error"]["message"], "token not found or expired");
     for body in [
-        by_source(&merchant, source(&cvv)),
-        by_source(&merchant, json!({ "sourceType": "token", "tokenId": card_token })),
+        Charge::by_source(&merchant, source(&cvv)).body(),
+        Charge::by_source(&merchant, json!({ "sourceType": "token", "tokenId": card_token })).body(),
     ] {
         assert_eq!(charged(&app, &body).await["status"], "authorized", "the refusals used nothing up");
     }
@@ -147,7 +153,8 @@ async fn an_expired_token_is_not_found(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let token = app.card_token(APPROVED).await;
     let late = app.card_token(APPROVED).await;
-    let body = |token: &str| by_source(&merchant, json!({ "sourceType": "token", "tokenId": token }));
+    let body =
+        |token: &str| Charge::by_source(&merchant, json!({ "sourceType": "token", "tokenId": token })).body();
     app.clock.advance(std::time::Duration::from_secs(2 * 60 * 60 - 1));
     assert_eq!(charged(&app, &body(&token)).await["status"], "authorized", "a second before its end");
     app.clock.advance(std::time::Duration::from_secs(1));

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::page;
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, by_source};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::charges::charged;
 use crate::support::providers::sandbox;
 use crate::support::read::text;
@@ -42,9 +42,10 @@ pub(super) async fn many(app: &TestApp, chance: &Chance, apart_max_millis: u64) 
         app.clock.advance(Duration::from_millis(chance.below(apart_max_millis)));
         let cvv = ["560", "560", "561"][pick(3)];
         let source = json!({ "sourceType": "card", "cardId": card, "cardCvv": cvv });
-        let mut body = by_source(&merchants[pick(3)], source);
-        body["capture"] = (pick(2) == 0).into();
-        body["amount"] = [150, 151, 15_000][pick(3)].into();
+        let mut body = Charge::by_source(&merchants[pick(3)], source)
+            .with("capture", pick(2) == 0)
+            .with("amount", [150, 151, 15_000][pick(3)])
+            .body();
         if pick(3) == 0 {
             body["orderId"] = ["a", "b"][pick(2)].into();
         }

@@ -5,7 +5,7 @@ use regente_providers::sandbox::Entry;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, BLOCKED, by_source, charge_body};
+use crate::support::bodies::{APPROVED, BLOCKED, Charge, charge_body};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::read::text;
 use crate::support::three_d_secure;
@@ -28,7 +28,7 @@ fn first(merchant: &str, card: (&str, &str)) -> Value {
 
 /// Charges the card of an earlier charge, without its cardholder.
 async fn later(app: &TestApp, merchant: &str, earlier: &Value, recurrence: &str) -> Value {
-    let mut body = by_source(merchant, earlier["paymentSource"].clone());
+    let mut body = Charge::by_source(merchant, earlier["paymentSource"].clone()).body();
     body["paymentMethod"]["recurrence"] = json!(recurrence);
     let charge = charged(app, &body).await;
     assert_eq!(charge["status"], "authorized", "{charge:#}");
@@ -64,7 +64,7 @@ async fn later_payments_name_the_first_one(app: TestApp) {
 async fn a_new_agreement_takes_the_place_of_the_old_one(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let agreed = charged(&app, &first(&merchant, APPROVED)).await;
-    let mut again = by_source(&merchant, agreed["paymentSource"].clone());
+    let mut again = Charge::by_source(&merchant, agreed["paymentSource"].clone()).body();
     again["paymentMethod"]["recurrence"] = json!("initial");
     charged(&app, &again).await;
     later(&app, &merchant, &agreed, "subsequent").await;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::payers::{boleto_body, described, jose, nupay_body, pix_body};
-use crate::support::bodies::{APPROVED, TIMED_OUT, WRONG_CVV, charge_body, payers};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, WRONG_CVV, charge_body, payers};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::providers::{cielo, sandbox};
 use crate::support::read::{explanation, newest, skipped, text};
@@ -33,8 +33,7 @@ fn voucher_provider(priority: i64) -> Value {
 
 async fn a_provider_that_charges_in_reais_alone_is_skipped_for_dollars(app: TestApp) {
     let merchant = app.merchant_with(json!([cielo(1), sandbox("Main", 2)])).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["currency"] = json!("USD");
+    let body = Charge::by_card(&merchant, APPROVED).with("currency", "USD").body();
     let charge = charged(&app, &body).await;
     assert_eq!(charge["status"], "authorized");
     assert_eq!(charge["transactionRequests"].as_array().unwrap().len(), 1, "it was not asked");
@@ -89,8 +88,7 @@ async fn a_provider_that_cannot_reserve_is_skipped_without_capture(app: TestApp)
     let braspag = json!({ "name": "No reservation", "priority": 1, "credentials":
         { "type": "BRASPAG", "clientSecret": "s", "merchantId": "m", "merchantKey": "k" } });
     let merchant = app.merchant_with(json!([braspag, sandbox("Main", 2)])).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["capture"] = json!(false);
+    let body = Charge::by_card(&merchant, APPROVED).reserved().body();
     let charge = charged(&app, &body).await;
     assert_eq!(charge["status"], "pre_authorized");
     assert_eq!(skipped(&app, &charge).await, [Some(Skipped::PreAuthorization), None]);
@@ -99,9 +97,10 @@ async fn a_provider_that_cannot_reserve_is_skipped_without_capture(app: TestApp)
 async fn without_a_usable_provider_nothing_is_stored(app: TestApp) {
     let merchant = app.merchant_with(json!([cielo(1), voucher_provider(2)])).await;
     let token = app.card_token(APPROVED).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["currency"] = json!("USD");
-    body["paymentSource"] = json!({ "sourceType": "token", "tokenId": token });
+    let mut body = Charge::by_card(&merchant, APPROVED)
+        .with("currency", "USD")
+        .with("paymentSource", json!({ "sourceType": "token", "tokenId": token }))
+        .body();
     let answer = app.post_with_key("/v1/charges", "key", &body).await;
     assert_eq!(
         answer.expect(400),

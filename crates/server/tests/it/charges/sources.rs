@@ -4,9 +4,10 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, BLOCKED, by_source, charge_body, token_body};
+use crate::support::bodies::{APPROVED, BLOCKED, Charge, charge_body, token_body};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::client::Client;
+use crate::support::providers::sandbox;
 use crate::support::read::{newest, text};
 
 stories! {
@@ -63,7 +64,7 @@ async fn a_stored_card_is_charged_without_its_security_code(app: TestApp) {
     let merchant = single_merchant(&app).await;
     // The token's code was wrong and is deleted: a charge without a code is decided by the number alone.
     let card = app.card((APPROVED.0, "321")).await;
-    let charge = charged(&app, &by_source(&merchant, stored(&card))).await;
+    let charge = charged(&app, &Charge::by_source(&merchant, stored(&card)).body()).await;
     assert_eq!(charge["status"], "authorized");
     assert_eq!(charge["paymentSource"], stored(&card));
     assert_eq!(status_of_card(&app, &card).await, "active");
@@ -74,11 +75,11 @@ async fn a_stored_card_is_charged_with_a_security_code(app: TestApp) {
     let card = app.card(APPROVED).await;
     let mut source = stored(&card);
     source["cardCvv"] = json!("560");
-    let charge = charged(&app, &by_source(&merchant, source.clone())).await;
+    let charge = charged(&app, &Charge::by_source(&merchant, source.clone()).body()).await;
     assert_eq!(charge["status"], "authorized");
     assert_eq!(charge["paymentSource"], stored(&card), "the code is not echoed");
     source["cardCvv"] = json!("561");
-    let charge = charged(&app, &by_source(&merchant, source)).await;
+    let charge = charged(&app, &Charge::by_source(&merchant, source).body()).await;
     assert_eq!(declined_code(&charge), "invalid_cvv");
     assert_eq!(status_of_card(&app, &card).await, "active", "a later refusal does not change the card");
 }
@@ -90,7 +91,7 @@ async fn a_cvv_token_wins_over_a_security_code(app: TestApp) {
     for (token_cvv, card_cvv, expected) in [("120", "321", "authorized"), ("321", "120", "failed")] {
         source["tokenCvv"] = json!(cvv_token(&app, token_cvv).await);
         source["cardCvv"] = json!(card_cvv);
-        let charge = charged(&app, &by_source(&merchant, source.clone())).await;
+        let charge = charged(&app, &Charge::by_source(&merchant, source.clone()).body()).await;
         assert_eq!(charge["status"], expected);
         assert_eq!(charge["paymentSource"], stored(&card));
     }
@@ -101,8 +102,8 @@ async fn a_cvv_token_is_used_once(app: TestApp) {
     let card = app.card(APPROVED).await;
     let mut source = stored(&card);
     source["tokenCvv"] = json!(cvv_token(&app, "120").await);
-    charged(&app, &by_source(&merchant, source.clone())).await;
-    let again = app.post("/v1/charges", &by_source(&merchant, source)).await.expect(400);
+    charged(&app, &Charge::by_source(&merchant, source.clone()).body()).await;
+    let again = app.post("/v1/charges", &Charge::by_source(&merchant, source).body()).await.expect(400);
     assert_eq!(again["error"]["type"], "invalid_request_error");
     assert_eq!(again["error"]["message"], "token not found or expired");
 }
@@ -117,7 +118,10 @@ async fn an_inline_card_is_stored(app: TestApp) {
         (&read["status"], &read["statusReason"], &read["cvvChecked"], &read["cardHolderName"]),
         (&json!("active"), &Value::Null, &json!(true), &json!("JOAO DA SILVA"))
     );
-    assert_eq!(charged(&app, &by_source(&merchant, stored(&card))).await["status"], "authorized");
+    assert_eq!(
+        charged(&app, &Charge::by_source(&merchant, stored(&card)).body()).await["status"],
+        "authorized"
+    );
     assert_eq!(app.get("/v1/cards").await.expect(200)["meta"]["totalItems"], 1);
 }
 
@@ -149,11 +153,11 @@ async fn a_card_token_is_stored_and_used_once(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let token = app.card_token(APPROVED).await;
     let source = json!({ "sourceType": "token", "tokenId": token });
-    let charge = charged(&app, &by_source(&merchant, source.clone())).await;
+    let charge = charged(&app, &Charge::by_source(&merchant, source.clone()).body()).await;
     let card = text(&charge["paymentSource"]["cardId"]);
     assert_eq!(charge["paymentSource"], json!({ "sourceType": "card", "cardId": card, "tokenId": token }));
     assert_eq!(status_of_card(&app, card).await, "active");
-    let again = app.post("/v1/charges", &by_source(&merchant, source)).await.expect(400);
+    let again = app.post("/v1/charges", &Charge::by_source(&merchant, source).body()).await.expect(400);
     assert_eq!(again["error"]["message"], "token not found or expired");
     assert_eq!(app.books.effects().await.unwrap(), 1);
 }
@@ -165,7 +169,7 @@ async fn a_customer_pays_with_the_card_linked_last(app: TestApp) {
     link(&app, &ana, &second).await;
     app.clock.advance(std::time::Duration::from_secs(1));
     link(&app, &ana, &first).await;
-    let body = by_source(&merchant, json!({ "sourceType": "customer", "customerId": ana }));
+    let body = Charge::by_source(&merchant, json!({ "sourceType": "customer", "customerId": ana })).body();
     let charge = charged(&app, &body).await;
     assert_eq!(charge["status"], "authorized");
     assert_eq!(charge["customerId"], ana);
@@ -177,7 +181,7 @@ async fn a_customer_pays_with_the_card_linked_last(app: TestApp) {
     let failed = app.card(BLOCKED).await;
     let mut source = stored(&failed);
     source["cardCvv"] = json!(BLOCKED.1);
-    charged(&app, &by_source(&merchant, source)).await;
+    charged(&app, &Charge::by_source(&merchant, source).body()).await;
     assert_eq!(status_of_card(&app, &failed).await, "failed");
     app.clock.advance(std::time::Duration::from_secs(1));
     link(&app, &ana, &failed).await;
@@ -197,11 +201,12 @@ async fn a_customer_pays_with_the_card_linked_last(app: TestApp) {
 async fn a_customer_without_a_usable_card_cannot_pay(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let ana = customer(&app, "ana@example.com", CPF).await;
-    let body = by_source(&merchant, json!({ "sourceType": "customer", "customerId": ana }));
+    let body = Charge::by_source(&merchant, json!({ "sourceType": "customer", "customerId": ana })).body();
     let answer = app.post("/v1/charges", &body).await.expect(400);
     assert_eq!(answer["error"]["type"], "invalid_request_error");
     assert_eq!(answer["error"]["message"], "customer has no card that can be charged");
-    let unknown = by_source(&merchant, json!({ "sourceType": "customer", "customerId": merchant }));
+    let unknown =
+        Charge::by_source(&merchant, json!({ "sourceType": "customer", "customerId": merchant })).body();
     let answer = app.post("/v1/charges", &unknown).await;
     assert_eq!(answer.details(404), ["paymentSource.customerId was not found"]);
 }
@@ -209,8 +214,7 @@ async fn a_customer_without_a_usable_card_cannot_pay(app: TestApp) {
 async fn the_buyer_may_be_named_beside_the_source(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let ana = customer(&app, "ana@example.com", CPF).await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["customerId"] = json!(ana);
+    let mut body = Charge::by_card(&merchant, APPROVED).with("customerId", json!(ana)).body();
     let charge = charged(&app, &body).await;
     assert_eq!(charge["customerId"], ana);
     let card = text(&charge["paymentSource"]["cardId"]).to_owned();
@@ -229,8 +233,9 @@ async fn two_different_buyers_are_refused(app: TestApp) {
     let bia = customer(&app, "bia@example.com", OTHER_CPF).await;
     let card = app.card(APPROVED).await;
     link(&app, &ana, &card).await;
-    let mut body = by_source(&merchant, json!({ "sourceType": "customer", "customerId": ana }));
-    body["customerId"] = json!(bia);
+    let body = Charge::by_source(&merchant, json!({ "sourceType": "customer", "customerId": ana }))
+        .with("customerId", json!(bia))
+        .body();
     let answer = app.post("/v1/charges", &body).await;
     assert_eq!(answer.details(400), ["customerId must be the customer of paymentSource"]);
     assert_eq!(status_of_card(&app, &card).await, "pending");
@@ -246,13 +251,12 @@ async fn an_alias_serves_the_secret_key_and_no_public_key(app: TestApp) {
     let found = post("/v1/customers", &buyer("ana@example.com", CPF)).await.expect(201);
     let alias = text(&found["id"]).to_owned();
     assert_ne!(alias, ana, "a public key learns no id that it did not have");
-    let body = by_source(&merchant, json!({ "sourceType": "customer", "customerId": alias }));
+    let body = Charge::by_source(&merchant, json!({ "sourceType": "customer", "customerId": alias })).body();
     let refused = post("/v1/charges", &body).await;
     assert_eq!(refused.details(400), ["paymentSource.customerId must be a customer whose cards may be used"]);
 
     // A described buyer pays with a card in the body and stays hidden behind the alias.
-    let mut inline = charge_body(&merchant, APPROVED);
-    inline["customerId"] = json!(alias);
+    let inline = Charge::by_card(&merchant, APPROVED).with("customerId", json!(alias)).body();
     let charge = post("/v1/charges", &inline).await.expect(201);
     assert_eq!(charge["customerId"], alias);
     let path = format!("/v1/charges/{}", text(&charge["id"]));
@@ -270,7 +274,8 @@ async fn a_failed_card_is_refused(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let charge = charged(&app, &charge_body(&merchant, BLOCKED)).await;
     let card = text(&charge["paymentSource"]["cardId"]).to_owned();
-    let answer = app.post("/v1/charges", &by_source(&merchant, stored(&card))).await.expect(400);
+    let answer =
+        app.post("/v1/charges", &Charge::by_source(&merchant, stored(&card)).body()).await.expect(400);
     assert_eq!(answer["error"]["type"], "invalid_request_error");
     assert_eq!(answer["error"]["message"], "card cannot be used in status failed");
 }
@@ -279,7 +284,7 @@ async fn a_deleted_card_is_not_found(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let card = app.card(APPROVED).await;
     app.delete(&format!("/v1/cards/{card}")).await.expect(204);
-    let answer = app.post("/v1/charges", &by_source(&merchant, stored(&card))).await;
+    let answer = app.post("/v1/charges", &Charge::by_source(&merchant, stored(&card)).body()).await;
     assert_eq!(answer.details(404), ["paymentSource.cardId was not found"]);
 }
 
@@ -291,7 +296,7 @@ async fn a_source_of_another_client_does_not_exist(app: TestApp) {
     link(&app, &ana, &card).await;
     let other = app.another_client().await;
     let post = async |path: &str, body: &Value| app.call(&other, Method::POST, path, &[], Some(body)).await;
-    let theirs = json!({ "mcc": "5812", "providers": [crate::support::providers::sandbox("Main", 1)] });
+    let theirs = json!({ "mcc": "5812", "providers": [sandbox("Main", 1)] });
     let theirs = post("/v1/merchants", &theirs).await.expect(201);
     let theirs = text(&theirs["id"]);
     let cases = [
@@ -299,15 +304,21 @@ async fn a_source_of_another_client_does_not_exist(app: TestApp) {
         (json!({ "sourceType": "customer", "customerId": ana }), "paymentSource.customerId was not found"),
     ];
     for (source, detail) in cases {
-        assert_eq!(post("/v1/charges", &by_source(theirs, source)).await.details(404), [detail]);
+        assert_eq!(
+            post("/v1/charges", &Charge::by_source(theirs, source).body()).await.details(404),
+            [detail]
+        );
     }
-    let by_token = by_source(theirs, json!({ "sourceType": "token", "tokenId": token }));
+    let by_token = Charge::by_source(theirs, json!({ "sourceType": "token", "tokenId": token })).body();
     let answer = post("/v1/charges", &by_token).await.expect(400);
     assert_eq!(answer["error"]["message"], "token not found or expired");
     let answer = post("/v1/charges", &charge_body(&merchant, APPROVED)).await;
     assert_eq!(answer.details(404), ["merchantId was not found"]);
     assert_eq!(app.books.entries().await.unwrap(), []);
-    let charge =
-        charged(&app, &by_source(&merchant, json!({ "sourceType": "token", "tokenId": token }))).await;
+    let charge = charged(
+        &app,
+        &Charge::by_source(&merchant, json!({ "sourceType": "token", "tokenId": token })).body(),
+    )
+    .await;
     assert_eq!(charge["status"], "authorized", "the others have used nothing up");
 }

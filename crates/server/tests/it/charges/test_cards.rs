@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::charge_body;
+use crate::support::bodies::{Charge, charge_body};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::read::{newest, text};
 
@@ -106,8 +106,9 @@ async fn the_rules_hold_for_tokens_and_stored_cards_alike(app: TestApp) {
     let cards = TABLE[1].1;
     for column in FAILING {
         let token = app.card_token(cards[column.0]).await;
-        let mut body = charge_body(&merchant, cards[0]);
-        body["paymentSource"] = json!({ "sourceType": "token", "tokenId": token });
+        let mut body = Charge::by_card(&merchant, cards[0])
+            .with("paymentSource", json!({ "sourceType": "token", "tokenId": token }))
+            .body();
         assert_failed(&charged(&app, &body).await, column);
         let card = app.card(cards[column.0]).await;
         body["paymentSource"] = json!({ "sourceType": "card", "cardId": card, "cardCvv": cards[column.0].1 });

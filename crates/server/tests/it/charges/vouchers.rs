@@ -4,8 +4,9 @@
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, BLOCKED, TIMED_OUT, WRONG_CVV, by_source, charge_body};
+use crate::support::bodies::{APPROVED, BLOCKED, Charge, TIMED_OUT, WRONG_CVV, charge_body};
 use crate::support::charges::{charged, single_merchant};
+use crate::support::client::Reply;
 use crate::support::read::{newest, text};
 
 stories! {
@@ -23,7 +24,7 @@ fn by_voucher(body: Value) -> Value {
     body
 }
 
-async fn void(app: &TestApp, charge: &Value, body: Value) -> crate::support::client::Reply {
+async fn void(app: &TestApp, charge: &Value, body: Value) -> Reply {
     app.post(&format!("/v1/charges/{}/void", text(&charge["id"])), &body).await
 }
 
@@ -49,7 +50,7 @@ async fn a_voucher_is_paid_with_an_inline_card_a_token_or_a_stored_card(app: Tes
     let token = json!({ "sourceType": "token", "tokenId": app.card_token(APPROVED).await });
     let stored = json!({ "sourceType": "card", "cardId": app.card(APPROVED).await });
     for source in [charge_body(&merchant, APPROVED)["paymentSource"].clone(), token, stored] {
-        let charge = charged(&app, &by_voucher(by_source(&merchant, source))).await;
+        let charge = charged(&app, &by_voucher(Charge::by_source(&merchant, source).body())).await;
         assert_eq!(
             (&charge["status"], &charge["paymentSource"]["sourceType"]),
             (&json!("authorized"), &json!("card"))

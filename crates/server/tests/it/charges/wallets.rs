@@ -9,12 +9,11 @@ use regente_wallets::apple_pay::test_keys::Purchase;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::charge_body;
+use crate::support::bodies::{APPROVED, charge_body};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::providers::sandbox;
 use crate::support::read::{newest, text};
-use crate::support::wallets::purchase;
-use crate::support::wallets::{DEVICE_ACCOUNT_NUMBER, by_apple_pay, by_click_to_pay, open_shop};
+use crate::support::wallets::{DEVICE_ACCOUNT_NUMBER, by_apple_pay, by_click_to_pay, open_shop, purchase};
 
 stories! {
     an_apple_pay_token_is_charged_and_comes_back_as_it_was_sent,
@@ -329,7 +328,7 @@ async fn a_checkout_is_remembered_for_a_year(app: TestApp) {
 async fn a_wallet_has_a_source_of_its_own(app: TestApp) {
     let (app, shop) = open_shop(app).await;
     let merchant = single_merchant(&app).await;
-    let card = charge_body(&merchant, crate::support::bodies::APPROVED)["paymentSource"].clone();
+    let card = charge_body(&merchant, APPROVED)["paymentSource"].clone();
     for mut body in [shop.charge(&app, &merchant), by_click_to_pay(&merchant)] {
         let wallet = body["paymentSource"].clone();
         body["paymentSource"] = card.clone();

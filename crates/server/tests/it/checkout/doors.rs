@@ -21,6 +21,8 @@ use super::{key, page, path, says, session};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::APPROVED;
 use crate::support::client::{Client, Reply, request};
+use crate::support::sessions;
+use crate::support::sessions::by_card;
 
 stories! {
     a_public_key_is_used_so_often_from_one_address,
@@ -210,13 +212,13 @@ async fn a_session_of_many_items_can_be_paid_at_its_page(app: TestApp) {
     let told = data["items"].as_array().unwrap().len();
     assert!((50..1000).contains(&told), "{told} items");
     // As the script of the page sends it.
-    let mut charge = crate::support::sessions::by_card(APPROVED);
+    let mut charge = by_card(APPROVED);
     charge["fraudAnalysis"] = json!({
         "customer": { "name": "Ana", "email": "ana@example.com", "phone": "5511999998888", "identity": "52998224725",
             "identityType": "CPF" },
         "cart": { "items": data["items"] },
     });
-    let paid = crate::support::sessions::pay(&app, &session, &charge).await.expect(201);
+    let paid = sessions::pay(&app, &session, &charge).await.expect(201);
     let cart = &paid["fraudAnalysisMetadata"]["cart"]["items"];
     assert_eq!(cart.as_array().unwrap().len(), told);
     assert_eq!(

@@ -8,8 +8,7 @@ use std::time::Duration;
 use regente_store::testing::TestPostgres;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use tokio::io::AsyncBufReadExt;
-use tokio::io::{BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::timeout;
 

@@ -9,8 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use tokio::io::AsyncBufReadExt;
-use tokio::io::{BufReader, Lines};
+use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 

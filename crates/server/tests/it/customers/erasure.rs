@@ -14,9 +14,10 @@ use serde_json::{Value, json};
 use super::{buyer, created, everybody, text};
 use crate::support::app::{START, TestApp, stories};
 use crate::support::bodies::payers::nupay_body;
-use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body, token_body};
 use crate::support::canary::places::Disk;
 use crate::support::charges::single_merchant;
+use crate::support::client;
 use crate::support::client::As;
 use crate::support::customers::{ask, erase};
 use crate::support::notifications::{message, request_of, send};
@@ -333,8 +334,7 @@ async fn a_notification_under_way_is_erased_when_it_is_settled(app: TestApp) {
     let app = app.reachable().await;
     let merchant = single_merchant(&app).await;
     let customer = text(&created(&app, person()).await["id"]).to_owned();
-    let mut body = charge_body(&merchant, APPROVED);
-    body["customerId"] = json!(customer);
+    let body = Charge::by_card(&merchant, APPROVED).with("customerId", json!(customer)).body();
     let charge = app.post("/v1/charges", &body).await.expect(201);
     let asked = request_of(&app, text(&charge["id"])).await;
     // A dispute is won that nobody has heard of.
@@ -418,15 +418,8 @@ async fn a_payment_under_way_comes_first(app: TestApp) {
     // A charge whose provider does not answer.
     app.wire.hold();
     let customer = text(&created(&app, person()).await["id"]).to_owned();
-    let mut body = charge_body(&merchant, APPROVED);
-    body["customerId"] = json!(customer);
-    let pending = app.begin(crate::support::client::request(
-        &app.client,
-        Method::POST,
-        "/v1/charges",
-        &[],
-        Some(&body),
-    ));
+    let body = Charge::by_card(&merchant, APPROVED).with("customerId", json!(customer)).body();
+    let pending = app.begin(client::request(&app.client, Method::POST, "/v1/charges", &[], Some(&body)));
     let charge = loop {
         let listed = app.get("/v1/charges?status=pending").await.json();
         if let Some(charge) = listed["items"].get(0) {
@@ -473,10 +466,10 @@ async fn others_are_left_alone(app: TestApp) {
     app.post(&format!("/v1/customers/{}/cards", text(&other["id"])), &json!({ "cardId": bobs }))
         .await
         .expect(204);
-    let mut body = charge_body(&merchant, APPROVED);
-    body["paymentSource"] = json!({ "sourceType": "card", "cardId": bobs });
-    body["customerId"] = other["id"].clone();
-    body["description"] = json!("Order of Bob");
+    let body = Charge::by_source(&merchant, json!({ "sourceType": "card", "cardId": bobs }))
+        .with("customerId", other["id"].clone())
+        .with("description", "Order of Bob")
+        .body();
     let charge = app.post_with_key("/v1/charges", "of bob", &body).await.expect(201);
     erase(&app, &story.customer).await;
     assert_eq!(app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200), charge);
@@ -503,10 +496,10 @@ async fn a_crash_in_between_is_made_good(mut app: TestApp) {
         let merchant = app.merchant().await;
         let linked = card(&app, &format!("card {steps}")).await;
         app.post(&format!("/v1/customers/{customer}/cards"), &json!({ "cardId": linked })).await.expect(204);
-        let mut body = charge_body(&merchant, APPROVED);
-        body["paymentSource"] = json!({ "sourceType": "card", "cardId": linked });
-        body["customerId"] = json!(customer);
-        body["description"] = json!(NAME);
+        let body = Charge::by_source(&merchant, json!({ "sourceType": "card", "cardId": linked }))
+            .with("customerId", json!(customer))
+            .with("description", json!(NAME))
+            .body();
         app.post("/v1/charges", &body).await.expect(201);
         app.fuse.arm(steps);
         let fuse = app.fuse.clone();

@@ -7,10 +7,11 @@ use serde_json::{Value, json};
 
 use super::agrees;
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body};
 use crate::support::charges::void;
 use crate::support::disputes::{REVERTED, happens, hear, read};
-use crate::support::notifications::states;
+use crate::support::notifications;
+use crate::support::notifications::{API_KEY, request_of, states};
 use crate::support::providers::{losing, sandbox};
 use crate::support::read::{announced, is, text, told};
 
@@ -32,9 +33,12 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// A charge of 100 whose notifications meet this fault.
 async fn with_fault(app: &TestApp, then: Value) -> String {
-    let mut body = charge_body(&app.merchant_with(json!([sandbox("One", 1)])).await, APPROVED);
-    body["amount"] = json!(100);
-    body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [{ "when": { "operation": "notification" }, "then": then }] } });
+    let merchant = app.merchant_with(json!([sandbox("One", 1)])).await;
+    let fault = json!({ "when": { "operation": "notification" }, "then": then });
+    let body = Charge::by_card(&merchant, APPROVED)
+        .amount(100)
+        .with("paymentFlow", json!({ "metadata": { "sandboxFaults": [fault] } }))
+        .body();
     text(&app.post("/v1/charges", &body).await.expect(201)["id"]).to_owned()
 }
 
@@ -171,23 +175,17 @@ async fn a_charge_back_waits_for_a_refund_under_way(app: TestApp) {
     let app = app.reachable().await;
     let merchant = app.merchant_with(json!([losing(&["void"])])).await;
     for (refund, status, amount) in [(40, "charged_back", 60), (100, "voided", 0)] {
-        let mut body = charge_body(&merchant, APPROVED);
-        body["amount"] = json!(100);
+        let body = Charge::by_card(&merchant, APPROVED).amount(100).body();
         let charge = app.post("/v1/charges", &body).await.expect(201);
         let id = text(&charge["id"]);
         // The bank takes the rest before anybody knows what became of the refund.
         let pending = void(&app, id, json!({ "amount": refund })).await.expect(201);
         assert_eq!(pending["status"], "refund_pending");
         let of_the_refund = app.wire.notices();
-        let request = crate::support::notifications::request_of(&app, id).await;
-        let told = crate::support::notifications::message(
-            &request,
-            id,
-            "payment.charged_back",
-            &json!({ "id": "case" }),
-        );
-        let key = crate::support::notifications::API_KEY;
-        assert_eq!(crate::support::notifications::send(&app, &request, &told, key).await, 200);
+        let request = request_of(&app, id).await;
+        let told = notifications::message(&request, id, "payment.charged_back", &json!({ "id": "case" }));
+        let key = API_KEY;
+        assert_eq!(notifications::send(&app, &request, &told, key).await, 200);
         app.prepare().await;
         app.worker.round().await.unwrap();
         assert_eq!(read(&app, id).await["status"], "refund_pending");

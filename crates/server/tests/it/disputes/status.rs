@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::support::agreement::agree;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::payers::{described, jose, pix_body};
-use crate::support::bodies::{APPROVED, WRONG_CVV, charge_body};
+use crate::support::bodies::{APPROVED, Charge, WRONG_CVV, charge_body};
 use crate::support::client::Reply;
 use crate::support::disputes::read;
 use crate::support::providers::sandbox;
@@ -33,9 +33,7 @@ async fn made(app: &TestApp, method: &str) -> Value {
     let body = match method {
         "pix" => pix_body(&merchant, described(jose())),
         card => {
-            let mut body = charge_body(&merchant, APPROVED);
-            body["paymentMethod"] = json!({ "paymentType": card });
-            body
+            Charge::by_card(&merchant, APPROVED).with("paymentMethod", json!({ "paymentType": card })).body()
         }
     };
     app.post("/v1/charges", &body).await.expect(201)
@@ -95,8 +93,7 @@ async fn a_reservation_gets_every_status(app: TestApp) {
         ("charged_back", &["authorized", "charged_back"]),
         ("failed", &["failed"]),
     ] {
-        let mut body = charge_body(&app.merchant().await, APPROVED);
-        body["capture"] = json!(false);
+        let body = Charge::by_card(&app.merchant().await, APPROVED).reserved().body();
         let charge = app.post("/v1/charges", &body).await.expect(201);
         let after = set(&app, &charge, target).await.expect(200);
         assert_eq!(after["status"], target, "{after:#}");

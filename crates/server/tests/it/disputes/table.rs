@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 
 use crate::support::app::{START, TestApp, stories};
 use crate::support::bodies::payers::{described, jose, pix_body};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, WRONG_CVV, charge_body};
 use crate::support::charges::{capture, captured, reserved, void};
 use crate::support::disputes::{read, told_of};
 use crate::support::notifications::{API_KEY, message, request_of, send};
-use crate::support::providers::losing;
+use crate::support::providers::{losing, sandbox};
 use crate::support::read::{announced, text};
 
 stories! {
@@ -183,10 +183,7 @@ async fn made(app: &TestApp, before: Before) -> String {
             app.post(&format!("/v1/charges/{id}"), &json!({ "status": "refund_pending" })).await.expect(200);
             id
         }
-        Before::Failed => {
-            with(crate::support::providers::sandbox("Alone", 1), crate::support::bodies::WRONG_CVV, true)
-                .await
-        }
+        Before::Failed => with(sandbox("Alone", 1), WRONG_CVV, true).await,
         Before::Canceled => {
             let id = reserved(app).await;
             void(app, &id, json!({})).await.expect(201);

@@ -9,8 +9,9 @@ use judges::{codes_in_pdf, text_of_pdf};
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::payers::{boleto_body, described, payer, with_late_charges};
+use crate::support::bodies::payers::{boleto_body, described, payer, pix_body, with_late_charges};
 use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::customers;
 use crate::support::documents::{link, open};
 use crate::support::providers::sandbox;
 use crate::support::read::text;
@@ -125,7 +126,7 @@ async fn an_erased_payer_is_not_printed_any_more(app: TestApp) {
     let charge = app.post("/v1/charges", &body(&merchant(&app).await, jose())).await.expect(201);
     let id = text(&charge["id"]);
     app.post(&format!("/v1/charges/{id}"), &json!({ "status": "authorized" })).await.expect(200);
-    crate::support::customers::erase(&app, text(&charge["customerId"])).await;
+    customers::erase(&app, text(&charge["customerId"])).await;
     let pdf = slip(&app, &charge).await;
     let said = text_of_pdf(&pdf);
     for personal in ["José", "729", "Ouvidor", "Não receber"] {
@@ -139,7 +140,7 @@ async fn an_erased_payer_is_not_printed_any_more(app: TestApp) {
 async fn a_charge_without_a_slip_has_none(app: TestApp) {
     let merchant = app.merchant().await;
     let card = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
-    let pix = crate::support::bodies::payers::pix_body(&merchant, described(jose()));
+    let pix = pix_body(&merchant, described(jose()));
     let pix = app.post("/v1/charges", &pix).await.expect(201);
     let boleto = app.post("/v1/charges", &boleto_body(&merchant, described(jose()))).await.expect(201);
     let [card, pix, boleto] = [&card, &pix, &boleto].map(|charge| text(&charge["id"]));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{assert_agrees, charge, settled};
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, token_body};
 
 stories! {
     what_was_written_keeps_its_order_when_the_clock_goes_back,
@@ -31,8 +31,7 @@ async fn what_was_written_keeps_its_order_when_the_clock_goes_back(app: TestApp)
 
     // A charge that ends at an earlier time than its beginning.
     let app = app.with_sandbox_deadline(Duration::from_millis(5)).await;
-    let mut body = charge_body(&id, TIMED_OUT);
-    body["orderId"] = "back".into();
+    let body = Charge::by_card(&id, TIMED_OUT).with("orderId", "back").body();
     let charge = app.post("/v1/charges", &body).await.expect(201);
     assert!(time(&charge["updatedAt"]) >= time(&charge["createdAt"]), "{charge}");
     let charges = settled(&app).await;
@@ -48,19 +47,13 @@ async fn nothing_ends_early_when_the_clock_goes_back(app: TestApp) {
     app.run_jobs().await;
     // The token is still valid, the charge's key still replays its answer, the public key still opens.
     assert_eq!(charge(&app, &merchant, "key").await.expect(201), first);
-    let mut body = charge_body(&merchant, APPROVED);
-    body["orderId"] = "by token".into();
-    body["paymentSource"] = json!({ "sourceType": "token", "tokenId": token });
+    let body = Charge::by_card(&merchant, APPROVED)
+        .with("orderId", "by token")
+        .with("paymentSource", json!({ "sourceType": "token", "tokenId": token }))
+        .body();
     assert_eq!(app.post("/v1/charges", &body).await.expect(201)["status"], "authorized");
-    let tokens = app
-        .call(
-            &public,
-            axum::http::Method::POST,
-            "/v1/tokens",
-            &[],
-            Some(&crate::support::bodies::token_body(APPROVED)),
-        )
-        .await;
+    let tokens =
+        app.call(&public, axum::http::Method::POST, "/v1/tokens", &[], Some(&token_body(APPROVED))).await;
     tokens.expect(201);
     assert_agrees(&app.books, &settled(&app).await).await;
 }
@@ -71,9 +64,10 @@ async fn a_jump_forward_ends_what_it_must_and_nothing_else(app: TestApp) {
     let first = charge(&app, &merchant, "key").await.expect(201);
     app.clock.set(app.clock.deployment() + DAY * 30);
     app.run_jobs().await;
-    let mut body = charge_body(&merchant, APPROVED);
-    body["orderId"] = "by token".into();
-    body["paymentSource"] = json!({ "sourceType": "token", "tokenId": token });
+    let body = Charge::by_card(&merchant, APPROVED)
+        .with("orderId", "by token")
+        .with("paymentSource", json!({ "sourceType": "token", "tokenId": token }))
+        .body();
     assert!(app.post("/v1/charges", &body).await.status.is_client_error(), "a token lives two hours");
     let id = first["id"].as_str().unwrap();
     assert_eq!(app.get(&format!("/v1/charges/{id}")).await.expect(200), first);

@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 use super::{LOOKS_MAX, PAUSE, assert_agrees, charge, settled, until_charged};
 use crate::support::app::TestApp;
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::client::{assert_unavailable, request};
 use crate::support::server::{regente, run, run_on};
 
@@ -154,8 +154,7 @@ async fn what_the_provider_took_while_the_disk_was_full_is_written_afterwards(di
     // The simulator waits for its locked log, so the call stays under way as long as the test wants.
     let books = rusqlite::Connection::open(&file).unwrap();
     books.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut body = charge_body(&merchant, APPROVED);
-    body["orderId"] = "under way".into();
+    let body = Charge::by_card(&merchant, APPROVED).with("orderId", "under way").body();
     let under_way = app.begin(request(
         &app.client,
         Method::POST,

@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::LOOKS_MAX;
+use super::{LOOKS_MAX, PAUSE, assert_agrees, charge, settled, until_charged};
 use regente_engine::settings::Settings;
 use regente_store::testing::{FreshDatabase, TestDatabase, TestPostgres};
 use serde_json::Value;
 
-use super::{PAUSE, assert_agrees, charge, settled, until_charged};
 use crate::support::app::TestApp;
 use crate::support::client::assert_unavailable;
 

@@ -6,7 +6,7 @@ use axum::http::Method;
 use serde_json::json;
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body};
 use crate::support::client::{Client, request};
 use crate::support::providers::sandbox;
 use crate::support::purchases::{accepted, read};
@@ -35,8 +35,7 @@ async fn hanging(app: TestApp, charges: usize) -> TestApp {
     silent["options"] = json!({ "type": "SANDBOX", "faults": faults });
     let merchant = app.merchant_with(json!([silent])).await;
     for number in 0..charges {
-        let mut body = charge_body(&merchant, APPROVED);
-        body["orderId"] = format!("hangs {number}").into();
+        let body = Charge::by_card(&merchant, APPROVED).with("orderId", format!("hangs {number}")).body();
         // Nobody waits for the answer.
         drop(app.begin(request(&app.client, Method::POST, "/v1/charges", &[], Some(&body))));
     }

@@ -10,7 +10,7 @@ use regente_store::transaction_requests;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::charges::{capture, void};
 use crate::support::client::request;
 use crate::support::read::{announced, is, text, told};
@@ -30,9 +30,8 @@ stories! {
 
 /// Makes a charge whose operation `operation` gets no answer the first `times` times; returns its id.
 async fn silent(app: &TestApp, captured: bool, operation: &str, then: &str, times: &[u32]) -> String {
-    let mut body = charge_body(&app.merchant().await, APPROVED);
-    body["amount"] = json!(100);
-    body["capture"] = json!(captured);
+    let mut body =
+        Charge::by_card(&app.merchant().await, APPROVED).amount(100).with("capture", captured).body();
     let fault = json!({
         "when": { "operation": operation }, "then": { "timeout": then }, "sequence": times,
     });
@@ -121,9 +120,10 @@ async fn an_outcome_that_another_node_has_written_is_left_alone(app: TestApp) {
 }
 
 async fn faults_that_cannot_be_read_are_named(app: TestApp) {
-    let mut body = charge_body(&app.merchant().await, APPROVED);
-    body["amount"] = json!(0);
-    body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [{ "then": { "explode": true } }, 7] } });
+    let body = Charge::by_card(&app.merchant().await, APPROVED)
+        .amount(0)
+        .with("paymentFlow", json!({ "metadata": { "sandboxFaults": [{ "then": { "explode": true } }, 7] } }))
+        .body();
     let details = app.post("/v1/charges", &body).await.details(400);
     assert!(details.iter().any(|detail| detail.starts_with("amount ")), "{details:?}");
     let at = |path: &str| details.iter().any(|detail| detail.starts_with(path));

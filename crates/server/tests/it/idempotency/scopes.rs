@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{assert_same, charge_with, charges, is_replayed, keys, post_as};
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, by_source, charge_body, token_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body, token_body};
 use crate::support::charges::single_merchant;
 use crate::support::read::text;
 
@@ -23,7 +23,7 @@ async fn another_operation_has_a_scope_of_its_own(app: TestApp) {
     let token = app.post_with_key("/v1/tokens", "k", &token_body(APPROVED)).await;
     let card = app.post_with_key("/v1/cards", "k", &token.expect(201)).await;
     let source = json!({ "sourceType": "card", "cardId": card.expect(201)["id"] });
-    let charge = charge_with(&app, "k", &by_source(&merchant, source)).await;
+    let charge = charge_with(&app, "k", &Charge::by_source(&merchant, source).body()).await;
     charge.expect(201);
     assert!(![token, card, charge].iter().any(is_replayed));
     assert_eq!(keys(&app).await, 3);

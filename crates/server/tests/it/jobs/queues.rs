@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::client::Client;
 use crate::support::providers::sandbox;
 use crate::support::purchases::{accepted, read};
@@ -85,8 +85,7 @@ async fn a_provider_that_hangs_holds_up_no_other_merchant(app: TestApp) {
 async fn reserved(app: &TestApp, client: &Client, providers: &Value) -> String {
     let merchant = json!({ "mcc": "5812", "providers": providers });
     let merchant = app.call(client, Method::POST, "/v1/merchants", &[], Some(&merchant)).await.expect(201);
-    let mut body = charge_body(text(&merchant["id"]), APPROVED);
-    body["capture"] = json!(false);
+    let body = Charge::by_card(text(&merchant["id"]), APPROVED).reserved().body();
     let charge = app.call(client, Method::POST, "/v1/charges", &[], Some(&body)).await.expect(201);
     format!("/v1/charges/{}", text(&charge["id"]))
 }

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{Api, Deployment, PAUSE, Process};
 use crate::support::agreement::{Money, agree, agree_on_all};
-use crate::support::bodies::{APPROVED, token_body};
+use crate::support::bodies::{APPROVED, Charge, token_body};
 use crate::support::read::text;
 use crate::support::receiver::Receiver;
 
@@ -118,9 +118,9 @@ impl Shop {
         // A card whose first charge fails cannot be used again, so the first charges meet no faults.
         let healthy = deployment.make_merchants().await.swap_remove(0);
         for card in &cards {
-            let charge = json!({ "merchantId": healthy, "amount": 100, "capture": true,
-                "paymentMethod": { "paymentType": "credit", "installments": 1 },
-                "paymentSource": { "sourceType": "card", "cardId": card } });
+            let charge = Charge::by_source(&healthy, json!({ "sourceType": "card", "cardId": card }))
+                .amount(100)
+                .body();
             api.must("/v1/charges", &charge, 201).await;
         }
         for event in ["*", "purchase.paid", "purchase.failed", "purchase.cancelled"] {

@@ -12,6 +12,7 @@ use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, WRONG_CVV, charge_body};
 use crate::support::metrics::{metric, metrics_setting, until};
 use crate::support::providers::sandbox;
+use crate::support::purchases;
 use crate::support::receiver::{Receiver, Say};
 use crate::support::server::Server;
 
@@ -62,7 +63,7 @@ async fn a_purchase_that_is_given_up_is_counted() {
     let faults = json!([{ "when": { "operation": "void" }, "then": { "decline": "generic" } }]);
     provider["options"] = json!({ "type": "SANDBOX", "faults": faults });
     let merchant = app.merchant_with(json!([provider])).await;
-    crate::support::purchases::accepted(&app, &merchant, &[APPROVED, WRONG_CVV], true).await;
+    purchases::accepted(&app, &merchant, &[APPROVED, WRONG_CVV], true).await;
     app.later(4 * DAY).await;
     assert!(metric(address, GIVEN_UP).await > before);
 }

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use super::mutation::{Mutation, mutations};
 use crate::support::app::TestApp;
-use crate::support::bodies::{APPROVED, charge_body, token_body};
+use crate::support::bodies::{APPROVED, Charge, token_body};
 use crate::support::document::{Document, Operation};
 use crate::support::providers::sandbox;
 use crate::support::read::text;
 use crate::support::records::{Call, Records, address, customer_body, fresh_key, put, unique};
 use crate::support::sellers::{changes, complete_body};
 use crate::support::three_d_secure::three_d_secure;
+use crate::support::vendors;
 use crate::support::wallets::{by_click_to_pay, open_shop};
 
 /// Bodies for an operation, one for each combination of members that are only read together.
@@ -44,8 +45,9 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
         "POST /v1/charges" => charges(records).await.into_iter().map(with).collect(),
         "POST /v1/charges/{id}/void" => {
             let (merchant, seller) = records.merchant_with_seller().await;
-            let mut charge = charge_body(&merchant, APPROVED);
-            charge["splitRules"] = json!([{ "sellerId": seller, "percentage": 50 }]);
+            let charge = Charge::by_card(&merchant, APPROVED)
+                .with("splitRules", json!([{ "sellerId": seller, "percentage": 50 }]))
+                .body();
             let charge = text(&records.make("/v1/charges", &charge).await["id"]).to_owned();
             let body = json!({ "amount": 100, "splitRules": [{ "sellerId": seller, "amount": 10 }] });
             vec![Call { ids: vec![charge], body: Some(body) }]
@@ -99,7 +101,7 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
             "successColor": "#fff", "backgroundColor": "#fff", "companyUrl": "www.example.com",
             "redirectOrigins": "https://shop.example", "mastercardClickToPayDpaid": "1",
         }))],
-        "PATCH /v1/vendors/{id}" => vec![with(crate::support::vendors::another())],
+        "PATCH /v1/vendors/{id}" => vec![with(vendors::another())],
         "POST /v1/merchants" => vec![with(merchant())],
         "PATCH /v1/merchants/{id}" => vec![with(merchant())],
         "POST /v1/sellers" => vec![with(complete_body(&records.merchant().await))],

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{DAY, REFUSED, history, made, operate, statuses, story};
 use crate::support::agreement::all_charges;
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::APPROVED;
+use crate::support::bodies::{APPROVED, token_body};
 use crate::support::purchases::{AMOUNTS, body, booked, read, send};
 use crate::support::read::text;
 
@@ -151,8 +151,8 @@ async fn a_repeated_key_shows_the_token_that_was_sent(app: TestApp) {
     assert_eq!(again.header("idempotent-replayed"), Some("true"));
     assert_eq!(again.json()["payments"][1]["tokenId"], json!(token));
 
-    let card = app.post_with_key("/v1/tokens", "t", &crate::support::bodies::token_body(APPROVED)).await;
-    let again = app.post_with_key("/v1/tokens", "t", &crate::support::bodies::token_body(APPROVED)).await;
+    let card = app.post_with_key("/v1/tokens", "t", &token_body(APPROVED)).await;
+    let again = app.post_with_key("/v1/tokens", "t", &token_body(APPROVED)).await;
     assert_eq!((card.expect(201), &card.bytes), (again.expect(201), &again.bytes));
     app.post("/v1/cards", &again.json()).await.expect(201);
 }

@@ -22,6 +22,7 @@ use verdict::{End, verdicts};
 use crate::support::agreement::is_nothing_open;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::APPROVED;
+use crate::support::providers::sandbox;
 use crate::support::purchases::{AMOUNTS, send};
 use crate::support::read::text;
 
@@ -93,7 +94,7 @@ impl Shop {
     async fn open(app: TestApp) -> (TestApp, Self) {
         let app = app.with_settings(|settings| settings.circuits = None).await;
         let app = app.with_sandbox_deadline(DEADLINE).await;
-        let merchant = app.merchant_with(json!([crate::support::providers::sandbox("Only", 1)])).await;
+        let merchant = app.merchant_with(json!([sandbox("Only", 1)])).await;
         let mut cards = Vec::new();
         for _ in AMOUNTS {
             cards.push(app.card(APPROVED).await);

@@ -17,7 +17,7 @@ use crate::support::agreement::{ledger_is_right, nothing_is_open};
 use crate::support::app::{TestApp, stories};
 use crate::support::bank::books::Face;
 use crate::support::bodies::payers::{described, jose};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::charges::{capture, void};
 use crate::support::metrics::metric;
 use crate::support::providers::{adyen, stripe};
@@ -79,8 +79,7 @@ pub(super) async fn shop(app: TestApp, provider: Value) -> (TestApp, Shop) {
 }
 
 pub(super) async fn charged(app: &TestApp, shop: &Shop, captured: bool) -> String {
-    let mut sent = charge_body(&shop.merchant, APPROVED);
-    sent["capture"] = json!(captured);
+    let sent = Charge::by_card(&shop.merchant, APPROVED).with("capture", captured).body();
     text(&app.post("/v1/charges", &sent).await.expect(201)["id"]).to_owned()
 }
 
@@ -392,9 +391,10 @@ pub fn signed_at(seconds: i64, message: &Value) -> String {
 async fn a_pix_that_is_told_as_paid_is_not_unknown(app: TestApp) {
     let (app, bank) = with_bank(app).await;
     let (merchant, post) = registered(&app, vec![provider(Face::Adyen, 1, 1)]).await;
-    let mut sent = charge_body(&merchant, APPROVED);
-    sent["paymentMethod"] = json!({ "paymentType": "pix", "expiresIn": 900 });
-    sent["paymentSource"] = described(jose());
+    let sent = Charge::by_card(&merchant, APPROVED)
+        .with("paymentMethod", json!({ "paymentType": "pix", "expiresIn": 900 }))
+        .with("paymentSource", described(jose()))
+        .body();
     let id = text(&app.post("/v1/charges", &sent).await.expect(201)["id"]).to_owned();
     assert!(bank.pay(&id, None));
     settle(&app, &bank, &post).await;

@@ -21,7 +21,7 @@ use crate::support::bank::faults::{Dice, Plan};
 use crate::support::bank::news::Seldom;
 use crate::support::bank::{Bank, faults};
 use crate::support::bodies::payers::{address, described, jose};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::client::{Reply, request};
 use crate::support::read::text;
 use crate::support::seeds::Seeds;
@@ -172,9 +172,10 @@ impl Sequence {
     }
 
     fn charge(&mut self, app: &TestApp, merchant: &str) -> Value {
-        let mut body = charge_body(merchant, APPROVED);
-        body["amount"] = json!(100 + self.dice.below(900));
-        body["capture"] = json!(self.dice.one_in(2));
+        let mut body = Charge::by_card(merchant, APPROVED)
+            .with("amount", json!(100 + self.dice.below(900)))
+            .with("capture", self.dice.one_in(2))
+            .body();
         let method = match self.dice.below(5) {
             0 => json!({ "paymentType": "pix", "expiresIn": 60 * (1 + self.dice.below(120)) }),
             1 => {

@@ -16,6 +16,7 @@ use crate::support::bank::books::{Face, Held};
 use crate::support::bank::faults::{Dice, Plan};
 use crate::support::bank::news::Notice;
 use crate::support::bank::world::deliveries;
+use crate::support::providers::{adyen, pagarme, stripe};
 use crate::support::read::text;
 
 /// The deployment with the bank behind each adapter.
@@ -29,13 +30,9 @@ pub async fn with_bank(app: TestApp) -> (TestApp, Bank) {
 /// A provider with credentials of its own.
 pub fn provider(face: Face, priority: i64, number: u64) -> Value {
     let (mut provider, member, key) = match face {
-        Face::Stripe => {
-            (crate::support::providers::stripe(priority), "secretKey", format!("sk_test_{number}"))
-        }
-        Face::Adyen => (crate::support::providers::adyen(priority), "apiKey", format!("an-api-key-{number}")),
-        Face::PagarmeV5 => {
-            (crate::support::providers::pagarme(priority), "secretKey", format!("sk_test_p{number}"))
-        }
+        Face::Stripe => (stripe(priority), "secretKey", format!("sk_test_{number}")),
+        Face::Adyen => (adyen(priority), "apiKey", format!("an-api-key-{number}")),
+        Face::PagarmeV5 => (pagarme(priority), "secretKey", format!("sk_test_p{number}")),
     };
     provider["credentials"][member] = json!(key);
     provider

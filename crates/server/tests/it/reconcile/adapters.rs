@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::agreement::{agree_on_all, all_charges};
 use crate::support::app::{Adapters, TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::read::{newest, text};
 
 stories! {
@@ -25,9 +25,10 @@ async fn read(app: &TestApp, charge: &Value) -> Value {
 
 /// A charge with these faults.
 async fn charge(app: &TestApp, capture: bool, faults: Value) -> Value {
-    let mut body = charge_body(&app.merchant().await, APPROVED);
-    body["capture"] = json!(capture);
-    body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": faults } });
+    let body = Charge::by_card(&app.merchant().await, APPROVED)
+        .with("capture", capture)
+        .with("paymentFlow", json!({ "metadata": { "sandboxFaults": faults } }))
+        .body();
     app.post("/v1/charges", &body).await.expect(201)
 }
 

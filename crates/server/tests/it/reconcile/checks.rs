@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{ASKED_FOR, FOR_EVER, KEY, open, provider_gets, verification};
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, WRONG_CVV};
+use crate::support::bodies::{APPROVED, Charge, WRONG_CVV};
 use crate::support::client::{Reply, request};
 use crate::support::providers::books::FileBooks;
 use crate::support::read::text;
@@ -97,7 +97,7 @@ async fn a_card_that_is_being_checked_is_not_there_yet(app: TestApp) {
     assert_eq!(total(&app).await, 0);
     let merchant = app.merchant().await;
     let source = json!({ "sourceType": "card", "cardId": id });
-    let charge = app.post("/v1/charges", &crate::support::bodies::by_source(&merchant, source)).await;
+    let charge = app.post("/v1/charges", &Charge::by_source(&merchant, source).body()).await;
     assert_eq!(charge.details(404), ["paymentSource.cardId was not found"]);
     let customer = json!({ "name": "Ana", "email": "ana@example.com", "phoneNumber": "1",
         "document": { "type": "cpf", "number": "97055503019" } });

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::support::agreement::{agree_on_all, all_charges, nothing_is_open};
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, TIMED_OUT, charge_body};
+use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, charge_body};
 use crate::support::metrics::metric;
 use crate::support::providers::books::FileBooks;
 use crate::support::providers::{lying, sandbox};
@@ -163,8 +163,7 @@ async fn what_was_denied_is_given_back_and_the_good_payment_stays(app: TestApp) 
 async fn what_was_denied_is_given_back_when_nobody_else_was_asked(app: TestApp) {
     let merchant = app.merchant_with(json!([lying(&[])])).await;
     for capture in [true, false] {
-        let mut body = charge_body(&merchant, APPROVED);
-        body["capture"] = json!(capture);
+        let body = Charge::by_card(&merchant, APPROVED).with("capture", capture).body();
         let charge = app.post("/v1/charges", &body).await.expect(201);
         assert_eq!(charge["status"], "failed");
         app.later(SOON).await;
@@ -362,8 +361,9 @@ async fn a_denial_that_is_not_confirmed_is_listed(app: TestApp) {
     // A missing log fails at once; once it is back, a busy machine may need this long.
     let app = app.with_sandbox_deadline(Duration::from_secs(5)).await.with_books(file.books.clone()).await;
     let faults = json!([{ "when": { "operation": "authorization" }, "then": { "reset": "before_effect" } }]);
-    let mut body = charge_body(&app.merchant_with(json!([sandbox("Silent", 1)])).await, APPROVED);
-    body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": faults } });
+    let body = Charge::by_card(&app.merchant_with(json!([sandbox("Silent", 1)])).await, APPROVED)
+        .with("paymentFlow", json!({ "metadata": { "sandboxFaults": faults } }))
+        .body();
     let charge = app.post("/v1/charges", &body).await.expect(201);
     assert_eq!(charge["status"], "failed");
     file.lose();

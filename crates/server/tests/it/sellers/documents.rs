@@ -11,6 +11,7 @@ use crate::support::app::{TestApp, stories};
 use crate::support::client::{Client, Reply};
 use crate::support::forms::{BOMB, Form, jpeg, png};
 use crate::support::read::text;
+use crate::support::sellers;
 use crate::support::sellers::{DOCUMENTS, SELLERS, changed, made, selfie, seller_body};
 
 stories! {
@@ -226,9 +227,7 @@ async fn a_file_comes_to_its_end(app: TestApp) {
     let seller = made(&app, &body).await;
     assert_eq!(kept(&app).await, 1);
     let merchant = json!({ "merchantId": seller["merchantId"] });
-    app.call(&app.client, Method::DELETE, &crate::support::sellers::path(&seller), &[], Some(&merchant))
-        .await
-        .expect(204);
+    app.call(&app.client, Method::DELETE, &sellers::path(&seller), &[], Some(&merchant)).await.expect(204);
     assert_eq!(kept(&app).await, 0);
     assert_eq!(app.get(&path(&held)).await.status, 404);
 }

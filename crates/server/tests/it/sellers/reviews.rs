@@ -8,8 +8,7 @@ use regente_store::{args, audit, registration_reviews, sql};
 use serde_json::{Value, json};
 
 use super::registrations::{links, staged};
-use crate::support::app::ADDRESS;
-use crate::support::app::{TestApp, stories};
+use crate::support::app::{ADDRESS, TestApp, stories};
 use crate::support::charges::single_merchant;
 use crate::support::forms::{Form, png};
 use crate::support::providers::sandbox;

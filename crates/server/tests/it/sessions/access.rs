@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::payers::jose;
 use crate::support::bodies::{APPROVED, token_body};
+use crate::support::client::Client;
 use crate::support::document::Document;
 use crate::support::document::doors::OPEN_TO_ALL;
 use crate::support::read::text;
@@ -53,7 +54,7 @@ async fn the_key_of_a_session_opens_its_session_alone(app: TestApp) {
     // The key is worth nothing at another account.
     let stranger = app.another_client().await;
     let path = format!("/v1/sessions/{}", text(&own["id"]));
-    let mixed = crate::support::client::Client { id: stranger.id.clone(), key: key.key.clone() };
+    let mixed = Client { id: stranger.id.clone(), key: key.key.clone() };
     assert_eq!(app.call(&mixed, Method::GET, &path, &[], None).await.status, 403);
     assert_eq!(app.call(&stranger, Method::GET, &path, &[], None).await.status, 404);
 }

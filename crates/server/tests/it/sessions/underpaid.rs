@@ -16,6 +16,7 @@ use crate::support::bodies::APPROVED;
 use crate::support::bodies::payers::address;
 use crate::support::charges;
 use crate::support::charges::single_merchant;
+use crate::support::client::Reply;
 use crate::support::metrics::metric;
 use crate::support::payers::{happens, requests, stored, void};
 use crate::support::read::{announced, newest, text};
@@ -52,7 +53,7 @@ async fn underpaid(app: &TestApp) -> (Value, Value) {
     (session, pix)
 }
 
-async fn accept(app: &TestApp, charge: &Value, body: Value) -> crate::support::client::Reply {
+async fn accept(app: &TestApp, charge: &Value, body: Value) -> Reply {
     let path = format!("/v1/charges/{}/capture", text(&charge["id"]));
     app.post_with_key(&path, "accept", &body).await
 }

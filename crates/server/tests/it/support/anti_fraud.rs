@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::app::TestApp;
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::providers::sandbox;
 use crate::support::read::text;
 
@@ -31,10 +31,10 @@ pub async fn analysing(app: &TestApp, options: &Value) -> String {
 
 /// A charge that comes with data for an analysis.
 pub fn analysed(merchant: &str, identity: &str, capture: bool) -> Value {
-    let mut body = charge_body(merchant, APPROVED);
-    body["capture"] = json!(capture);
-    body["fraudAnalysis"] = json!({ "customer": { "name": "Ana", "identity": identity } });
-    body
+    Charge::by_card(merchant, APPROVED)
+        .with("capture", capture)
+        .with("fraudAnalysis", json!({ "customer": { "name": "Ana", "identity": identity } }))
+        .body()
 }
 
 /// The requests of a charge, newest first: type, status, and what an analysis found.

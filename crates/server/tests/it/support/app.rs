@@ -33,7 +33,7 @@ use crate::support::wire::Wire;
 /// The time at the start of every test.
 pub const START: &str = "2026-03-23T15:12:38.379Z";
 /// The deadline of calls to the simulator.
-pub const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
+const SANDBOX_DEADLINE: Duration = Duration::from_millis(60);
 
 /// Where others reach a deployment.
 pub const ADDRESS: &str = "http://regente.example";

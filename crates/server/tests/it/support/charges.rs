@@ -1,10 +1,9 @@
-//! Makes charges, reads them, captures and voids them.
+//! Makes merchants, cards and charges; reads, captures and voids charges.
 
 use serde_json::{Value, json};
 
 use crate::support::app::TestApp;
-use crate::support::bodies::token_body;
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body, token_body};
 use crate::support::client::Reply;
 use crate::support::providers::sandbox;
 use crate::support::read::text;
@@ -55,6 +54,7 @@ pub async fn single_merchant(app: &TestApp) -> String {
     app.merchant_with(json!([sandbox("Only", 1)])).await
 }
 
+/// A charge as it is now.
 pub async fn read(app: &TestApp, charge: &Value) -> Value {
     app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200)
 }
@@ -69,21 +69,24 @@ pub async fn captured(app: &TestApp) -> String {
     made(app, 100, true).await
 }
 
+/// Makes a charge of this amount at a new merchant; returns its id.
 pub async fn made(app: &TestApp, amount: i64, capture: bool) -> String {
-    let mut body = charge_body(&app.merchant().await, APPROVED);
-    body["amount"] = json!(amount);
-    body["capture"] = json!(capture);
+    let body =
+        Charge::by_card(&app.merchant().await, APPROVED).amount(amount).with("capture", capture).body();
     text(&app.post("/v1/charges", &body).await.expect(201)["id"]).to_owned()
 }
 
+/// A merchant captures a charge.
 pub async fn capture(app: &TestApp, id: &str, body: Value) -> Reply {
     app.post(&format!("/v1/charges/{id}/capture"), &body).await
 }
 
+/// A merchant voids or refunds a charge.
 pub async fn void(app: &TestApp, id: &str, body: Value) -> Reply {
     app.post(&format!("/v1/charges/{id}/void"), &body).await
 }
 
+/// Makes a charge at a new merchant.
 pub async fn any_charge(app: &TestApp) -> Value {
     app.post("/v1/charges", &charge_body(&app.merchant().await, APPROVED)).await.expect(201)
 }

@@ -10,13 +10,13 @@ use regente::access::{self, NewClient};
 use regente::app::App;
 use regente_domain::actor::Actor;
 use serde_json::{Value, json};
+use tower::ServiceExt;
 
 use crate::support::app::TestApp;
 use crate::support::document::Document;
-use tower::ServiceExt;
 
 impl TestApp {
-    /// Sends a request without the harness's headers. The answer must match the document.
+    /// Sends a request as it is, without an account's headers. The answer must match the document.
     pub async fn send(&self, request: Request<Body>) -> Reply {
         self.begin(request).await.unwrap()
     }

@@ -1,18 +1,15 @@
 //! Writes notifications as the simulator does, and sends them.
 
+use axum::body::Body;
+use axum::http::{Method, Request};
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_providers::sandbox::SigningKey;
-use regente_store::sql;
-use regente_store::{args, transaction_requests};
+use regente_providers::sandbox::{Notice, SIGNATURE_HEADER, SigningKey};
+use regente_store::{args, sql, transaction_requests};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::support::app::ADDRESS;
-use crate::support::app::TestApp;
+use crate::support::app::{ADDRESS, TestApp};
 use crate::support::client::Reply;
-use axum::body::Body;
-use axum::http::{Method, Request};
-use regente_providers::sandbox::{Notice, SIGNATURE_HEADER};
 
 sql! {
     STATES = "SELECT state FROM provider_notifications WHERE client_id = :client_id ORDER BY received_at";
@@ -36,7 +33,7 @@ impl TestApp {
     }
 }
 
-/// The key of every simulator of the harness.
+/// The key of every simulator in `providers.rs`.
 pub const API_KEY: &str = "any-api-key-1234";
 
 /// What became of every notification of the account.

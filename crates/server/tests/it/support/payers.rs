@@ -35,6 +35,7 @@ pub async fn awaiting(app: &TestApp) -> Value {
     app.post("/v1/charges", &body).await.expect(201)
 }
 
+/// The stored requests of a charge.
 pub async fn stored(app: &TestApp, charge: &Value) -> Vec<TransactionRequest> {
     let id = text(&charge["id"]).parse().unwrap();
     let stored = transaction_requests::of_object(&app.app.store, app.client_id(), id).await.unwrap();
@@ -48,6 +49,7 @@ pub async fn happens(app: &TestApp, charge: &Value, place: usize, what: Staged) 
     app.app.providers.stage(request.provider_type, event).await.unwrap();
 }
 
+/// The payer pays what was asked for.
 pub const PAYS: Staged = Staged::Payment { amount: None };
 
 /// Type, status and amount of each request, newest first.
@@ -85,6 +87,7 @@ pub fn path(page: &str) -> &str {
     page.strip_prefix(ADDRESS).expect("a page of this deployment")
 }
 
+/// A payer decides on the page.
 pub async fn decides(app: &TestApp, page: &str, decision: &str) -> Reply {
     post_form(app, path(page), &[("decision", decision.to_owned())]).await
 }

@@ -9,6 +9,7 @@ pub mod wired;
 use elsewhere::Said;
 use serde_json::{Value, json};
 
+/// A provider of a type without an adapter.
 pub fn cielo(priority: i64) -> Value {
     json!({ "name": "Cielo", "priority": priority,
         "credentials": { "type": "CIELO", "merchantId": "m", "merchantKey": "k" } })
@@ -29,12 +30,14 @@ pub fn losing(operations: &[&str]) -> Value {
     provider
 }
 
+/// A provider of this type with credentials.
 pub fn stripe(priority: i64) -> Value {
     json!({ "name": "Stripe", "priority": priority, "credentials": {
         "type": "STRIPE", "secretKey": "sk_test_1234567890", "webhookSecret": "whsec_test",
     } })
 }
 
+/// A provider of this type with credentials.
 pub fn adyen(priority: i64) -> Value {
     json!({ "name": "Adyen", "priority": priority, "credentials": {
         "type": "ADYEN", "apiKey": "an-api-key-1234", "liveUrlPrefix": "1797a841fbb37ca7-Shop",
@@ -42,6 +45,7 @@ pub fn adyen(priority: i64) -> Value {
     } })
 }
 
+/// A provider of this type with credentials.
 pub fn pagarme(priority: i64) -> Value {
     json!({ "name": "Pagarme", "priority": priority, "credentials": {
         "type": "PAGARME_V5", "secretKey": "sk_test_1234567890", "webhookUser": "regente",
@@ -60,7 +64,7 @@ pub fn knows_the_merchant(said: &Said) -> Option<(u16, Value)> {
 }
 
 /// The denial is over before the second look, two minutes after it and a moment.
-pub const DENIED_FOR_SECONDS: u64 = 90;
+const DENIED_FOR_SECONDS: u64 = 90;
 
 /// A provider that takes the money, does not answer and denies it for a while; with further faults.
 pub fn lying(further: &[Value]) -> Value {

@@ -22,6 +22,7 @@ pub async fn body(app: &TestApp, merchant: &str, cards: &[(&str, &str)], capture
     json!({ "merchantId": merchant, "amount": amount, "capture": capture, "payments": payments })
 }
 
+/// Sends a body under a new idempotency key.
 pub async fn send(app: &TestApp, path: &str, body: &Value) -> Reply {
     app.post_with_key(path, &app.app.chance.uuid().to_string(), body).await
 }
@@ -34,6 +35,7 @@ pub async fn accepted(app: &TestApp, merchant: &str, cards: &[(&str, &str)], cap
     text(&answer["id"]).to_owned()
 }
 
+/// A purchase as it is now.
 pub async fn read(app: &TestApp, id: &str) -> Value {
     app.get(&format!("/v1/purchases/{id}")).await.expect(200)
 }

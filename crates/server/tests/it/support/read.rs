@@ -16,12 +16,14 @@ pub fn newest(charge: &Value) -> &Value {
     &charge["transactionRequests"][0]
 }
 
+/// What is stored about the route of a charge.
 pub async fn explanation(app: &TestApp, charge: &Value) -> Explanation {
     let id = text(&charge["id"]).parse().unwrap();
     let stored = charges::find(&app.app.store, app.client_id(), id).await.unwrap().unwrap();
     stored.charge.explanation
 }
 
+/// Why each provider of the route was skipped, or was not.
 pub async fn skipped(app: &TestApp, charge: &Value) -> Vec<Option<Skipped>> {
     explanation(app, charge).await.considered.iter().map(|considered| considered.skipped).collect()
 }
@@ -39,6 +41,7 @@ pub fn told(charge: &Value) -> (String, i64, i64, String, String, i64) {
     )
 }
 
+/// What [`told`] answers, in a few words.
 pub fn is(
     status: &str,
     amount: i64,

@@ -7,14 +7,17 @@ use regente_engine::link_settings;
 use regente_store::{Batch, Commit, args, sql};
 use serde_json::{Value, json};
 
+use crate::support::anti_fraud::PENDING;
 use crate::support::app::TestApp;
 use crate::support::bodies::payers::{boleto_body, described, payer, pix_body};
-use crate::support::bodies::{APPROVED, token_body};
+use crate::support::bodies::{APPROVED, charge_body, token_body};
 use crate::support::client::{Client, Reply};
 use crate::support::document::{Document, Operation};
 use crate::support::forms::{Form, png};
 use crate::support::providers::sandbox;
 use crate::support::sellers::{DOCUMENTS, selfie, seller_body};
+use crate::support::sessions::session_body;
+use crate::support::{anti_fraud, documents, vendors};
 
 sql! {
     FORGET_SETTINGS = "DELETE FROM settings WHERE client_id = :client_id";
@@ -123,12 +126,10 @@ impl Records<'_> {
                 let (merchant, rule) = self.platform_fee().await;
                 Call { ids: vec![merchant, rule], body: None }
             }
-            "POST /v1/vendors" => none.with(crate::support::vendors::another()),
+            "POST /v1/vendors" => none.with(vendors::another()),
             "GET /v1/vendors" => none,
             "GET /v1/vendors/{id}" | "DELETE /v1/vendors/{id}" => Call::of(&self.vendor().await),
-            "PATCH /v1/vendors/{id}" => {
-                Call::of(&self.vendor().await).with(crate::support::vendors::another())
-            }
+            "PATCH /v1/vendors/{id}" => Call::of(&self.vendor().await).with(vendors::another()),
             "POST /v1/settings" => {
                 self.forget_settings().await;
                 none.with(example())
@@ -195,7 +196,7 @@ impl Records<'_> {
                 let ping = self.app.call(self.client, Method::POST, &path, &[], None).await.expect(202);
                 Call { ids: vec![webhook, text(&ping["id"])], body: None }
             }
-            other => panic!("{other} has no entry in openapi/records.rs: say there what it needs"),
+            other => panic!("{other} has no entry in support/records.rs: say there what it needs"),
         }
     }
 
@@ -293,7 +294,7 @@ impl Records<'_> {
     }
 
     pub async fn vendor(&self) -> String {
-        text(&self.make("/v1/vendors", &crate::support::vendors::another()).await["id"])
+        text(&self.make("/v1/vendors", &vendors::another()).await["id"])
     }
 
     pub async fn merchant(&self) -> String {
@@ -316,17 +317,16 @@ impl Records<'_> {
 
     /// A pre-authorized charge.
     async fn reserved(&self) -> String {
-        let body =
-            put(crate::support::bodies::charge_body(&self.merchant().await, APPROVED), "capture", false);
+        let body = put(charge_body(&self.merchant().await, APPROVED), "capture", false);
         text(&self.make("/v1/charges", &body).await["id"])
     }
 
     /// A pre-authorized charge whose risk analysis is pending.
     async fn pending_analysis(&self) -> String {
-        let risk = crate::support::anti_fraud::risk(&json!({ "captureOnApproved": true }));
+        let risk = anti_fraud::risk(&json!({ "captureOnApproved": true }));
         let body = json!({ "mcc": "5812", "providers": [sandbox("Main", 1), risk] });
         let merchant = text(&self.make("/v1/merchants", &body).await["id"]);
-        let body = crate::support::anti_fraud::analysed(&merchant, crate::support::anti_fraud::PENDING, true);
+        let body = anti_fraud::analysed(&merchant, PENDING, true);
         text(&self.make("/v1/charges", &body).await["id"])
     }
 
@@ -353,13 +353,13 @@ impl Records<'_> {
 
     /// A session that nobody has paid.
     pub async fn session(&self) -> String {
-        let body = crate::support::sessions::session_body(&self.merchant().await);
+        let body = session_body(&self.merchant().await);
         let made = self.app.call(self.client, Method::POST, "/v1/sessions", &[], Some(&body)).await;
         text(&made.expect(200)["id"])
     }
 
     pub async fn charge(&self) -> String {
-        let body = crate::support::bodies::charge_body(&self.merchant().await, APPROVED);
+        let body = charge_body(&self.merchant().await, APPROVED);
         text(&self.make("/v1/charges", &body).await["id"])
     }
 
@@ -367,7 +367,7 @@ impl Records<'_> {
     async fn link(&self, body: fn(&str, Value) -> Value) -> String {
         let body = body(&self.merchant().await, described(payer("link@example.com", "72912053013")));
         let charge = text(&self.make("/v1/charges", &body).await["id"]);
-        crate::support::documents::link(self.app, self.client, &charge).await
+        documents::link(self.app, self.client, &charge).await
     }
 }
 

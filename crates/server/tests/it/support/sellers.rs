@@ -104,14 +104,17 @@ pub async fn made(app: &TestApp, body: &Value) -> Value {
     read(app, &created).await
 }
 
+/// The path of a seller.
 pub fn path(seller: &Value) -> String {
     format!("{SELLERS}/{}", text(&seller["id"]))
 }
 
+/// A seller as it is now.
 pub async fn read(app: &TestApp, seller: &Value) -> Value {
     app.get(&path(seller)).await.expect(200)
 }
 
+/// A seller after a change.
 pub async fn changed(app: &TestApp, seller: &Value, change: &Value) -> Value {
     app.patch(&path(seller), change).await.expect(200)
 }

@@ -15,7 +15,7 @@ use crate::support::app::TestApp;
 pub const POSTED_AT_ONCE: usize = 5;
 
 /// No terminal.
-pub struct Quiet;
+struct Quiet;
 
 impl Progress for Quiet {
     fn begin(&self, _: Step) {}

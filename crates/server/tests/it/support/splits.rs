@@ -5,7 +5,7 @@ pub mod books;
 use serde_json::{Value, json};
 
 use crate::support::app::TestApp;
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::charges::single_merchant;
 use crate::support::sellers::made;
 
@@ -53,9 +53,5 @@ pub async fn shop(app: &TestApp) -> (String, [Value; 2]) {
 
 /// A charge that is divided so.
 pub fn divided(merchant: &str, amount: i64, rules: &Value) -> Value {
-    let mut body = charge_body(merchant, APPROVED);
-    body["amount"] = json!(amount);
-    body["capture"] = json!(true);
-    body["splitRules"] = rules.clone();
-    body
+    Charge::by_card(merchant, APPROVED).amount(amount).with("splitRules", rules.clone()).body()
 }

@@ -2,13 +2,12 @@
 
 use axum::body::Body;
 use axum::http::{Method, Request};
-use regente_store::args;
-use regente_store::sql;
+use regente_store::{args, sql};
 use serde_json::{Value, json};
 use url::form_urlencoded::Serializer;
 
 use crate::support::app::{ADDRESS, TestApp};
-use crate::support::bodies::{charge_body, token_body};
+use crate::support::bodies::{Charge, token_body};
 use crate::support::charges::read;
 use crate::support::client::Reply;
 use crate::support::providers::sandbox;
@@ -58,9 +57,7 @@ pub fn three_d_secure() -> Value {
 
 /// The body of a charge of this card whose cardholder the payment provider authenticates.
 pub fn hosted_body(merchant: &str, card: (&str, &str)) -> Value {
-    let mut body = charge_body(merchant, card);
-    body["threeDSecure2"] = three_d_secure();
-    body
+    Charge::by_card(merchant, card).with("threeDSecure2", three_d_secure()).body()
 }
 
 /// The body of a charge of this card that a 3DS server authenticates: by a token, which the setup leaves alone.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::payers::{described, jose, pix_body};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body};
 use crate::support::charges::{read, single_merchant};
 use crate::support::crashes::{at_each_step, stopped_at};
 use crate::support::payers::{agrees_with, requests};
@@ -100,8 +100,7 @@ async fn while_a_pix_is_charged_back(app: TestApp) {
 }
 
 async fn while_a_reservation_is_voided(app: TestApp) {
-    let mut body = charge_body(&single_merchant(&app).await, APPROVED);
-    body["capture"] = json!(false);
+    let body = Charge::by_card(&single_merchant(&app).await, APPROVED).reserved().body();
     let expected = Expected {
         requests: &[("void", "success"), ("capture", "success"), ("pre_authorization", "success")],
         events: &["pending", "pre_authorized", "authorized", "voided"],

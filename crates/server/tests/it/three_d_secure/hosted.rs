@@ -9,10 +9,10 @@ use serde_json::json;
 
 use super::refusal;
 use crate::support::agreement::{agree, agree_on_all, all_charges, nothing_is_open};
-use crate::support::app::ADDRESS;
-use crate::support::app::{TestApp, stories};
+use crate::support::app::{ADDRESS, TestApp, stories};
 use crate::support::charges::read;
 use crate::support::payers::stored;
+use crate::support::three_d_secure;
 use crate::support::three_d_secure::{
     CHALLENGE_FAILS, CHALLENGE_PASSES, ERROR, FRICTIONLESS, HOSTED_CHALLENGE, HOSTED_FRICTIONLESS,
     NOT_ENROLLED, REFUSED, answer, decided, hosted_body, merchant, post_form, requests,
@@ -122,7 +122,7 @@ async fn a_hosted_form_leads_to_no_other_address(app: TestApp) {
     let app = app.reachable().await;
     let body = hosted_body(&merchant(&app).await, HOSTED_CHALLENGE);
     let charge = app.post("/v1/charges", &body).await.expect(201);
-    let mut fields = crate::support::three_d_secure::fields(&charge);
+    let mut fields = three_d_secure::fields(&charge);
     fields[2].1 = "https://evil.example/v1/charges/".to_owned();
     assert_eq!(post_form(&app, "/3ds/step-up", &fields).await.status, 400);
 }

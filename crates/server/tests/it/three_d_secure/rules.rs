@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::refusal;
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body};
 use crate::support::three_d_secure::{
     CHALLENGE_PASSES, FRICTIONLESS, NOT_ENROLLED, decided, hosted_body, inline, merchant, own_body, requests,
     three_d_secure,
@@ -169,8 +169,8 @@ async fn what_is_wrong_is_named(app: TestApp) {
 }
 
 async fn a_deployment_without_an_address_says_so(app: TestApp) {
-    let mut body = charge_body(&merchant(&app).await, FRICTIONLESS);
-    body["threeDSecure2"] = three_d_secure();
+    let body =
+        Charge::by_card(&merchant(&app).await, FRICTIONLESS).with("threeDSecure2", three_d_secure()).body();
     let problem = "threeDSecure2 is not available: the operator has not set the address of this service, \
                    `server.base_url`";
     assert_eq!(app.post("/v1/charges", &body).await.details(400), [problem]);

@@ -8,9 +8,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use regente_store::{args, sql};
 use serde_json::{Value, json};
 
-use crate::support::app::ADDRESS;
-use crate::support::app::{TestApp, stories};
+use crate::support::app::{ADDRESS, TestApp, stories};
 use crate::support::bodies::APPROVED;
+use crate::support::providers::sandbox;
 use crate::support::read::text;
 use crate::support::three_d_secure::{FRICTIONLESS, hosted_body, inline, merchant, own_body, post_form};
 
@@ -80,7 +80,7 @@ async fn a_setup_of_another_account_is_unknown(app: TestApp) {
     let app = app.reachable().await;
     let setup = setup_of_card(&app, &app.card(FRICTIONLESS).await).await;
     let stranger = app.another_client().await;
-    let merchant = json!({ "mcc": "5812", "providers": [crate::support::providers::sandbox("Main", 1)] });
+    let merchant = json!({ "mcc": "5812", "providers": [sandbox("Main", 1)] });
     let merchant = app.call(&stranger, Method::POST, "/v1/merchants", &[], Some(&merchant)).await.expect(201);
     let mut body = hosted_body(text(&merchant["id"]), FRICTIONLESS);
     body["threeDSecure2"]["setupId"] = setup["id"].clone();

@@ -8,8 +8,7 @@ use std::time::Duration;
 use regente_domain::time::Timestamp;
 use regente_engine::deliveries::keys::rotate;
 use serde_json::{Value, json};
-use tokio::io::AsyncBufReadExt;
-use tokio::io::BufReader;
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
 use super::deliveries::deliveries;

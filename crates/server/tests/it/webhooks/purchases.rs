@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, WRONG_CVV};
 use crate::support::providers::sandbox;
+use crate::support::purchases;
 use crate::support::purchases::{accepted, read, send};
 use crate::support::read::text;
 use crate::support::receiver::{Got, Receiver};
@@ -135,7 +136,7 @@ async fn heard(app: &TestApp, receiver: &Receiver, purchase: &str, expected: &[&
 async fn what_is_announced_is_the_record_at_that_moment(app: TestApp) {
     let merchant = app.merchant().await;
     let ears = listen(&app).await;
-    let mut body = crate::support::purchases::body(&app, &merchant, &CARDS, true).await;
+    let mut body = purchases::body(&app, &merchant, &CARDS, true).await;
     body["orderId"] = json!("order-77");
     body["metadata"] = json!({ "secret": "of the merchant" });
     let second = app.card_token(APPROVED).await;

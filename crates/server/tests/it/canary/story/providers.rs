@@ -6,7 +6,7 @@ use super::Story;
 use crate::support::canary::cards::Fate;
 use crate::support::notifications::signing_key;
 
-/// The key of the simulators of the harness.
+/// The key of simulators in `support/providers.rs`.
 const API_KEY: &str = "any-api-key-1234";
 
 impl Story<'_> {

@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 use super::awaiting_nupay;
 use crate::charges::payers::{statuses_are_refused, statuses_are_set};
 use crate::charges::pix::paid::{HOUR, agrees};
-use crate::support::app::ADDRESS;
-use crate::support::app::{TestApp, stories};
-use crate::support::bodies::payers::nupay_body;
+use crate::support::app::{ADDRESS, TestApp, stories};
+use crate::support::bodies::payers::{drip_body, nupay_body};
 use crate::support::charges::{read, single_merchant};
 use crate::support::payers::{PAYS, happens, nupay_page, requests, set, stopped, void};
 use crate::support::providers::sandbox;
@@ -92,7 +91,7 @@ async fn addresses_are_kept_as_they_are_parsed(app: TestApp) {
     assert_eq!(method["returnUrl"], "https://shop.example/");
     assert_eq!(method["cancelUrl"], "https://shop.example/no%20way");
 
-    let mut drip = crate::support::bodies::payers::drip_body(&merchant);
+    let mut drip = drip_body(&merchant);
     drip["paymentMethod"]["successRedirectUrl"] = json!("https://shop.example/\tok\r\n");
     drip["paymentMethod"]["cancelRedirectUrl"] = json!("https://shop.example\\no");
     let method = &app.post("/v1/charges", &drip).await.expect(201)["paymentMethod"];

@@ -6,8 +6,9 @@ use super::order::{Intention, Order};
 use super::verdict::verdicts;
 use super::{Round, Shop, settle};
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::bodies::{APPROVED, Charge, charge_body};
 use crate::support::providers::sandbox;
+use crate::support::purchases;
 use crate::support::read::text;
 
 stories! {
@@ -18,7 +19,7 @@ stories! {
 
 async fn a_second_charge_for_a_card_is_noticed(app: TestApp) {
     let (app, shop, round) = paid(app).await;
-    let purchase = crate::support::purchases::read(&app, &round.ids[0]).await;
+    let purchase = purchases::read(&app, &round.ids[0]).await;
     charge(&app, &shop, json!(text(&purchase["orderId"]))).await;
     assert_noticed(app, round, "one charge for each card that was tried").await;
 }
@@ -57,9 +58,10 @@ async fn paid(app: TestApp) -> (TestApp, Shop, Round) {
 
 /// Charges a card of the purchase outside of it.
 async fn charge(app: &TestApp, shop: &Shop, order_id: serde_json::Value) {
-    let mut body = charge_body(&shop.merchant, APPROVED);
-    body["orderId"] = order_id;
-    body["paymentSource"] = json!({ "sourceType": "card", "cardId": shop.cards[0] });
+    let body = Charge::by_card(&shop.merchant, APPROVED)
+        .with("orderId", order_id)
+        .with("paymentSource", json!({ "sourceType": "card", "cardId": shop.cards[0] }))
+        .body();
     assert_eq!(app.post("/v1/charges", &body).await.expect(201)["status"], "authorized");
 }
 

@@ -68,7 +68,7 @@ pub fn rules() -> Rules {
     Rules { plain: Plain::Allowed, ports: Ports::Any, networks: vec!["127.0.0.0/8".parse().unwrap()] }
 }
 
-pub fn simulated(sandbox: &Wired) -> Adapter {
+fn simulated(sandbox: &Wired) -> Adapter {
     (ProviderType::Sandbox, Box::new(sandbox.clone()))
 }
 

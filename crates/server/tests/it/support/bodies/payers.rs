@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
+use crate::support::bodies::Charge;
+
 /// The body of a boleto of 150.00 that falls due on 2026-03-30, a Monday.
 pub fn boleto_body(merchant: &str, source: Value) -> Value {
-    json!({
-        "merchantId": merchant, "amount": 15000, "currency": "BRL",
-        "paymentMethod": { "paymentType": "boleto", "expiresDate": "2026-03-30" }, "paymentSource": source,
-    })
+    let method = json!({ "paymentType": "boleto", "expiresDate": "2026-03-30" });
+    Charge::by(method, merchant, source).amount(15000).body()
 }
 
 /// The same with interest and fine.
@@ -27,10 +27,8 @@ pub fn payer(email: &str, number: &str) -> Value {
 
 /// The body of a Pix of 150 that expires in an hour.
 pub fn pix_body(merchant: &str, source: Value) -> Value {
-    json!({
-        "merchantId": merchant, "amount": 150, "currency": "BRL", "capture": true,
-        "paymentMethod": { "paymentType": "pix", "expiresIn": 3600 }, "paymentSource": source,
-    })
+    let method = json!({ "paymentType": "pix", "expiresIn": 3600 });
+    Charge::by(method, merchant, source).with("capture", true).body()
 }
 
 /// A source of a payer in the body.
@@ -38,6 +36,7 @@ pub fn described(payer: Value) -> Value {
     json!({ "sourceType": "customer", "customer": payer })
 }
 
+/// The payer of most stories.
 pub fn jose() -> Value {
     payer("jose@example.com", CPF)
 }
@@ -55,35 +54,30 @@ pub fn address() -> Value {
 
 /// The body of a NuPay of 150 with every member that the page needs.
 pub fn nupay_body(merchant: &str) -> Value {
-    json!({
-        "merchantId": merchant, "amount": 150, "currency": "BRL", "orderId": "231",
-        "paymentMethod": { "paymentType": "nupay", "delayToAutoCancel": 200, "returnUrl": PAID_AT,
-            "cancelUrl": REFUSED_AT },
-        "paymentSource": described(jose()),
-        "fraudAnalysis": { "cart": { "items": [
-            { "name": "Shoe <b>", "quantity": 1, "sku": "1", "unitPrice": 100 },
-            { "name": "Sock", "quantity": "2", "unitPrice": 25 },
-        ] } },
-    })
+    let method = json!({ "paymentType": "nupay", "delayToAutoCancel": 200, "returnUrl": PAID_AT,
+        "cancelUrl": REFUSED_AT });
+    let items = json!([
+        { "name": "Shoe <b>", "quantity": 1, "sku": "1", "unitPrice": 100 },
+        { "name": "Sock", "quantity": "2", "unitPrice": 25 },
+    ]);
+    Charge::by(method, merchant, described(jose()))
+        .with("orderId", "231")
+        .with("fraudAnalysis", json!({ "cart": { "items": items } }))
+        .body()
 }
 
 /// The body of a Drip of 150 that expires in 10 minutes.
 pub fn drip_body(merchant: &str) -> Value {
     let mut payer = jose();
     payer["address"] = address();
-    json!({
-        "merchantId": merchant, "amount": 150, "currency": "BRL",
-        "paymentMethod": { "paymentType": "drip", "maxInstallments": 4, "minutesToExpire": 10,
-            "items": [{ "id": "1", "title": "Shoe", "quantity": 1, "unitPrice": 150 }],
-            "browser": { "ipAddress": "203.0.113.9", "browserFingerprint": "074c1e" },
-            "successRedirectUrl": PAID_AT, "cancelRedirectUrl": REFUSED_AT },
-        "paymentSource": described(payer),
-    })
+    let method = json!({ "paymentType": "drip", "maxInstallments": 4, "minutesToExpire": 10,
+        "items": [{ "id": "1", "title": "Shoe", "quantity": 1, "unitPrice": 150 }],
+        "browser": { "ipAddress": "203.0.113.9", "browserFingerprint": "074c1e" },
+        "successRedirectUrl": PAID_AT, "cancelRedirectUrl": REFUSED_AT });
+    Charge::by(method, merchant, described(payer)).body()
 }
 
+/// The body of a PicPay of 150.
 pub fn picpay_body(merchant: &str) -> Value {
-    json!({
-        "merchantId": merchant, "amount": 150, "currency": "BRL",
-        "paymentMethod": { "paymentType": "picpay" }, "paymentSource": described(jose()),
-    })
+    Charge::by(json!({ "paymentType": "picpay" }), merchant, described(jose())).body()
 }

@@ -8,8 +8,7 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Method, StatusCode};
-use axum::response::IntoResponse;
-use axum::response::{Html, Response};
+use axum::response::{Html, IntoResponse, Response};
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
