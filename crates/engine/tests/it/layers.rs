@@ -1,8 +1,9 @@
 //! The modules of each crate stand in layers: each imports only what stands above it in its table. An
 //! import in the other direction is a circle, or the beginning of one. Where a table lists what is inside a folder, that
-//! is in order too; in any other folder the files may import each other.
+//! is in order too; in any other folder the files may import each other. Stories take what they share from one folder, and
+//! nothing from each other.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -288,6 +289,9 @@ const SERVER: &[&str] = &[
     "cli",
 ];
 
+/// The folder of what stories share.
+const SHARED: &str = "support";
+
 /// What the engine must not be built on: whoever brings an interface brings these.
 const NOT_FOR_THE_ENGINE: [&str; 7] =
     ["axum", "utoipa", "tower", "hyper", "clap", "config", "metrics-exporter-prometheus"];
@@ -347,15 +351,54 @@ fn an_import_downwards_is_found_in_each_crate() {
     }
 }
 
+#[test]
+fn a_story_names_no_other_story() {
+    let wrong = named_stories(&texts_in(&stories()));
+    assert!(wrong.is_empty(), "stories that name each other; what they share is in {SHARED}/:\n{wrong}");
+}
+
+/// A test of the test: a story names another from its file and from its folder, and what stories share names one.
+#[test]
+fn a_story_that_names_another_is_found() {
+    let plant = |(file, line): (&str, &str)| (stories().join(file), line.to_owned());
+    let planted = [
+        ("cards.rs", "use crate::{charges::Any, support::app::TestApp};"),
+        ("cards/checks.rs", "let any = super::super::charges::any();"),
+        ("cards/checks.rs", "use super::super::cards::own;\nuse super::another_own;"),
+        ("support/read.rs", "use crate::support::app::TestApp;\nuse crate::charges::Any;"),
+    ];
+    let told = "cards.rs:1 names charges::Any\ncards/checks.rs:1 names charges::any\n\
+                support/read.rs:2 names charges::Any\n";
+    assert_eq!(named_stories(&planted.map(plant)), told);
+}
+
+/// A line for each path by which a file names a story of another file and folder.
+fn named_stories(files: &[(PathBuf, String)]) -> String {
+    let trees: HashSet<String> = files_in(&stories())
+        .iter()
+        .map(|file| module_of(file.strip_prefix(stories()).unwrap()).remove(0))
+        .collect();
+    let mut named = String::new();
+    for (file, text) in files {
+        let file = file.strip_prefix(stories()).unwrap();
+        let module = module_of(file);
+        for (line, path) in imports_of(text, &module) {
+            let Some(tree) = path.first().filter(|tree| trees.contains(*tree)) else { continue };
+            if *tree != module[0] && tree != SHARED {
+                writeln!(named, "{}:{line} names {}", file.display(), path.join("::")).unwrap();
+            }
+        }
+    }
+    named
+}
+
 fn assert_layers(name: &str, layers: &[&str]) {
     let root = crates().join(name).join("src");
     for module in layers.iter().flat_map(|layer| layer.split(' ')) {
         let file = root.join(module.replace("::", "/")).with_extension("rs");
         assert!(file.is_file(), "{module} has a layer, but no file");
     }
-    let files: Vec<_> =
-        files_in(&root).into_iter().map(|file| (file.clone(), fs::read_to_string(file).unwrap())).collect();
-    let wrong = wrong_imports(name, layers, &files);
+    let wrong = wrong_imports(name, layers, &texts_in(&root));
     assert!(wrong.is_empty(), "imports against the order of the layers:\n{wrong}");
 }
 
@@ -470,6 +513,11 @@ fn module_of(file: &Path) -> Vec<String> {
     file.with_extension("").iter().map(|name| name.to_str().unwrap().to_owned()).collect()
 }
 
+/// The files of a folder, each with its text.
+fn texts_in(folder: &Path) -> Vec<(PathBuf, String)> {
+    files_in(folder).into_iter().map(|file| (file.clone(), fs::read_to_string(file).unwrap())).collect()
+}
+
 fn files_in(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -482,6 +530,10 @@ fn files_in(folder: &Path) -> Vec<PathBuf> {
     }
     files.sort();
     files
+}
+
+fn stories() -> PathBuf {
+    crates().join("server/tests/it")
 }
 
 fn crates() -> &'static Path {
