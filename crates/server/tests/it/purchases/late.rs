@@ -8,7 +8,6 @@ use regente_domain::actor::Actor;
 use regente_domain::charge::FollowUpKind;
 use regente_domain::id::TransactionRequestId;
 use regente_domain::time::Timestamp;
-use regente_engine::captures_and_voids;
 use regente_engine::captures_and_voids::{self, NewFollowUp};
 use regente_engine::error::Error;
 use regente_store::purchases::PurchaseVersion;

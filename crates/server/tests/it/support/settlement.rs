@@ -5,7 +5,7 @@ use std::path::Path;
 use regente::admin::{Answer, Command, SettlementAnswer, SettlementCommand, run};
 use regente::config::Config;
 use regente::settlement::{
-    Failure, File, Found, Mapping, Progress, Report, Step, reconcile, write_sandbox_file,
+    Failure, File, Mapping, Progress, Report, ReportedFinding, Step, reconcile, write_sandbox_file,
 };
 use regente_domain::time::Timestamp;
 
@@ -90,7 +90,7 @@ pub async fn settles(app: &TestApp) {
 pub async fn settles_in_any_order(app: &TestApp) {
     let report = import(app, &sandbox_file(app).await, "SANDBOX").await;
     let is_unheard =
-        |found: &&Found| (found.finding, found.kind) == ("missing_here", Some("refund_reverted"));
+        |found: &&ReportedFinding| (found.finding, found.kind) == ("missing_here", Some("refund_reverted"));
     let unheard: Vec<_> =
         report.findings.iter().filter(is_unheard).filter_map(|found| found.charge_id).collect();
     if unheard.is_empty() {
@@ -101,7 +101,7 @@ pub async fn settles_in_any_order(app: &TestApp) {
         let charge = app.get(&format!("/v1/charges/{id}")).await.expect(200);
         assert_eq!(charge["status"], "charged_back", "{charge:#} {}", report.text());
     }
-    let is_of_it = |found: &Found| {
+    let is_of_it = |found: &ReportedFinding| {
         let is_known = found.charge_id.is_some_and(|id| unheard.contains(&id));
         is_known && matches!(found.kind, Some("refund_reverted" | "charge_back"))
     };
