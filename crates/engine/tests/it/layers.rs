@@ -296,6 +296,9 @@ const SHARED: &str = "support";
 const NOT_FOR_THE_ENGINE: [&str; 7] =
     ["axum", "utoipa", "tower", "hyper", "clap", "config", "metrics-exporter-prometheus"];
 
+/// What the store is written with.
+const WRITES: [&str; 2] = ["Batch", "Commit"];
+
 #[test]
 fn the_domain_imports_only_upwards() {
     assert_layers("domain", DOMAIN);
@@ -390,6 +393,39 @@ fn named_stories(files: &[(PathBuf, String)]) -> String {
         }
     }
     named
+}
+
+#[test]
+fn handlers_plan_no_batch() {
+    let wrong = writers(&texts_in(&handlers()));
+    assert!(wrong.is_empty(), "what a handler writes is planned by the engine:\n{wrong}");
+}
+
+/// A test of the test.
+#[test]
+fn a_handler_that_plans_a_batch_is_found() {
+    let planted = "// A Batch.\nuse regente_store::{Batch, charges};";
+    assert_eq!(writers(&[(handlers().join("cards.rs"), planted.to_owned())]), "cards.rs:2 names Batch\n");
+}
+
+/// A line for each name of the store's that writes.
+fn writers(files: &[(PathBuf, String)]) -> String {
+    let mut named = String::new();
+    for (file, text) in files {
+        let file = file.strip_prefix(handlers()).unwrap().display();
+        for (line, code) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//"))
+        {
+            let mut words = code.split(|char: char| !is_of_path(char)).flat_map(|path| path.split("::"));
+            if let Some(word) = words.find(|word| WRITES.contains(word)) {
+                writeln!(named, "{file}:{} names {word}", line + 1).unwrap();
+            }
+        }
+    }
+    named
+}
+
+fn handlers() -> PathBuf {
+    crates().join("server/src/api")
 }
 
 fn assert_layers(name: &str, layers: &[&str]) {
