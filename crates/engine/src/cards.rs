@@ -161,15 +161,13 @@ pub async fn holder_name(app: &App, stored: &StoredCard) -> Result<Option<String
     }
 }
 
-/// A card that answers may show; one that is being checked is not found.
+/// A card that answers show.
 ///
 /// # Errors
 /// [`Error::NotFound`].
 pub async fn visible(app: &App, caller: &Caller, id: CardId) -> Result<StoredCard, Error> {
-    rows::find(&app.store, caller.client_id, id)
-        .await?
-        .filter(|stored| stored.card.state != CardState::Verifying)
-        .ok_or(Error::NotFound)
+    let found = rows::find(&app.store, caller.client_id, id).await?;
+    found.filter(|stored| stored.card.is_shown()).ok_or(Error::NotFound)
 }
 
 /// Deletes a card: the number and the name are erased.

@@ -68,14 +68,14 @@ pub enum OnMatch {
 
 /// The customer found or created, as it is after the batch is applied.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct MatchedCustomer {
     /// The buyer.
     pub customer: Customer,
     /// The id that a public key gets instead of the customer's own.
     pub alias: Option<Id<of::CustomerAlias>>,
 }
 
-impl Found {
+impl MatchedCustomer {
     /// The id to show to the caller.
     pub fn shown_id(&self) -> CustomerId {
         self.alias.map_or(self.customer.id(), |alias| CustomerId::new(alias.uuid()))
@@ -91,7 +91,7 @@ pub async fn plan_creation(
     (caller, request_id): (&Caller, &RequestId),
     new: &NewCustomer,
     on_match: OnMatch,
-) -> Result<(Batch, Found), Error> {
+) -> Result<(Batch, MatchedCustomer), Error> {
     let mut batch = Batch::new(caller.client_id);
     let found = plan(app, caller, request_id, &mut batch, new, on_match).await?;
     Ok((batch, found))
@@ -110,7 +110,7 @@ pub async fn plan(
     batch: &mut Batch,
     new: &NewCustomer,
     on_match: OnMatch,
-) -> Result<Found, Error> {
+) -> Result<MatchedCustomer, Error> {
     let plan = Plan { app, caller, request_id, new, now: app.clock.of(caller.client_id) };
     let on_match = if caller.is_public_key() { OnMatch::Keep } else { on_match };
     let keys = keys_of(app, caller.client_id, Some(&new.email), &new.document).await?;
@@ -136,7 +136,7 @@ pub async fn plan(
         (Case::EmailBelongsTo(_), OnMatch::Keep) => plan.keep(holders.by_email).await?,
     };
     let alias = if caller.is_public_key() { Some(plan.alias(batch, customer.id())?) } else { None };
-    Ok(Found { customer, alias })
+    Ok(MatchedCustomer { customer, alias })
 }
 
 /// The stored customer who matches the buyer of a charge. A card charge does not create customers: a new one would have

@@ -35,7 +35,7 @@ mod rules;
 mod slot;
 
 pub use accept::accept;
-pub use rules::{Broken, NewPurchase, Payment, Rule, SentPayment, SentPurchase, Source};
+pub use rules::{Broken, CardShare, NewPurchase, Rule, SentPayment, SentPurchase, Source};
 
 /// Most steps of one run; a purchase that needs more is in a loop.
 const STEPS_MAX: usize = 64;
@@ -85,7 +85,7 @@ impl Private {
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
+pub enum NextRun {
     /// Nothing is left to do.
     Idle,
     /// There is more to do at this time.
@@ -93,14 +93,14 @@ pub enum Rest {
 }
 
 /// Does everything that can be done now. An internal error does not leave a purchase half done: the run is tried again.
-pub async fn run(app: &App, client_id: ClientId, id: PurchaseId) -> Rest {
+pub async fn run(app: &App, client_id: ClientId, id: PurchaseId) -> NextRun {
     drive(app, client_id, id).await.unwrap_or_else(|error| {
         tracing::warn!(purchase = %id, error = ?error, "a step of a purchase failed; it is tried again");
-        Rest::Until(app.clock.of(client_id) + RETRY_AFTER)
+        NextRun::Until(app.clock.of(client_id) + RETRY_AFTER)
     })
 }
 
-async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, Error> {
+async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<NextRun, Error> {
     let started = app.clock.machine();
     let mut refused = Vec::new();
     for _ in 0..STEPS_MAX {
@@ -111,8 +111,8 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, E
         let cards = Cards::of(app, purchase).await?;
         let now = app.clock.of(client_id);
         match purchase.next(&cards.seen(purchase, &refused), now) {
-            Next::Rest => return Ok(Rest::Idle),
-            Next::Wait(until) => return Ok(Rest::Until(until)),
+            Next::Rest => return Ok(NextRun::Idle),
+            Next::Wait(until) => return Ok(NextRun::Until(until)),
             Next::Note(change) => write(app, &stored, &cards, change).await?,
             Next::Authorize(index) => slot::authorize(app, &stored, &cards, index).await?,
             Next::Capture(index) => {
@@ -136,7 +136,7 @@ async fn drive(app: &App, client_id: ClientId, id: PurchaseId) -> Result<Rest, E
             },
         }
         if app.clock.machine().since(started) > RUN_FOR {
-            return Ok(Rest::Until(now));
+            return Ok(NextRun::Until(now));
         }
     }
     Err(Error::internal("a purchase that comes to no end"))

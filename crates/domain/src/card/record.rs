@@ -155,6 +155,11 @@ pub enum Linked {
 }
 
 impl Card {
+    /// Whether answers show it: a card that is being checked is no card yet.
+    pub const fn is_shown(&self) -> bool {
+        !matches!(self.state, CardState::Verifying)
+    }
+
     /// A provider approved a zero-amount check or a charge: the card becomes active.
     pub fn confirm(&self, code: SecurityCodeSent, now: Timestamp) -> Self {
         let cvv_checked = self.cvv_checked || code == SecurityCodeSent::Yes;

@@ -1,6 +1,6 @@
 //! The cards of customers (`docs/interface/tokens-and-cards.md#linking`). A card that is being checked is no card yet.
 
-use regente_domain::card::record::{CardState, Linked};
+use regente_domain::card::record::Linked;
 use regente_domain::id::{CardId, CustomerId};
 use regente_store::Batch;
 use regente_store::cards::{self, StoredCard};
@@ -24,7 +24,7 @@ pub async fn plan_link(
 ) -> Result<Batch, Error> {
     let client_id = caller.client_id;
     let customer = resolve_customer(app, client_id, customer_id).await?.ok_or(Error::NotFound)?;
-    let found = cards::find(&app.store, client_id, card_id).await?.filter(is_shown);
+    let found = cards::find(&app.store, client_id, card_id).await?.filter(|stored| stored.card.is_shown());
     let card = found.ok_or(Error::ReferenceNotFound("cardId"))?.card;
     let mut batch = Batch::new(client_id);
     match card.link(customer.real_id, app.clock.of(client_id)) {
@@ -52,10 +52,6 @@ pub async fn list(app: &App, caller: &Caller, customer_id: CustomerId) -> Result
         return Ok(Vec::new());
     }
     let mut found = cards::of_customer(&app.store, client_id, customer.real_id).await?;
-    found.retain(is_shown);
+    found.retain(|stored| stored.card.is_shown());
     Ok(found)
-}
-
-fn is_shown(stored: &StoredCard) -> bool {
-    stored.card.state != CardState::Verifying
 }

@@ -12,7 +12,7 @@ use regente_store::{Batch, Commit};
 use serde::{Deserialize, Serialize};
 
 use super::record::open_alias;
-use super::{Customer, Found, NewCustomer, OnMatch, ResolvedCustomer, check_digits, plan};
+use super::{Customer, MatchedCustomer, NewCustomer, OnMatch, ResolvedCustomer, check_digits, plan};
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
@@ -108,7 +108,7 @@ pub async fn found_or_created(
     Err(Error::busy())
 }
 
-fn resolved(found: &Found) -> ResolvedCustomer {
+fn resolved(found: &MatchedCustomer) -> ResolvedCustomer {
     ResolvedCustomer {
         real_id: found.customer.id(),
         shown_id: found.shown_id(),

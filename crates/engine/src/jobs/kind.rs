@@ -8,7 +8,7 @@ use crate::customers::erasure;
 use crate::deliveries::{deleted, keys};
 use crate::error::Error;
 use crate::notifications;
-use crate::purchases::{self, Rest};
+use crate::purchases::{self, NextRun};
 use crate::queue::{Ended, Kind};
 
 /// Runs a job of this kind.
@@ -46,7 +46,7 @@ async fn purchase(app: &App, job: &Job) -> Result<Ended, Error> {
         return Ok(Ended::GiveUp { why: "the payload names no purchase".to_owned() });
     };
     Ok(match purchases::run(app, job.client_id, id).await {
-        Rest::Idle => Ended::Finished,
-        Rest::Until(at) => Ended::Again { at },
+        NextRun::Idle => Ended::Finished,
+        NextRun::Until(at) => Ended::Again { at },
     })
 }

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::error::Error;
 use crate::queue::Ended;
 use crate::queue::sellers::About;
-use crate::sellers::registration::{self, Rest};
+use crate::sellers::registration::{self, NextLook};
 use crate::sellers::{documents, reviews};
 
 /// Asks the provider of the job about the seller of the job.
@@ -17,8 +17,8 @@ pub(super) async fn register(app: &App, job: &Job) -> Result<Ended, Error> {
         return Ok(Ended::GiveUp { why: format!("{} names no seller at a provider", job.key) });
     };
     Ok(match registration::look(app, job.client_id, about).await? {
-        Rest::Gone => Ended::Finished,
-        Rest::Until(at) => Ended::Again { at },
+        NextLook::Gone => Ended::Finished,
+        NextLook::Until(at) => Ended::Again { at },
     })
 }
 

@@ -10,7 +10,7 @@ use regente_store::tokens::{self as token_rows, TokenKind};
 use regente_store::{Batch, cards, purchases};
 use serde_json::Map;
 
-use super::rules::{NewPurchase, Payment, Source};
+use super::rules::{CardShare, NewPurchase, Source};
 use super::slot::needs;
 use super::{Cards, Private};
 use crate::app::App;
@@ -105,7 +105,7 @@ struct Accepting<'a> {
 }
 
 impl Accepting<'_> {
-    async fn slot(&mut self, index: usize, payment: &Payment) -> Result<Slot, Error> {
+    async fn slot(&mut self, index: usize, payment: &CardShare) -> Result<Slot, Error> {
         let (card_id, cvv) = match &payment.source {
             Source::Card { card_id, cvv } => (*card_id, self.stored(index, *card_id, cvv).await?),
             Source::Token(token_id) => self.token(index, *token_id).await?,

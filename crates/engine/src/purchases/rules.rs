@@ -30,11 +30,11 @@ pub struct NewPurchase {
     /// Fraud analysis data, for each charge.
     pub fraud_analysis: Option<Map<String, Value>>,
     /// The cards, in order.
-    pub payments: Vec<Payment>,
+    pub payments: Vec<CardShare>,
 }
 
 /// One card and its share of the total.
-pub struct Payment {
+pub struct CardShare {
     /// The card.
     pub source: Source,
     /// Amount in minor units.
@@ -198,12 +198,12 @@ fn at<T>(items: impl Iterator<Item = T>, is_wrong: impl Fn(&T) -> bool, rule: &s
 }
 
 impl SentPayment {
-    fn into_payment(self) -> Option<Payment> {
+    fn into_payment(self) -> Option<CardShare> {
         let source = match (self.card_id, self.token_id) {
             (Some(card_id), None) => Source::Card { card_id, cvv: self.cvv },
             (None, Some(token_id)) => Source::Token(token_id),
             (Some(_), Some(_)) | (None, None) => return None,
         };
-        Some(Payment { source, amount: self.amount, installments: self.installments })
+        Some(CardShare { source, amount: self.amount, installments: self.installments })
     }
 }

@@ -39,7 +39,7 @@ const REGISTRATION: &str = "register_seller";
 
 /// When a registration is looked at again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rest {
+pub enum NextLook {
     /// Then.
     Until(Timestamp),
     /// Never: the seller or the provider is gone.
@@ -66,22 +66,22 @@ pub async fn now(app: &App, seller: &Seller) {
 ///
 /// # Errors
 /// As the store and the vault.
-pub async fn look(app: &App, client_id: ClientId, about: About) -> Result<Rest, Error> {
+pub async fn look(app: &App, client_id: ClientId, about: About) -> Result<NextLook, Error> {
     let Some(stored) = rows::find(&app.store, client_id, about.seller_id).await? else {
-        return Ok(Rest::Gone);
+        return Ok(NextLook::Gone);
     };
     let record = Record::open(app, stored).await?;
-    let Some(link) = record.seller.link(about.provider_id) else { return Ok(Rest::Gone) };
+    let Some(link) = record.seller.link(about.provider_id) else { return Ok(NextLook::Gone) };
     let Some(provider) = providers::find_live(&app.store, client_id, about.provider_id).await? else {
-        return Ok(Rest::Gone);
+        return Ok(NextLook::Gone);
     };
     let asked = ask(app, &record, link, &provider).await?;
     let Some(standing) = asked.standing else {
-        return Ok(Rest::Until(after_silence(&record.seller, app.clock.of(client_id))));
+        return Ok(NextLook::Until(after_silence(&record.seller, app.clock.of(client_id))));
     };
     let admission = app.store.admit_waiting().await?;
     let Some(seller) = write(app, client_id, about, &standing, asked.told).await? else {
-        return Ok(Rest::Gone);
+        return Ok(NextLook::Gone);
     };
     drop(admission);
     if let Some(until) = standing.withdrawn_at {
@@ -98,7 +98,7 @@ pub async fn look(app: &App, client_id: ClientId, about: About) -> Result<Rest, 
         None => Offered::All,
     };
     let now = app.clock.of(client_id);
-    Ok(Rest::Until(match is_offered {
+    Ok(NextLook::Until(match is_offered {
         Offered::All => next_look(&seller, about.provider_id, now),
         Offered::Some => after_silence(&seller, now),
     }))

@@ -70,11 +70,11 @@ pub struct ZeroDollarBody {
 
 struct NewCard {
     token_id: TokenId,
-    check: Asked,
+    check: CheckWanted,
 }
 
 /// Whether the card is to be checked.
-enum Asked {
+enum CheckWanted {
     /// By a provider of this merchant.
     At(MerchantId),
     No(Unchecked),
@@ -89,9 +89,9 @@ fn read(fields: &Fields<'_>) -> Option<NewCard> {
         None => flat,
     };
     let check = match (cvv_check, merchant_id) {
-        (Some(true), Some(merchant_id)) => Asked::At(merchant_id),
-        (Some(true), None) => Asked::No(Unchecked::WithoutMerchant),
-        (Some(false) | None, _) => Asked::No(Unchecked::NotAskedFor),
+        (Some(true), Some(merchant_id)) => CheckWanted::At(merchant_id),
+        (Some(true), None) => CheckWanted::No(Unchecked::WithoutMerchant),
+        (Some(false) | None, _) => CheckWanted::No(Unchecked::NotAskedFor),
     };
     Some(NewCard { token_id: token_id?, check })
 }
@@ -148,7 +148,7 @@ pub(super) async fn store(
     let new = body.read(read)?;
     let seed = sandbox_seed(&headers)?;
     match new.check {
-        Asked::At(merchant_id) => {
+        CheckWanted::At(merchant_id) => {
             let claim = match idempotency::read(&app, &caller, &headers, "POST /v1/cards", &body).await? {
                 KeyLookup::New(claim) => claim,
                 KeyLookup::Answered(finished) => return body_response(finished),
@@ -165,7 +165,7 @@ pub(super) async fn store(
                 Stored::Answered(finished) => body_response(finished),
             }
         }
-        Asked::No(why) => {
+        CheckWanted::No(why) => {
             let openings = Openings::of(&app, &caller, &request_id);
             let plan = || async {
                 let (by, from) = ((&caller, &request_id), (new.token_id, why));

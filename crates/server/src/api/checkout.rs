@@ -21,7 +21,7 @@ use regente_engine::error::Error;
 pub(super) use self::script::{RETURNED_SCRIPT, SCRIPT};
 
 use self::page::Visitor;
-use self::read::Found;
+use self::read::OpenedPage;
 use self::view::{Checkout, Ended, Shop};
 use super::buyer_page::Language;
 use super::documents::write_page;
@@ -71,10 +71,10 @@ async fn show(
         return ended(Ended::Unknown, None, visitor).await;
     };
     let (why, shop) = match found {
-        Found::Open(checkout) => return paying(app, checkout, visitor).await,
-        Found::Instructed(why, checkout) if asks_for_end => (why, Box::new(checkout.shop)),
-        Found::Instructed(_, checkout) => return paying(app, checkout, visitor).await,
-        Found::Ended(why, shop) => (why, shop),
+        OpenedPage::Open(checkout) => return paying(app, checkout, visitor).await,
+        OpenedPage::Instructed(why, checkout) if asks_for_end => (why, Box::new(checkout.shop)),
+        OpenedPage::Instructed(_, checkout) => return paying(app, checkout, visitor).await,
+        OpenedPage::Ended(why, shop) => (why, shop),
     };
     ended(why, Some(shop), visitor).await
 }

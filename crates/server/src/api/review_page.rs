@@ -13,7 +13,7 @@ use axum::{Extension, Router};
 use regente_engine::caller::RequestId;
 use regente_engine::review_links::{self, PAGES};
 use regente_engine::sellers;
-use regente_engine::sellers::reviews::answers::{self, Sent, Taken};
+use regente_engine::sellers::reviews::answers::{self, SentAnswer, Taken};
 use serde_json::Map;
 
 use self::form::{Answer, Fault};
@@ -84,7 +84,7 @@ async fn answer(
     if !faults.is_empty() {
         return Ok(wrong(&faults));
     }
-    let sent = Sent { data, files: sent.files() };
+    let sent = SentAnswer { data, files: sent.files() };
     Ok(match answers::answer_at_page(&app, &request_id, (&link, review), &sent).await? {
         Taken::Yes => html::thanks(language).answer(StatusCode::OK),
         Taken::Closed(review) => html::closed(language, &review).answer(StatusCode::GONE),

@@ -33,7 +33,7 @@ use super::query::{Parameters, Query, SortOrder};
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use request::{Asked, AskedChange, merged, read_change, read_data, read_new};
+use request::{AskedChange, SellerOptions, merged, read_change, read_data, read_new};
 pub use schema::SellerNewsSchema;
 use schema::{DeleteSellerBody, ListedSellerSchema, NewSellerBody, SellerChangesBody, SellerSchema};
 
@@ -254,7 +254,7 @@ fn asked_of(before: &Record, body: &Body) -> Result<Change, ApiError> {
     let stored = stored.as_object().cloned().unwrap_or_default();
     let data = Body::of(merged(stored, body.members()))?.read(read_data)?;
     must_have_bank(&data)?;
-    let Asked { registers, document_ids } = asked;
+    let SellerOptions { registers, document_ids } = asked;
     Ok(Change { switch, status_reason, reason_type, data, document_ids, registers })
 }
 

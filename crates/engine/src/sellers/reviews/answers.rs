@@ -28,7 +28,7 @@ const SELLER: Actor = Actor::Job("registration_review_page");
 
 /// What a seller answers.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub struct ReviewAnswer {
     /// The values, by the names of the fields; they have been checked.
     pub data: Map<String, Value>,
     /// When they were collected.
@@ -45,7 +45,7 @@ pub async fn plan_answer(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
     (seller_id, id): (SellerId, RegistrationReviewId),
-    read: impl FnOnce(&Review, &SellerData, Timestamp) -> Result<Given, Problems>,
+    read: impl FnOnce(&Review, &SellerData, Timestamp) -> Result<ReviewAnswer, Problems>,
 ) -> Result<(Batch, Review), Error> {
     let client_id = caller.client_id;
     let review = find(app, client_id, seller_id, id).await?;
@@ -59,7 +59,7 @@ pub async fn plan_answer(
 }
 
 /// What a seller sends from the page of a review.
-pub struct Sent<'a> {
+pub struct SentAnswer<'a> {
     /// The values, by the names of the fields; they have been checked.
     pub data: Map<String, Value>,
     /// The files, by the names of their fields.
@@ -86,7 +86,7 @@ pub async fn answer_at_page(
     app: &App,
     request_id: &RequestId,
     (link, mut review): (&str, Review),
-    sent: &Sent<'_>,
+    sent: &SentAnswer<'_>,
 ) -> Result<Taken, Error> {
     for _ in races::tries() {
         let mut batch = Batch::new(review.client_id);
@@ -97,7 +97,7 @@ pub async fn answer_at_page(
             data.insert((*field).to_owned(), Value::String(document.id.to_string()));
             brought.push(document);
         }
-        let given = Given { data, collected_at: app.clock.of(review.client_id) };
+        let given = ReviewAnswer { data, collected_at: app.clock.of(review.client_id) };
         match add(app, &mut batch, &review, (&given, &brought), (&SELLER, request_id)).await {
             Ok(_) => {}
             Err(Error::Conflict { .. }) if !review.takes_an_answer() => return Ok(Taken::Closed(review)),
@@ -126,7 +126,7 @@ async fn add(
     app: &App,
     batch: &mut Batch,
     review: &Review,
-    (given, brought): (&Given, &[SellerDocument]),
+    (given, brought): (&ReviewAnswer, &[SellerDocument]),
     (actor, request_id): (&Actor, &RequestId),
 ) -> Result<Review, Error> {
     let client_id = review.client_id;
@@ -183,7 +183,7 @@ fn refused(detail: String) -> Error {
 async fn files_of(
     app: &App,
     seller: &Seller,
-    given: &Given,
+    given: &ReviewAnswer,
     brought: &[SellerDocument],
 ) -> Result<Vec<SellerDocument>, Error> {
     let mut files = Vec::new();

@@ -20,7 +20,7 @@ use crate::api::sessions::link;
 use crate::app::App;
 
 /// A session and what can be done with it.
-pub(super) enum Found {
+pub(super) enum OpenedPage {
     Open(Box<Checkout>),
     /// No payment can begin, but buyers have instructions which they may still follow.
     Instructed(Ended, Box<Checkout>),
@@ -28,7 +28,7 @@ pub(super) enum Found {
 }
 
 /// The session of an address.
-pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
+pub(super) async fn find(app: &App, id: &str) -> Result<Option<OpenedPage>, Error> {
     let Ok(id) = id.parse::<SessionId>() else { return Ok(None) };
     let Some(client_id) = sessions::client_of(&app.store, id).await? else { return Ok(None) };
     let Some(session) = sessions::find(&app.store, client_id, id).await? else { return Ok(None) };
@@ -38,12 +38,12 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
     if let Some(why) = why_ended
         && !is_still_paid(&session, why)
     {
-        return Ok(Some(Found::Ended(why, Box::new(shop))));
+        return Ok(Some(OpenedPage::Ended(why, Box::new(shop))));
     }
     let methods: Vec<Method> = session.terms.methods.iter().filter_map(|offer| method(app, offer)).collect();
     // No provider takes an amount of nothing.
     if methods.is_empty() || session.amount == Amount::ZERO {
-        return Ok(Some(Found::Ended(Ended::Disabled, Box::new(shop))));
+        return Ok(Some(OpenedPage::Ended(Ended::Disabled, Box::new(shop))));
     }
     let checkout = Box::new(Checkout {
         session_id: session.id.to_string(),
@@ -64,8 +64,8 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<Found>, Error> {
         begins_payments: why_ended.is_none(),
     });
     Ok(Some(match why_ended {
-        None => Found::Open(checkout),
-        Some(why) => Found::Instructed(why, checkout),
+        None => OpenedPage::Open(checkout),
+        Some(why) => OpenedPage::Instructed(why, checkout),
     }))
 }
 

@@ -29,7 +29,7 @@ const ISPB_DIGITS: usize = 8;
 const APART: [&str; 6] = ["merchantId", "status", "statusReason", "reasonType", "documentIds", "createAsync"];
 
 /// What a request says besides the data, of a new seller and of a change alike.
-pub(super) struct Asked {
+pub(super) struct SellerOptions {
     /// Who waits for the providers.
     pub(super) registers: Registers,
     /// Uploaded documents to attach.
@@ -41,23 +41,23 @@ pub(super) fn read_new(fields: &Fields<'_>) -> Option<NewSeller> {
     let merchant_id = fields.required("merchantId").id();
     let asked = read_asked(fields);
     let data = read_data(fields);
-    let Asked { registers, document_ids } = asked?;
+    let SellerOptions { registers, document_ids } = asked?;
     Some(NewSeller { merchant_id: merchant_id?, data: data?, document_ids, registers })
 }
 
-fn read_asked(fields: &Fields<'_>) -> Option<Asked> {
+fn read_asked(fields: &Fields<'_>) -> Option<SellerOptions> {
     let registers = match fields.optional("createAsync").boolean() {
         Some(true) => Registers::InBackground,
         Some(false) | None => Registers::Now,
     };
     let document_ids = fields.optional("documentIds").array(0..=OF_SELLER_MAX, |item| item.id());
-    Some(Asked { registers, document_ids: document_ids.unwrap_or_default() })
+    Some(SellerOptions { registers, document_ids: document_ids.unwrap_or_default() })
 }
 
 /// What a change says besides the data.
 pub(super) struct AskedChange {
     /// Documents and who waits.
-    pub(super) asked: Asked,
+    pub(super) asked: SellerOptions,
     /// The merchant.
     pub(super) merchant_id: Option<MerchantId>,
     /// The status to set.

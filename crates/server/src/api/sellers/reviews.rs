@@ -22,7 +22,7 @@ use regente_engine::error::Error;
 use regente_engine::events::registration_review::view;
 use regente_engine::idempotency::Planned;
 use regente_engine::sellers::reviews as flow;
-use regente_engine::sellers::reviews::answers::{self, Given};
+use regente_engine::sellers::reviews::answers::{self, ReviewAnswer};
 use regente_engine::{review_links, sellers};
 use regente_providers::request::Mode;
 use regente_store::customers::{Order, Slice};
@@ -151,13 +151,13 @@ pub struct ReviewListQuery {
     deadline_before: Option<String>,
 }
 
-struct Asked {
+struct ReviewQuery {
     page: PageRequest,
     sort: SortOrder,
     filter: ReviewFilter,
 }
 
-impl Asked {
+impl ReviewQuery {
     fn read(parameters: &Parameters<'_>) -> Self {
         let sellers = parameters.ids("sellerId");
         let merchants = parameters.ids("merchantId");
@@ -187,7 +187,7 @@ pub async fn list(
     Extension(caller): Extension<Caller>,
     query: Query,
 ) -> Result<Response, ApiError> {
-    let asked = query.read(Asked::read)?;
+    let asked = query.read(ReviewQuery::read)?;
     page_of(&app, &caller, asked).await
 }
 
@@ -212,13 +212,13 @@ pub async fn list_of_seller(
 ) -> Result<Response, ApiError> {
     let seller_id = path_id(&seller_id)?;
     sellers::find(&app, caller.client_id, seller_id).await?;
-    let mut asked = query.read(Asked::read)?;
+    let mut asked = query.read(ReviewQuery::read)?;
     asked.filter.sellers = Some(vec![seller_id]);
     page_of(&app, &caller, asked).await
 }
 
-async fn page_of(app: &App, caller: &Caller, asked: Asked) -> Result<Response, ApiError> {
-    let Asked { page, sort, filter } = asked;
+async fn page_of(app: &App, caller: &Caller, asked: ReviewQuery) -> Result<Response, ApiError> {
+    let ReviewQuery { page, sort, filter } = asked;
     let order = match sort {
         SortOrder::Ascending => Order::OldestFirst,
         SortOrder::Descending => Order::NewestFirst,
@@ -288,7 +288,12 @@ pub async fn answer(
 }
 
 /// Reads an answer; the problems of the fields and of the values together.
-fn read_answer(body: &Body, review: &Review, seller: &SellerData, now: Timestamp) -> Result<Given, Problems> {
+fn read_answer(
+    body: &Body,
+    review: &Review,
+    seller: &SellerData,
+    now: Timestamp,
+) -> Result<ReviewAnswer, Problems> {
     body.read(|fields| {
         // What is kept of them is read once more, as members of the seller.
         let data: Option<Map<String, Value>> =
@@ -310,7 +315,7 @@ fn read_answer(body: &Body, review: &Review, seller: &SellerData, now: Timestamp
         if fields.required("declaration").boolean() == Some(false) {
             fields.problem("declaration", "must be true");
         }
-        Some(Given { data: data?, collected_at: collected_at? })
+        Some(ReviewAnswer { data: data?, collected_at: collected_at? })
     })
 }
 
