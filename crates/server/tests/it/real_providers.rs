@@ -27,7 +27,7 @@ use crate::support::canary::places::Log;
 use crate::support::charges::read;
 use crate::support::providers::{adyen, elsewhere, knows_the_merchant, pagarme, sandbox, stripe};
 use crate::support::read::{announced, text};
-use crate::support::sessions::{by_pix, create, history, pay, session_body};
+use crate::support::sessions::{by_pix, create, history, pay, read as session_of, session_body};
 use crate::support::three_d_secure::{hosted_body, requests, visit};
 
 stories! {
@@ -204,12 +204,12 @@ async fn an_underpaid_pix_pays_no_session(app: TestApp) {
     app.run_jobs().await;
     let short = read(&app, &charge).await;
     assert_eq!((&short["amount"], &short["originalAmount"]), (&json!(1), &json!(1000)), "{short:#}");
-    assert_eq!(read(&app, &session).await["status"], "created", "1 of 1000 does not pay it");
+    assert_eq!(session_of(&app, &session).await["status"], "created", "1 of 1000 does not pay it");
     assert_eq!(history(&app, &session).await[2], "created: paymentPending");
     let path = format!("/v1/charges/{}/capture", text(&charge["id"]));
     app.post(&path, &json!({})).await.expect(201);
     app.run_jobs().await;
-    assert_eq!(read(&app, &session).await["status"], "paid");
+    assert_eq!(session_of(&app, &session).await["status"], "paid");
     ledger_is_right(&app).await;
 }
 
