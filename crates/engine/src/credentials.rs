@@ -48,7 +48,7 @@ impl Limits {
         self.expires_at.since(self.now).as_secs()
     }
 
-    /// Whether the caller may call as much himself.
+    /// Whether the caller may call as much themselves.
     pub fn allow(&self, scopes: &Scopes) -> bool {
         scopes.is_within(&self.scopes)
     }

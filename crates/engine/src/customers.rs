@@ -101,7 +101,7 @@ pub async fn plan_creation(
 /// the batch is refused, the data has changed: plan again.
 ///
 /// # Errors
-/// [`Error::Conflict`] when the customer exists and `on_match` is [`OnMatch::Refuse`]; [`Error::BusinessRule`] when he does
+/// [`Error::Conflict`] when the customer exists and `on_match` is [`OnMatch::Refuse`]; [`Error::BusinessRule`] when they do
 /// not, and the caller is a buyer of a session that takes no more customers.
 pub async fn plan(
     app: &App,

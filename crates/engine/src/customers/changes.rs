@@ -75,7 +75,7 @@ pub async fn change(
     Err(Error::busy())
 }
 
-/// Deletes a customer with everything personal about him. His cards and charges stay; his e-mail address and document are free
+/// Deletes a customer with everything personal about them. Their cards and charges stay; their e-mail address and document are free
 /// again.
 ///
 /// # Errors

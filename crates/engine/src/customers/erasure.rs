@@ -1,9 +1,9 @@
-//! Erases a person on request (`docs/operating.md#erasing-a-person`): the customer with his aliases and cards, and what
-//! charges, purchases and sessions, their events, the notifications of providers and the answers to idempotency keys say of him.
+//! Erases a person on request (`docs/operating.md#erasing-a-person`): the customer with their aliases and cards, and what
+//! charges, purchases and sessions, their events, the notifications of providers and the answers to idempotency keys say of them.
 //! Amounts, ids and states stay.
 //!
-//! The first batch hides the customer and orders a job, so that the erasure ends even if this process does not. His data is
-//! erased last: until then it tells which records without a buyer name him. Each step finds what is left, so all of it can run
+//! The first batch hides the customer and orders a job, so that the erasure ends even if this process does not. Their data is
+//! erased last: until then it tells which records without a buyer name them. Each step finds what is left, so all of it can run
 //! again.
 
 mod notifications;
@@ -27,7 +27,7 @@ use crate::queue::{self, Ended, Kind};
 use crate::races;
 use person::Person;
 
-/// When the job looks for what is left: a charge that found the customer just before he was hidden is written by then.
+/// When the job looks for what is left: a charge that found the customer just before they were hidden is written by then.
 const LATE: Duration = Duration::from_secs(2 * 60);
 /// When the job looks again for payments of the person that were still under way.
 const AGAIN: Duration = Duration::from_secs(10 * 60);
@@ -64,7 +64,7 @@ impl UnderWay {
         !self.needs_his_data() && self.notifications == 0
     }
 
-    /// Whether his data must tell what names him when it has ended. Notifications name his charges.
+    /// Whether their data must tell what names them when it has ended. Notifications name their charges.
     fn needs_his_data(&self) -> bool {
         !(self.charges.is_empty() && self.purchases.is_empty() && self.sessions.is_empty())
     }
@@ -84,17 +84,17 @@ impl std::fmt::Display for UnderWay {
 pub struct Erased {
     /// The customer's own id.
     pub customer_id: CustomerId,
-    /// Cards of his, also those that were deleted before.
+    /// Cards of theirs, also those that were deleted before.
     pub cards: usize,
-    /// Charges that held something about him.
+    /// Charges that held something about them.
     pub charges: usize,
-    /// Purchases that held something about him.
+    /// Purchases that held something about them.
     pub purchases: usize,
-    /// Sessions that held something about him.
+    /// Sessions that held something about them.
     pub sessions: usize,
-    /// Notifications of providers that told of him.
+    /// Notifications of providers that told of them.
     pub notifications: usize,
-    /// Kept answers to idempotency keys that named him.
+    /// Kept answers to idempotency keys that named them.
     pub answers: usize,
     /// What began meanwhile; the job erases it when it has ended.
     pub left: UnderWay,
@@ -111,7 +111,7 @@ pub async fn erase(app: &App, client_id: ClientId, id: CustomerId) -> Result<Era
     Ok(finish(app, client_id, remains).await?)
 }
 
-/// Hides the customer, unless he is deleted already, and orders the job.
+/// Hides the customer, unless they are deleted already, and orders the job.
 async fn begin(app: &App, client_id: ClientId, id: CustomerId) -> Result<Remains, ErasureError> {
     for _ in races::tries() {
         let found = customers::remains(&app.store, client_id, id).await.map_err(Error::from)?;
@@ -132,7 +132,7 @@ async fn begin(app: &App, client_id: ClientId, id: CustomerId) -> Result<Remains
         audit::record(&mut batch, AuditEntry { id, actor, action, object_kind, object_id, request_id });
         match apply(app, batch).await? {
             Commit::Applied => return Ok(remains),
-            // He changed meanwhile, or it is not known whether he is hidden: look again.
+            // They changed meanwhile, or it is not known whether they are hidden: look again.
             Commit::Refused(_) | Commit::Unknown => {}
         }
     }

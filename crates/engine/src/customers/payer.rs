@@ -18,7 +18,7 @@ use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use crate::races;
 
-/// The customer who pays, with what a provider is told of him.
+/// The customer who pays, with what a provider is told of them.
 pub struct PayingCustomer {
     /// The customer.
     pub customer: ResolvedCustomer,
@@ -58,7 +58,7 @@ pub async fn stored(app: &App, client_id: ClientId, id: CustomerId) -> Result<Op
     let details = if customer.via_alias {
         let alias = Id::new(id.uuid());
         let sealed = customers::find_alias(&app.store, client_id, alias).await?;
-        // The customer was deleted meanwhile, and the data with him.
+        // The customer was deleted meanwhile, and the data with them.
         let Some(sealed) = sealed else { return Ok(None) };
         of_new(open_alias(app, client_id, alias, &sealed).await?)
     } else {
@@ -67,7 +67,7 @@ pub async fn stored(app: &App, client_id: ClientId, id: CustomerId) -> Result<Op
     Ok(Some(PayingCustomer { customer, details }))
 }
 
-/// The customer of a charge, as a provider is told of him; `None` when he was deleted.
+/// The customer of a charge, as a provider is told of them; `None` when they were deleted.
 pub async fn of_charge(app: &App, charge: &Charge) -> Result<Option<PayerDetails>, Error> {
     let Some(id) = charge.customer_id else { return Ok(None) };
     let Some(stored) = customers::find(&app.store, charge.client_id, id).await? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! `/pay/{sessionId}`: the page at which a buyer pays a session, and what it asks while he pays (`docs/checkout.md`).
+//! `/pay/{sessionId}`: the page at which a buyer pays a session, and what it asks while they pay (`docs/checkout.md`).
 //! Whoever has the link may pay; the page brings the key of the session along, which opens nothing else.
 
 mod colours;

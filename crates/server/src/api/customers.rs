@@ -206,9 +206,9 @@ pub async fn update(
     Ok(Json(ChangedCustomerView::of(&customer)))
 }
 
-/// Deletes a customer and everything personal about him.
+/// Deletes a customer and everything personal about them.
 ///
-/// His cards and charges stay. His e-mail address and document are free again.
+/// Their cards and charges stay. Their e-mail address and document are free again.
 #[utoipa::path(
     delete, path = "/v1/customers/{id}", operation_id = "deleteCustomer", tag = "Customers",
     params(("id" = Uuid, Path, description = "Id of the customer")),

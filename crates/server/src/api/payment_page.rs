@@ -48,7 +48,7 @@ async fn show(
     answer(&app, language, &page).await
 }
 
-/// Takes the payer's decision, and leads him back to the merchant.
+/// Takes the payer's decision, and leads them back to the merchant.
 async fn decide(
     State(app): State<App>,
     Path(link): Path<String>,

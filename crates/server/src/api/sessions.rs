@@ -142,7 +142,7 @@ pub struct CanceledSchema {
 
 /// Cancels a session.
 ///
-/// Nobody can pay it any more; what a buyer was asked to pay ends as `failed`, and what he pays nevertheless is given
+/// Nobody can pay it any more; what a buyer was asked to pay ends as `failed`, and what they pay nevertheless is given
 /// back. To cancel again what is canceled changes nothing.
 #[utoipa::path(
     post, path = "/v1/sessions/{id}/cancel", operation_id = "cancelSession", tag = "Sessions",

@@ -1,5 +1,5 @@
 //! A real browser against the running service: a cardholder passes a challenge, refuses it, or closes the window
-//! (`tests/browsers/buyer.mjs`); a payer pays or refuses at the page of his wallet (`tests/browsers/payer.mjs`);
+//! (`tests/browsers/buyer.mjs`); a payer pays or refuses at the page of their wallet (`tests/browsers/payer.mjs`);
 //! a shop takes cards in the fields of the browser library (`tests/browsers/fields.mjs`), also with
 //! the library that others have published (`tests/browsers/judge.mjs`), which an operator may refuse
 //! (`tests/browsers/legacy.mjs`); a newcomer buys in the demo shop

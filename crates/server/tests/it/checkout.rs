@@ -82,7 +82,7 @@ async fn a_page_says_whether_its_session_can_be_paid(app: TestApp) {
     app.patch(&of_off, &json!({ "isActive": false })).await.expect(200);
     says(&page(&app, &path(&off), "en").await, 410, "This link is not available");
 
-    // Who has instructions may follow them, since what he pays counts; the script leads everybody else to the other page.
+    // Who has instructions may follow them, since what they pay counts; the script leads everybody else to the other page.
     let instructed = session(&app, json!({})).await;
     sessions::pay(&app, &instructed, &by_pix()).await.expect(201);
     says(&page(&app, &path(&instructed), "en").await, 200, r#""beginsPayments":true"#);

@@ -1,5 +1,5 @@
 //! `PLATFORM`, the platform's own provider (`docs/own-provider.md`): the simulator stands in for it in the sandbox, and an
-//! operator's own processor is asked where he has one.
+//! operator's own processor is asked where they have one.
 
 use std::time::Duration;
 

@@ -434,7 +434,7 @@ impl Sequence {
         app
     }
 
-    /// Sometimes a payer disputes what was taken, his bank takes it back, or a refund comes back. It is notified at once, in
+    /// Sometimes a payer disputes what was taken, their bank takes it back, or a refund comes back. It is notified at once, in
     /// the end, or both.
     async fn reverse(&mut self, app: &TestApp, id: &str, told: &mut Told) {
         if !self.post.one_in(4) {

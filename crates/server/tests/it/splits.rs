@@ -54,7 +54,7 @@ async fn a_charge_is_divided_and_given_back(app: TestApp) {
     assert_eq!(in_books(&app, id).await, [330, 330]);
     alike(&app, id).await;
 
-    // A seller with an amount of his own; the merchant gives back the rest.
+    // A seller with an amount of their own; the merchant gives back the rest.
     let returns = json!({ "amount": 300, "splitRules": [{ "sellerId": sellers[1]["id"], "amount": 130 }] });
     void(&app, id, returns).await.expect(201);
     assert_eq!(in_books(&app, id).await, [330, 200]);

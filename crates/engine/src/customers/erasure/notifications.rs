@@ -1,5 +1,5 @@
-//! Takes a person out of the stored bodies of providers' notifications: of those about his charges and cards, and of those that name
-//! him. Their rows stay, so that a repetition is known.
+//! Takes a person out of the stored bodies of providers' notifications: of those about their charges and cards, and of those that name
+//! them. Their rows stay, so that a repetition is known.
 
 use regente_providers::notification::EventSubject;
 use regente_store::provider_notifications::{self, ProviderNotification, State};

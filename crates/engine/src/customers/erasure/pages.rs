@@ -73,7 +73,7 @@ pub(super) async fn charges(app: &App, person: &mut Person, left: &mut UnderWay)
 enum Whose {
     /// The person's: by its buyer, or without one, by the data that was sent with it.
     His,
-    /// Another buyer's, and the data that was sent with it names him.
+    /// Another buyer's, and the data that was sent with it names them.
     OfOthersWhoNameHim,
     /// Another buyer's or nobody's.
     OfOthers,
@@ -267,7 +267,7 @@ async fn erase_events(
 }
 
 /// Replaces the kept answers that show the person with those of a record that is gone, and takes free texts out of those that
-/// name him. The keys stay claimed: a repetition takes no effect again. Answers how many there were.
+/// name them. The keys stay claimed: a repetition takes no effect again. Answers how many there were.
 pub(super) async fn answers(app: &App, person: &Person) -> Result<usize, Error> {
     let (client_id, mut after, mut erased) = (person.client_id, Uuid::nil(), 0);
     let gone = (app.answer_to)(Error::NotFound);

@@ -1,4 +1,4 @@
-//! Recognizes a person in records that hold no id of his.
+//! Recognizes a person in records that hold no id of theirs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,30 +20,30 @@ pub(super) struct Person {
     pub(super) client_id: ClientId,
     /// The customer.
     pub(super) customer_id: CustomerId,
-    /// His cards.
+    /// Their cards.
     pub(super) cards: Vec<CardId>,
-    /// The ids of the customer, his aliases, his cards and those that his charges were paid with.
+    /// The ids of the customer, their aliases, their cards and those that their charges were paid with.
     ids: HashSet<Uuid>,
-    /// His e-mail addresses and those sent with his aliases, normalized.
+    /// Their e-mail addresses and those sent with their aliases, normalized.
     emails: HashSet<String>,
-    /// The numbers of his documents, normalized.
+    /// The numbers of their documents, normalized.
     numbers: HashSet<String>,
-    /// His names, normalized. Others may have the same ones.
+    /// Their names, normalized. Others may have the same ones.
     names: HashSet<String>,
-    /// His charges.
+    /// Their charges.
     payments: HashSet<Uuid>,
-    /// The sessions that he has paid or tried to pay, and whose texts name him.
+    /// The sessions that they have paid or tried to pay, and whose texts name them.
     sessions: HashMap<SessionId, InSession>,
 }
 
 /// What a session has to do with a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InSession {
-    /// It is his order: it can be paid once, and he has paid it or tried to.
+    /// It is their order: it can be paid once, and they have paid it or tried to.
     Order,
-    /// He is one of several who may pay it.
+    /// They are one of several who may pay it.
     Payer,
-    /// Its texts may name him.
+    /// Its texts may name them.
     Stranger,
 }
 
@@ -53,11 +53,11 @@ const NUMBER_IN_TEXT_CHARS_MIN: usize = 8;
 /// What a kept answer has to do with a person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mention {
-    /// It shows himself or a card of his.
+    /// It shows the person or a card of theirs.
     Shows,
-    /// It shows something else that names him.
+    /// It shows something else that names them.
     Names,
-    /// It shows a session, whose texts may tell of him.
+    /// It shows a session, whose texts may tell of them.
     Session(InSession),
     /// Nothing.
     Nothing,
@@ -125,12 +125,12 @@ impl Person {
         }
     }
 
-    /// A card that belonged to nobody and was erased with his charge.
+    /// A card that belonged to nobody and was erased with their charge.
     pub(super) fn had_card(&mut self, id: CardId) {
         self.ids.insert(id.uuid());
     }
 
-    /// A charge is his, and so is a try to pay its session.
+    /// A charge is theirs, and so is a try to pay its session.
     pub(super) fn had_charge(&mut self, charge: &Charge) {
         self.payments.insert(charge.id.uuid());
         if let Some(id) = charge.session_id {
@@ -138,22 +138,22 @@ impl Person {
         }
     }
 
-    /// Whether a charge or a card is his.
+    /// Whether a charge or a card is theirs.
     pub(super) fn has(&self, object_id: Uuid) -> bool {
         self.payments.contains(&object_id) || self.ids.contains(&object_id)
     }
 
-    /// What a session has to do with him, as far as it is known.
+    /// What a session has to do with them, as far as it is known.
     pub(super) fn in_session(&self, id: SessionId) -> InSession {
         self.sessions.get(&id).copied().unwrap_or(InSession::Stranger)
     }
 
-    /// A session that can be paid once is his order.
+    /// A session that can be paid once is their order.
     pub(super) fn had_order(&mut self, id: SessionId) {
         self.sessions.insert(id, InSession::Order);
     }
 
-    /// Whether a text of a session tells of him. His name alone tells of him only where he has paid: others have it too.
+    /// Whether a text of a session tells of them. Their name alone tells of them only where they have paid: others have it too.
     pub(super) fn is_told_by(&self, text: &str, session: InSession) -> bool {
         match session {
             InSession::Order => true,
@@ -162,7 +162,7 @@ impl Person {
         }
     }
 
-    /// Whether an e-mail address or a document number of his stands in a text.
+    /// Whether an e-mail address or a document number of theirs stands in a text.
     fn is_named_in(&self, text: &str) -> bool {
         let (lower, number) = (text.to_lowercase(), normal_number(text));
         self.emails.iter().any(|email| lower.contains(email.as_str()))
@@ -176,8 +176,8 @@ impl Person {
         self.names.iter().any(|name| text.contains(name.as_str()))
     }
 
-    /// Takes him out of what was sent with somebody else's payment: of lists the entries that name him, and elsewhere the texts
-    /// beside his e-mail address or document number. Answers whether he was there.
+    /// Takes them out of what was sent with somebody else's payment: of lists the entries that name them, and elsewhere the texts
+    /// beside their e-mail address or document number. Answers whether they were there.
     pub(super) fn taken_out_of(&self, value: &mut Value) -> bool {
         match value {
             Value::Object(members) => {

@@ -1,5 +1,5 @@
-//! Takes a person out of sessions: out of their texts, the recipients that they name, and their events. Of an order of his all
-//! texts go; of what others may pay too, those that tell of him.
+//! Takes a person out of sessions: out of their texts, the recipients that they name, and their events. Of an order of theirs all
+//! texts go; of what others may pay too, those that tell of them.
 
 use regente_domain::id::{Id, SessionId};
 use regente_domain::session::{Capacity, Session};
@@ -79,7 +79,7 @@ fn without_texts(session: &Session, person: &Person, told: InSession) -> Result<
     Ok(Some(Session { terms, ..session.clone() }))
 }
 
-/// What is sealed with a session without the person; `None` where it does not name him. An order of his names nobody any more.
+/// What is sealed with a session without the person; `None` where it does not name them. An order of theirs names nobody any more.
 fn without_recipient(private: &Private, person: &Person, told: InSession) -> Option<Private> {
     let mut recipients = private.nupay_recipients.clone()?;
     match told {

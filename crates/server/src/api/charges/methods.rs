@@ -237,7 +237,7 @@ struct NewTokenSource {
 }
 
 /// A customer, who is named by `customerId` or described by `customer`. One of both; `customerId` wins. A card charge
-/// takes his default card; a method that is paid without a card gives him instructions, and creates the customer where
+/// takes their default card; a method that is paid without a card gives them instructions, and creates the customer where
 /// none fits.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
@@ -334,7 +334,7 @@ struct Payer {
     #[schema(format = Email, max_length = 254)]
     email: String,
     document: DocumentBody,
-    /// Where he lives. `{}` counts as nothing.
+    /// Where they live. `{}` counts as nothing.
     #[schema(schema_with = address_or_nothing)]
     address: Option<NewAddressBody>,
 }
@@ -463,7 +463,7 @@ struct CardSource {
     token_id: Option<Uuid>,
 }
 
-/// A customer: his default card, or himself.
+/// A customer: their default card, or themselves.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]

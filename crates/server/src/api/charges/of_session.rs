@@ -206,7 +206,7 @@ fn shift_of(offer: &OfferedMethod) -> Option<ShiftRule> {
     })
 }
 
-/// A buyer does not say of himself that he was authenticated.
+/// A buyer does not say of themselves that they were authenticated.
 fn must_not_vouch(shift: Option<ShiftRule>, sent: &Body, caller: &Caller) -> Result<(), Error> {
     let data = sent.members().get(THREE_D_SECURE).and_then(Value::as_object);
     let has_result = data.is_some_and(|data| data.contains_key("mpi"));

@@ -56,7 +56,7 @@ pub struct VoidBody {
     /// Days in which the provider of a NuPay may gather the money; nothing else waits.
     #[schema(minimum = 0, maximum = 365)]
     delay_to_compose: Option<i64>,
-    /// What sellers give back of it; the merchant gives back the rest. By default each gives back in proportion to what he
+    /// What sellers give back of it; the merchant gives back the rest. By default each gives back in proportion to what they
     /// has.
     #[schema(max_items = 100)]
     split_rules: Option<Vec<SellerReturnBody>>,

@@ -11,7 +11,7 @@ const EDGE_CONTRAST: f32 = 3.0;
 /// The steps in which a colour is made darker or lighter.
 const SHADES: u8 = 20;
 
-/// The colours as the merchant has set them; `None` where he has not.
+/// The colours as the merchant has set them; `None` where they have not.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chosen {
     pub(super) main: Option<String>,

@@ -1,4 +1,4 @@
-//! What the page is asked before a buyer pays a session that wants to know whether he is a person.
+//! What the page is asked before a buyer pays a session that wants to know whether they are a person.
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};

@@ -69,7 +69,7 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<OpenedPage>, Erro
     }))
 }
 
-/// Whether what a buyer pays by the instructions that he has still counts.
+/// Whether what a buyer pays by the instructions that they have still counts.
 fn is_still_paid(session: &Session, why: Ended) -> bool {
     match why {
         Ended::Disabled | Ended::Expired => session.tally.pending > 0,

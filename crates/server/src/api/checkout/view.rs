@@ -26,7 +26,7 @@ pub(super) struct Checkout {
     /// Whether it is paid more than once.
     pub(super) is_paid_repeatedly: bool,
     pub(super) is_sandbox: bool,
-    /// Whether the buyer is asked to prove that he is a person.
+    /// Whether the buyer is asked to prove that they are a person.
     pub(super) asks_for_a_person: bool,
     /// Whether a payment can begin; else the page is for buyers who have instructions.
     pub(super) begins_payments: bool,

@@ -111,7 +111,7 @@ pub struct NewCustomerBody {
     pub phone_number: String,
     /// Unique in the account, without regard to punctuation.
     pub document: DocumentBody,
-    /// Where he lives. `{}` counts as nothing.
+    /// Where they live. `{}` counts as nothing.
     #[schema(schema_with = address_or_nothing)]
     pub address: Option<NewAddressBody>,
     /// Where bills go.

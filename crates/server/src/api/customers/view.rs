@@ -15,15 +15,15 @@ use crate::api::schema::words;
 #[serde(rename_all = "camelCase")]
 #[schema(as = Customer)]
 pub struct CustomerView {
-    /// Id of the customer; for what a public key has created or found, an alias that stands for him.
+    /// Id of the customer; for what a public key has created or found, an alias that stands for them.
     pub id: Uuid,
-    /// The account he belongs to.
+    /// The account they belong to.
     pub client_id: Uuid,
-    /// When he was created; absent in what a public key is answered.
+    /// When they were created; absent in what a public key is answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub created_at: Option<Timestamp>,
-    /// When he changed last; absent in what a public key is answered.
+    /// When they changed last; absent in what a public key is answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub updated_at: Option<Timestamp>,
@@ -41,7 +41,7 @@ pub struct CustomerView {
     pub phone_number: String,
     /// Unique in the account.
     pub document: DocumentView,
-    /// Where he lives.
+    /// Where they live.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<AddressView>,
     /// Where bills go.
@@ -105,12 +105,12 @@ pub struct AddressView {
 pub struct ChangedCustomerView {
     /// Id of the customer.
     pub id: Uuid,
-    /// The account he belongs to.
+    /// The account they belong to.
     pub client_id: Uuid,
-    /// When he was created.
+    /// When they were created.
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
-    /// When he changed last.
+    /// When they changed last.
     #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
     /// Always null.
@@ -141,7 +141,7 @@ pub struct ChangedCustomerView {
     pub document_country: Option<&'static str>,
     /// The document.
     pub document: DocumentView,
-    /// Where he lives.
+    /// Where they live.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<AddressRecordView>,
     /// Where bills go.

@@ -1,5 +1,5 @@
 //! What is printed on the slip of a boleto: what the bank has registered, the merchant, and the payer as the bank was told of
-//! him. After an erasure the slip names no payer.
+//! them. After an erasure the slip names no payer.
 
 use jiff::civil::Date;
 use regente_documents::slip::{Party, Slip};

@@ -135,7 +135,7 @@ pub(super) fn decided(language: Language, decision: Decision, return_address: Op
     page(language, &head, &format!("<h1>{}</h1><p role=\"status\">{said}</p>{link}", texts.title))
 }
 
-/// It is paid; the payer goes on when he wants.
+/// It is paid; the payer goes on when they want.
 pub(super) fn paid(language: Language, return_address: Option<&str>) -> Page {
     closed(language, Texts::of(language).paid, return_address)
 }

@@ -29,7 +29,7 @@ impl Person {
         })
     }
 
-    /// The answer as a person is shown it: a page where he is to come back later.
+    /// The answer as a person is shown it: a page where they are to come back later.
     pub(super) fn shown(self, mut answer: Response) -> Response {
         let status = answer.status();
         if !matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE) {

@@ -34,7 +34,7 @@ async fn merchant(app: &TestApp, is_before: bool) -> String {
     app.merchant_with(json!([sandbox("Only", 1), risk(&options)])).await
 }
 
-/// A charge that the cardholder has answered, if he was asked.
+/// A charge that the cardholder has answered, if they were asked.
 async fn made(app: &TestApp, merchant: &str, way: Way, identity: &str) -> Value {
     let mut body = match way {
         Way::WithoutChallenge => own_body(app, merchant, FRICTIONLESS).await,

@@ -1,5 +1,5 @@
 //! The personal data of payers is never stored in the clear: a payer in the body goes through everything that is done with
-//! a Pix and a boleto, and the test then searches all values, files and the log for him.
+//! a Pix and a boleto, and the test then searches all values, files and the log for them.
 
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ async fn no_payer_rests_anywhere(database: TestDatabase) {
     assert_eq!(seen["email"], "valdomira@example.com", "it is there for whoever may see it");
 }
 
-/// The buyer of a session becomes a customer, and gets the code of a Pix; he types something wrong before.
+/// The buyer of a session becomes a customer, and gets the code of a Pix; they type something wrong before.
 async fn at_a_session(app: &TestApp, merchant: &str, payer: &Value) {
     let mut offers = session_body(merchant);
     let recipient =

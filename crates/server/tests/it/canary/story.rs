@@ -37,7 +37,7 @@ pub struct Story<'a> {
     fallback: String,
     customer: String,
     pub secrets: Vec<Canary>,
-    /// Numbers in the caller's own identifiers, which are stored, and shown to him: neither the log nor an event contains
+    /// Numbers in the caller's own identifiers, which are stored, and shown to them: neither the log nor an event contains
     /// them.
     pub own_words: Vec<Canary>,
     pub answers: Vec<u8>,

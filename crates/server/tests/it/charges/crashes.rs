@@ -16,7 +16,7 @@ use crate::support::payers::{PAYS, agrees_with, happens, requests, stored};
 use crate::support::read::text;
 use crate::support::time::MINUTE;
 
-/// The process stops while a charge is made. Its payer pays, if he was told how.
+/// The process stops while a charge is made. Its payer pays, if they were told how.
 pub(crate) async fn while_it_is_made(app: TestApp, body: &Value) {
     at_each_step(app, 5, async |app, steps| {
         let key = format!("key {steps}");

@@ -1,4 +1,4 @@
-//! Payments to which a cardholder agrees once and which he does not attend (`docs/interface/charges.md#recurrence`).
+//! Payments to which a cardholder agrees once and which they do not attend (`docs/interface/charges.md#recurrence`).
 
 use regente_providers::outcome::Finding;
 use regente_providers::sandbox::Entry;

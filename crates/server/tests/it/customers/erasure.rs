@@ -1,4 +1,4 @@
-//! A person is erased by the operator: nowhere is anything left of him, and no payment changes.
+//! A person is erased by the operator: nowhere is anything left of them, and no payment changes.
 
 use std::time::Duration;
 
@@ -141,7 +141,7 @@ async fn card(app: &TestApp, key: &str) -> String {
     text(&card["id"]).to_owned()
 }
 
-/// Somebody who has paid in every way that leaves something of him.
+/// Somebody who has paid in every way that leaves something of them.
 async fn lived(app: &TestApp) -> Story {
     let merchant = app.merchant().await;
     let customer = app.post_with_key("/v1/customers", "made", &person()).await.expect(201);
@@ -190,12 +190,12 @@ async fn lived(app: &TestApp) -> Story {
     Story { customer, charges, purchase }
 }
 
-/// An order of the person's with his name in every text; one that others may pay, and he has; and one that he gets a part of.
+/// An order of the person's with their name in every text; one that others may pay, and they have; and one that they get a part of.
 struct Sold {
     order: Value,
     link: Value,
     shared: Value,
-    /// A NuPay of somebody else, of which he gets a part.
+    /// A NuPay of somebody else, of which they get a part.
     of_another: Value,
 }
 
@@ -255,7 +255,7 @@ async fn nothing_of_the_person_is_left(database: TestDatabase) {
     let app = TestApp::on(database, Settings::default()).await.reachable().await;
     let story = lived(&app).await;
     sold(&app).await;
-    // What is searched is full of him before.
+    // What is searched is full of them before.
     let before = traces(&app).await;
     for (place, ..) in SEALED {
         assert!(before.contains(&place), "{place} is not in {before:?}");

@@ -1,4 +1,4 @@
-//! The merchant captures, cancels and refunds at a provider's own page, or by another system of his.
+//! The merchant captures, cancels and refunds at a provider's own page, or by another system of theirs.
 
 use std::time::Duration;
 

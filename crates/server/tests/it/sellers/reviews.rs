@@ -405,7 +405,7 @@ async fn a_document_of_another_seller_is_no_answer(app: TestApp) {
     let taken = json!({ "owner.document.number": "15350946056" });
     assert_eq!(try_answer(&app, &review, &taken).await.details(409), conflict);
 
-    // One that somebody takes while the provider checks the answer stays with him.
+    // One that somebody takes while the provider checks the answer stays with them.
     let name = "owner.professionalOccupation";
     let review = opened(&app, &seller, &["owner.document.number", name], 10).await;
     answered(&app, &review, &json!({ "owner.document.number": "52998224725", (name): "CHECKED" })).await;

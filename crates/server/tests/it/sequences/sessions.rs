@@ -197,7 +197,7 @@ impl Sequence {
         body
     }
 
-    /// A buyer pays, or his shop does it for him.
+    /// A buyer pays, or their shop does it for them.
     async fn buy(&mut self, app: TestApp, sold: &Sold, told: &mut super::Told) -> TestApp {
         let body = self.payment(sold);
         let sender = if self.dice.one_in(4) { app.client.clone() } else { buyer(&sold.session) };
@@ -253,7 +253,7 @@ impl Sequence {
         app
     }
 
-    /// Something happens to one of the charges: its payer or his bank does something, or the merchant does.
+    /// Something happens to one of the charges: its payer or their bank does something, or the merchant does.
     async fn happen_to(&mut self, app: TestApp, sold: &Sold, stops: u64, told: &mut super::Told) -> TestApp {
         let mut charges = sold.charges(&app).await;
         // Mostly to one that somebody is waited for.

@@ -47,7 +47,7 @@ async fn while_a_session_is_paid(mut app: TestApp) {
         }
         app.later(LATER).await;
         nothing_is_open(&app).await;
-        // Whoever was interrupted pays again: with his key, or as another buyer where he was refused.
+        // Whoever was interrupted pays again: with their key, or as another buyer where they were refused.
         let again = app.call(&key, Method::POST, &path, &headers, Some(&body)).await.expect(201);
         if again["status"] == "failed" {
             assert_eq!(read(&app, &session).await["multiplePayments"]["pendingCount"], 0, "{steps}");

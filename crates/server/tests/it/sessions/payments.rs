@@ -78,7 +78,7 @@ async fn a_card_pays_a_session_once(app: TestApp) {
     for name in ["merchantId", "orderId", "description", "statementDescriptor"] {
         assert_eq!(paid[name], session[name], "{name}");
     }
-    // The session is paid when the buyer has his answer, without a job.
+    // The session is paid when the buyer has their answer, without a job.
     assert_eq!(state(&read(&app, &session).await), ("paid", 1, 0, "disabled"));
     assert_eq!(app.call(&key, Method::POST, &path, &headers, Some(&body)).await.bytes, first.bytes);
     refused(&pay(&app, &session, &body).await.expect(422), "session_disabled");

@@ -250,7 +250,7 @@ async fn the_recipients_of_a_nupay_are_for_secret_keys(app: TestApp) {
     let made = app.call(&everything, Method::POST, "/v1/sessions", &[], Some(&body)).await.expect(200);
     assert_eq!(made["paymentMethods"], hidden);
 
-    // What a buyer says of recipients counts no more than what he says of the price.
+    // What a buyer says of recipients counts no more than what they say of the price.
     let mut nupay = by_pix();
     nupay["paymentMethod"] = json!({ "paymentType": "nupay", "recipients": [] });
     let charge = pay(&app, &session, &nupay).await.expect(201);

@@ -1,4 +1,4 @@
-//! A merchant with an Apple Pay key, and a device that pays him.
+//! A merchant with an Apple Pay key, and a device that pays them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

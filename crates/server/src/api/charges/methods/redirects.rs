@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use super::Item;
 
-/// By NuPay. The payer goes to a page of his wallet. `fraudAnalysis.cart.items` is required.
+/// By NuPay. The payer goes to a page of their wallet. `fraudAnalysis.cart.items` is required.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
@@ -13,13 +13,13 @@ pub(super) struct NewNupayPayment {
     /// After how many minutes it is canceled when nobody pays.
     #[schema(minimum = 1, maximum = 43_200, default = 30)]
     delay_to_auto_cancel: Option<i64>,
-    /// Where the payer reads his order.
+    /// Where the payer reads their order.
     #[schema(max_length = 2048)]
     order_url: Option<String>,
-    /// Where the payer goes when he has paid.
+    /// Where the payer goes when they have paid.
     #[schema(max_length = 2048)]
     return_url: Option<String>,
-    /// Where the payer goes when he has refused.
+    /// Where the payer goes when they have refused.
     #[schema(max_length = 2048)]
     cancel_url: Option<String>,
     /// Taxes in the amount.
@@ -69,16 +69,16 @@ pub struct NupayDetails {
     expires_in: Option<u32>,
     /// The page where the payer pays or refuses.
     payment_url: Option<String>,
-    /// In how many installments he has paid.
+    /// In how many installments they have paid.
     installments_number: Option<u8>,
-    /// From what he has paid, in the provider's words.
+    /// From what they have paid, in the provider's words.
     #[schema(example = "debit")]
     payment_type: Option<String>,
     /// The provider's id of the refund.
     refund_id: Option<String>,
 }
 
-/// By Drip, a Pix in installments. The payer goes to a page; his customer has a complete address.
+/// By Drip, a Pix in installments. The payer goes to a page; their customer has a complete address.
 #[derive(ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
@@ -105,10 +105,10 @@ pub(super) struct NewDripPayment {
     browser: Option<DripBrowser>,
     #[schema(max_items = 1000)]
     items: Option<Vec<Item>>,
-    /// Where the payer goes when he has paid.
+    /// Where the payer goes when they have paid.
     #[schema(max_length = 2048)]
     success_redirect_url: Option<String>,
-    /// Where the payer goes when he has refused.
+    /// Where the payer goes when they have refused.
     #[schema(max_length = 2048)]
     cancel_redirect_url: Option<String>,
 }

@@ -84,7 +84,7 @@ pub(super) fn read_source(fields: &Fields<'_>, code: CodeRule) -> Option<Ordered
     }
 }
 
-/// Reads the owner of a card. E-mail address and document identify him.
+/// Reads the owner of a card. E-mail address and document identify them.
 fn read_owner(fields: &Fields<'_>) -> Option<CardOwner> {
     let email = fields.required("email").email();
     let document = fields

@@ -77,7 +77,7 @@ async fn sellers_of(app: &TestApp, id: &str) -> Vec<(i64, i64)> {
 }
 
 /// What the sellers have by the charge is what they have by the log. Of what a payer has paid too much or too little, of
-/// what was taken back from him, and of what comes back of a refund the simulator is not told who has it.
+/// what was taken back from them, and of what comes back of a refund the simulator is not told who has it.
 pub async fn alike(app: &TestApp, id: &str) {
     let (client_id, charge_id): (_, ChargeId) = (app.client_id(), id.parse().unwrap());
     let found = charges::find_with_requests(&app.app.store, client_id, charge_id).await.unwrap();
