@@ -6,15 +6,15 @@ use std::time::Duration;
 use regente_domain::id::{Id, of};
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
+use regente_store::Batch;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::credentials::{self, CredentialDigest, CredentialKind, NewCredential};
-use regente_store::{Batch, Commit};
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::caller::{Authority, Caller, RequestId};
 use crate::error::Error;
-use crate::races;
+use crate::races::{self, Changed};
 use crate::vault::sha256;
 
 /// The SHA-256 by which a key is found. Keys are long and random, so a slower hash would add no protection.
@@ -113,14 +113,14 @@ pub async fn revoke_client_token(
 ) -> Result<(), Error> {
     // The key's stored spelling.
     let digest = digest(&public_key.to_string());
-    for _ in races::tries() {
+    races::change(|| async {
         let found = credentials::look_up(&app.store, caller.client_id, &digest).await?;
         let token = found
             .and_then(|found| found.credential)
             .filter(|credential| credential.kind == CredentialKind::ClientToken)
             .ok_or(Error::NotFound)?;
         if token.revoked_at.is_some() {
-            return Ok(());
+            return Ok(Changed::Already(()));
         }
         let now = app.clock.of(caller.client_id);
         let mut batch = Batch::new(caller.client_id);
@@ -136,10 +136,7 @@ pub async fn revoke_client_token(
                 request_id: request_id.map(|id| id.as_str().to_owned()),
             },
         );
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(()),
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy())
+        Ok(Changed::Written(app.store.apply(batch).await?, ()))
+    })
+    .await
 }

@@ -22,7 +22,6 @@ pub mod charges;
 pub mod clock;
 pub mod credentials;
 pub mod customers;
-mod deletion;
 pub mod deliveries;
 pub mod disputes;
 pub mod document_links;

@@ -9,14 +9,15 @@ use regente_domain::text::TextChange;
 use regente_domain::time::later_of;
 use regente_store::merchants::{self, Merchant, MerchantDetails, MerchantWithProviders};
 use regente_store::providers::{self as provider_rows, Provider};
-use regente_store::{Batch, Commit, settings};
+use regente_store::{Batch, settings};
 
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use crate::providers::{self, NewProvider};
+use crate::races::{self, Changed};
 use crate::sellers::takes_sellers;
-use crate::{audit, deletion, link_settings, queue, races};
+use crate::{audit, link_settings, queue};
 
 /// The most providers of one merchant; every charge reads all of them.
 pub const PROVIDERS_MAX: usize = 50;
@@ -142,11 +143,11 @@ pub async fn change(
     let by = (&actor, Some(request_id));
     providers::check_credentials(app, &changes.providers).await?;
     let added = records_of(app, client_id, id, &changes.providers)?;
-    for _ in races::tries() {
+    races::change(|| async {
         let mut found = find(app, client_id, id).await?;
         let is_written = added.iter().any(|new| found.providers.iter().any(|known| known.id == new.id));
         if is_written {
-            return Ok(found);
+            return Ok(Changed::Already(found));
         }
         if found.providers.len() + added.len() > PROVIDERS_MAX {
             let rule = format!("must contain no more than {PROVIDERS_MAX} elements with those that exist");
@@ -155,7 +156,7 @@ pub async fn change(
         let before = found.merchant.details.clone();
         changes.apply(&mut found.merchant.details);
         if found.merchant.details == before && added.is_empty() {
-            return Ok(found);
+            return Ok(Changed::Already(found));
         }
         found.merchant.updated_at = later_of(app.clock.of(client_id), found.merchant.updated_at);
         let mut batch = Batch::new(client_id);
@@ -165,17 +166,11 @@ pub async fn change(
         for provider in added.iter().filter(|provider| takes_sellers(app, provider)) {
             queue::sellers::link(app, &mut batch, id, provider.id);
         }
+        found.providers.extend(added.iter().cloned());
         let _admission = app.store.admit(client_id)?;
-        match app.change_merchant(batch).await? {
-            Commit::Applied => {
-                found.providers.extend(added);
-                return Ok(found);
-            }
-            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy())
+        Ok(Changed::Written(app.change_merchant(batch).await?, found))
+    })
+    .await
 }
 
 /// Deletes a merchant with its settings of links. Its charges stay readable; new ones are refused.
@@ -188,7 +183,7 @@ pub async fn delete(
     id: MerchantId,
 ) -> Result<(), Error> {
     let client_id = caller.client_id;
-    deletion::delete(|| async {
+    races::delete(|| async {
         let merchant = find(app, client_id, id).await?.merchant;
         let mut batch = Batch::new(client_id);
         merchants::delete(&mut batch, &merchant, later_of(app.clock.of(client_id), merchant.updated_at));

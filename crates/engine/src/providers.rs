@@ -8,9 +8,9 @@ use regente_domain::provider_type::{ProviderType, merge_credentials, validate_ch
 use regente_domain::time::{Timestamp, later_of};
 use regente_providers::provider::{CredentialsCheck, CredentialsRefusal, NotRefused};
 use regente_providers::request::{Credentials, NotificationAddress};
+use regente_store::Batch;
 use regente_store::providers::{self, Provider};
 use regente_store::sealed::Sealed;
-use regente_store::{Batch, Commit};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
@@ -18,7 +18,7 @@ use crate::app::App;
 use crate::audit;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
-use crate::races;
+use crate::races::{self, Changed};
 use crate::transaction_requests::call;
 use crate::vault::{Binding, Purpose};
 
@@ -146,21 +146,16 @@ pub async fn change(
     id: ProviderId,
     changes: &ProviderChanges,
 ) -> Result<(), Error> {
-    for _ in races::tries() {
+    races::change(|| async {
         let before = find(app, caller.client_id, id).await?;
-        let Some(after) = changed(app, &before, changes).await? else { return Ok(()) };
+        let Some(after) = changed(app, &before, changes).await? else { return Ok(Changed::Already(())) };
         let mut batch = Batch::new(caller.client_id);
         providers::update(&mut batch, &after)?;
         audit::record(app, &mut batch, caller, request_id, "provider.updated", id.uuid());
         let _admission = app.store.admit(caller.client_id)?;
-        match app.change_merchant(batch).await? {
-            Commit::Applied => return Ok(()),
-            // Another change came first, or the commit's outcome is unknown: applying the same change again is right in
-            // both cases.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy())
+        Ok(Changed::Written(app.change_merchant(batch).await?, ()))
+    })
+    .await
 }
 
 /// The provider after a change; `None` when nothing changes.

@@ -1,10 +1,13 @@
 //! How often a change is tried whose record others change too: read, decide, write under the version; when another change
-//! came first, all of it again. Flows, jobs, handlers and commands that do so loop over [`tries`], and say themselves what
-//! they answer after the last one, mostly [`Error::busy`](crate::error::Error::busy).
+//! came first, all of it again. [`change`] and [`delete`] do so with one record. Whoever has more to say between two tries loops
+//! over [`tries`], and says what is answered after the last one, mostly [`Error::busy`].
 //!
 //! A step that is repeated for another reason has a bound of its own: the pages of a long job, or the same write while the
 //! database does not answer.
 
+use regente_store::Commit;
+
+use crate::error::Error;
 use crate::metrics;
 
 /// How often a change is tried. Of several changes of one record that come at once, one is written each time, so this many can
@@ -35,4 +38,50 @@ impl Iterator for Tries {
         self.begun += 1;
         Some(())
     }
+}
+
+/// What one try of a change has done.
+pub(crate) enum Changed<T> {
+    /// Nothing: the record is as it is to become.
+    Already(T),
+    /// It has written the record that is to be answered.
+    Written(Commit, T),
+}
+
+/// Changes a record; `attempt` finds it, and writes the change once under the version that it found.
+///
+/// # Errors
+/// [`Error::Unavailable`] while other changes come first; otherwise what `attempt` answers.
+pub(crate) async fn change<T, F: Future<Output = Result<Changed<T>, Error>>>(
+    attempt: impl Fn() -> F,
+) -> Result<T, Error> {
+    for () in tries() {
+        match attempt().await? {
+            Changed::Already(record) | Changed::Written(Commit::Applied, record) => return Ok(record),
+            // Another change came first, or it is not known whether this one was written: the stored record tells which.
+            Changed::Written(Commit::Refused(_) | Commit::Unknown, _) => {}
+        }
+    }
+    Err(Error::busy())
+}
+
+/// Deletes a record; `attempt` finds it, writes the deletion once, and fails when there is no such record.
+///
+/// # Errors
+/// [`Error::Unavailable`] while other changes come first; otherwise what `attempt` answers.
+pub(crate) async fn delete<F: Future<Output = Result<Commit, Error>>>(
+    attempt: impl Fn() -> F,
+) -> Result<(), Error> {
+    let mut may_be_done = false;
+    for () in tries() {
+        match attempt().await {
+            Ok(Commit::Applied) => return Ok(()),
+            Ok(Commit::Refused(_)) => {}
+            Ok(Commit::Unknown) => may_be_done = true,
+            // An earlier commit with an unknown outcome did delete it.
+            Err(Error::NotFound) if may_be_done => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    Err(Error::busy())
 }

@@ -33,7 +33,7 @@ use crate::error::Error;
 use crate::events::seller::News;
 use crate::queue::sellers::About;
 use crate::vault::Lookup;
-use crate::{audit, deletion, queue};
+use crate::{audit, queue, races};
 
 /// How long a request waits for providers before their answers are waited for in the background.
 pub const REGISTERS_WITHIN: Duration = Duration::from_secs(10);
@@ -233,7 +233,7 @@ pub async fn delete(
     id: SellerId,
 ) -> Result<(), Error> {
     let client_id = caller.client_id;
-    deletion::delete(|| async {
+    races::delete(|| async {
         let found = rows::find(&app.store, client_id, id).await?.map(|stored| stored.seller);
         let seller = found.filter(|seller| seller.merchant_id == merchant_id).ok_or(Error::NotFound)?;
         let mut batch = Batch::new(client_id);

@@ -8,19 +8,20 @@ use regente_domain::provider_type::ProviderType;
 use regente_domain::time::{Timestamp, later_of};
 use regente_domain::vendor::{NamedVendor, VendorData};
 use regente_providers::request::VendorDetails;
+use regente_store::Batch;
 use regente_store::sealed::Sealed;
 use regente_store::vendors::{self, StoredVendor};
-use regente_store::{Batch, Commit};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 pub use changes::VendorChanges;
 
 use crate::app::App;
+use crate::audit;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
+use crate::races::{self, Changed};
 use crate::vault::{Binding, Purpose};
-use crate::{audit, deletion, races};
 
 /// The format that this release writes.
 const FORMAT: u32 = 1;
@@ -143,12 +144,12 @@ pub async fn change(
     changes: &VendorChanges,
 ) -> Result<Vendor, Error> {
     let client_id = caller.client_id;
-    for _ in races::tries() {
+    races::change(|| async {
         let before = find(app, client_id, id).await?;
         let data = changes.apply(&before.data)?;
         let reference_id = changes.reference_id.as_ref().unwrap_or(&before.stored.reference_id).clone();
         if data == before.data && reference_id == before.stored.reference_id {
-            return Ok(before);
+            return Ok(Changed::Already(before));
         }
         must_be_free(app, client_id, &reference_id, id).await?;
         let after = before.changed(app, reference_id, data, app.clock.of(client_id))?;
@@ -156,13 +157,9 @@ pub async fn change(
         vendors::update(&mut batch, &after.stored);
         audit::record(app, &mut batch, caller, request_id, "vendor.updated", id.uuid());
         let _admission = app.store.admit(client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(after),
-            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy())
+        Ok(Changed::Written(app.store.apply(batch).await?, after))
+    })
+    .await
 }
 
 /// Deletes a vendor with everything that is known of it. Its reference is free again.
@@ -175,7 +172,7 @@ pub async fn delete(
     id: VendorId,
 ) -> Result<(), Error> {
     let client_id = caller.client_id;
-    deletion::delete(|| async {
+    races::delete(|| async {
         let stored = vendors::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
         let mut batch = Batch::new(client_id);
         vendors::delete(&mut batch, &stored, later_of(app.clock.of(client_id), stored.updated_at));

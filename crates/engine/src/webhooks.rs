@@ -4,17 +4,18 @@
 use regente_domain::id::{ClientId, WebhookId};
 use regente_domain::time::later_of;
 use regente_domain::webhook::{EventFilter, PartialRefund, Version};
+use regente_store::Batch;
 use regente_store::webhooks::{self, KeyPair, Webhook};
-use regente_store::{Batch, Commit};
 
 use crate::app::App;
+use crate::audit;
 use crate::caller::{Caller, RequestId};
 use crate::deliveries::deleted;
 use crate::deliveries::signature::SigningKey;
 use crate::error::Error;
+use crate::races::{self, Changed};
 use crate::settings::EndpointUse;
 use crate::vault::{Binding, Purpose};
-use crate::{audit, deletion, races};
 
 /// A webhook that is to be created.
 pub struct NewWebhook {
@@ -125,7 +126,7 @@ pub async fn change(
         Some(endpoint) => Some(accept(app, endpoint).await?),
         None => None,
     };
-    for _ in races::tries() {
+    races::change(|| async {
         let before = find(app, client_id, id).await?;
         let mut webhook = before.clone();
         webhook.event = changes.event.unwrap_or(webhook.event);
@@ -137,7 +138,7 @@ pub async fn change(
         webhook.active = changes.status.unwrap_or(webhook.active);
         webhook.partial_refund = changes.partial_refund.unwrap_or(webhook.partial_refund);
         if webhook == before {
-            return Ok(webhook);
+            return Ok(Changed::Already(webhook));
         }
         // An unchanged event and endpoint are not checked again: the rules may have become stricter.
         if (webhook.event, &webhook.endpoint) != (before.event, &before.endpoint) {
@@ -148,13 +149,9 @@ pub async fn change(
         webhooks::update(&mut batch, &webhook);
         audit::record(app, &mut batch, caller, request_id, "webhook.updated", id.uuid());
         let _admission = app.store.admit(client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(webhook),
-            // Lost to another change, or perhaps written: what is stored by then tells which.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy())
+        Ok(Changed::Written(app.store.apply(batch).await?, webhook))
+    })
+    .await
 }
 
 /// Deletes a webhook. What is on its way to it is dropped.
@@ -167,7 +164,7 @@ pub async fn delete(
     id: WebhookId,
 ) -> Result<(), Error> {
     let client_id = caller.client_id;
-    deletion::delete(|| async {
+    races::delete(|| async {
         let webhook = find(app, client_id, id).await?;
         let now = later_of(app.clock.of(client_id), webhook.updated_at);
         let mut batch = Batch::new(client_id);

@@ -3,15 +3,16 @@
 use regente_domain::customer::Address;
 use regente_domain::id::CustomerId;
 use regente_domain::time::{Timestamp, later_of};
+use regente_store::Batch;
 use regente_store::customers;
-use regente_store::{Batch, Commit};
 use uuid::Uuid;
 
 use super::{Customer, CustomerData, StoredAddress, find};
 use crate::app::App;
+use crate::audit;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
-use crate::{audit, deletion, races};
+use crate::races::{self, Changed};
 
 /// A change of a customer; what is absent stays.
 pub struct CustomerChanges {
@@ -53,26 +54,21 @@ pub async fn change(
     id: CustomerId,
     changes: &CustomerChanges,
 ) -> Result<Customer, Error> {
-    for _ in races::tries() {
+    races::change(|| async {
         let before = find(app, caller, id).await?;
         let now = app.clock.of(caller.client_id);
         let data = changes.apply(&before.data, app.chance.id::<Customer>(now).uuid(), now);
         if data == before.data {
-            return Ok(before);
+            return Ok(Changed::Already(before));
         }
         let after = before.changed(app, before.stored.keys, data, now)?;
         let mut batch = Batch::new(caller.client_id);
         customers::update(&mut batch, &after.stored);
         audit::record(app, &mut batch, caller, request_id, "customer.updated", after.id().uuid());
         let _admission = app.store.admit(caller.client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(after),
-            // Another change came first, or the commit's outcome is unknown: applying the same change again is right in
-            // both cases.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy())
+        Ok(Changed::Written(app.store.apply(batch).await?, after))
+    })
+    .await
 }
 
 /// Deletes a customer with everything personal about them. Their cards and charges stay; their e-mail address and document are free
@@ -85,7 +81,7 @@ pub async fn delete(
     (caller, request_id): (&Caller, &RequestId),
     id: CustomerId,
 ) -> Result<(), Error> {
-    deletion::delete(|| async {
+    races::delete(|| async {
         let customer = find(app, caller, id).await?;
         let mut batch = Batch::new(caller.client_id);
         let now = later_of(app.clock.of(caller.client_id), customer.stored.updated_at);

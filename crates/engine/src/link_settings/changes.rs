@@ -2,14 +2,15 @@
 
 use regente_domain::id::{LogoId, MerchantId, SettingsId};
 use regente_domain::time::later_of;
+use regente_store::Batch;
 use regente_store::settings::{self, Colors, LogoFile, LogoName, Settings, SettingsDetails};
-use regente_store::{Batch, Commit};
 
 use super::{check_merchant, exactly};
 use crate::app::App;
+use crate::audit;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
-use crate::{audit, races};
+use crate::races::{self, Changed};
 
 /// `businessCode` of a change of settings that changes nothing.
 pub const NO_EFFECTIVE_FIELD: &str = "settings_no_effective_field";
@@ -114,7 +115,7 @@ pub async fn change(
     }
     check_merchant(app, client_id, merchant_id).await?;
     let logo = new_logo(app, changes);
-    for _ in races::tries() {
+    races::change(|| async {
         let mut found = exactly(app, client_id, merchant_id).await?.ok_or(Error::NotFound)?;
         let before = found.details.clone();
         let mut batch = Batch::new(client_id);
@@ -126,19 +127,15 @@ pub async fn change(
             logo.add(&mut batch, &mut found.details);
         }
         if found.details == before {
-            return Ok(found);
+            return Ok(Changed::Already(found));
         }
         found.updated_at = later_of(app.clock.of(client_id), found.updated_at);
         settings::update(&mut batch, &found)?;
         audit::record(app, &mut batch, caller, request_id, "settings.updated", found.id.uuid());
         let _admission = app.store.admit(client_id)?;
-        match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(found),
-            // Another change came first, or the commit's outcome is unknown: the stored record tells which.
-            Commit::Refused(_) | Commit::Unknown => {}
-        }
-    }
-    Err(Error::busy())
+        Ok(Changed::Written(app.store.apply(batch).await?, found))
+    })
+    .await
 }
 
 /// A logo that settings are given.

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use crate::vault::{Binding, Purpose};
-use crate::{audit, deletion, queue};
+use crate::{audit, queue, races};
 
 /// The most files of one seller.
 pub const OF_SELLER_MAX: usize = 20;
@@ -86,7 +86,7 @@ pub async fn delete(
     (caller, request_id): (&Caller, &RequestId),
     id: SellerDocumentId,
 ) -> Result<(), Error> {
-    deletion::delete(|| async {
+    races::delete(|| async {
         let document = find(app, caller.client_id, id).await?;
         match document.status() {
             DocumentStatus::Uploaded => {}

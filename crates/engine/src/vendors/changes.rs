@@ -40,7 +40,9 @@ impl VendorChanges {
         let texts =
             [(&self.identity, &mut data.identity), (&self.mcc, &mut data.mcc), (&self.name, &mut data.name)];
         for (new, text) in texts {
-            text.clone_from(new.as_ref().unwrap_or(&text.clone()));
+            if let Some(new) = new {
+                text.clone_from(new);
+            }
         }
         self.email.apply(&mut data.email);
         self.phone_number.apply(&mut data.phone_number);
