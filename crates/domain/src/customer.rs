@@ -3,17 +3,15 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::check_digits;
 use crate::country::Country;
 use crate::id::CustomerId;
 use crate::problems::Problems;
 use crate::text::chars_max;
 
 mod address;
-mod check_digits;
 
 pub use address::{Address, Demand};
-pub(crate) use check_digits::is_cnpj;
-pub use check_digits::{CheckDigits, checked_types};
 
 /// The document type that means "no document".
 pub const NO_DOCUMENT: &str = "noDocument";
@@ -82,6 +80,15 @@ impl Document {
     /// Whether the type is [`NO_DOCUMENT`].
     pub fn is_absent(&self) -> bool {
         self.kind.eq_ignore_ascii_case(NO_DOCUMENT)
+    }
+
+    /// The rule that the check digits of the number break, such as `is not a valid CPF`; `None` also for types without a
+    /// public rule.
+    pub fn broken_check_digits(&self) -> Option<String> {
+        if self.is_absent() {
+            return None;
+        }
+        check_digits::broken(self.country.code(), &self.kind, &self.number)
     }
 
     /// The form that must be unique in an account; `None` without a document.

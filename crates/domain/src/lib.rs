@@ -10,6 +10,7 @@ pub mod business_days;
 pub mod capture_mode;
 pub mod card;
 pub mod charge;
+pub mod check_digits;
 pub mod circuit;
 pub mod country;
 pub mod credential;

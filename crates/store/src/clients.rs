@@ -1,6 +1,6 @@
 //! Stores clients, the accounts. Their secret is sealed.
 
-use regente_domain::customer::CheckDigits;
+use regente_domain::check_digits::CheckDigits;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::{Brand, CardNumber, passes_luhn};
-use crate::customer::is_cnpj;
+use crate::check_digits::is_cnpj;
 
 mod codes;
 mod normal;

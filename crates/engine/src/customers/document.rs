@@ -1,6 +1,7 @@
 //! Checks documents by the settings of their account.
 
-use regente_domain::customer::{CheckDigits, Document};
+use regente_domain::check_digits::CheckDigits;
+use regente_domain::customer::Document;
 use regente_domain::id::ClientId;
 use regente_store::clients;
 

@@ -23,6 +23,8 @@ const DOMAIN: &[&str] = &[
     "country",
     "text",
     "problems",
+    "check_digits",
+    "card::in_text",
     "words",
     "capture_mode",
     "payment_type",

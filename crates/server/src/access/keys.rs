@@ -4,8 +4,8 @@
 use std::fmt;
 
 use regente_domain::actor::Actor;
+use regente_domain::check_digits::CheckDigits;
 use regente_domain::credential::SECRET_KEYS_ACTIVE_MAX;
-use regente_domain::customer::CheckDigits;
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;

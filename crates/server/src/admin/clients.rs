@@ -1,7 +1,7 @@
 //! Clients and their secret keys, as operators make and list them.
 
 use regente_domain::actor::Actor;
-use regente_domain::customer::CheckDigits;
+use regente_domain::check_digits::CheckDigits;
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
 use regente_store::clients::{self, Client};

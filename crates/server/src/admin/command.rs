@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use regente_domain::customer::CheckDigits;
+use regente_domain::check_digits::CheckDigits;
 use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, ProviderId, TransactionRequestId, of};
 use regente_engine::ledger::Repair;
 use serde::{Deserialize, Serialize};

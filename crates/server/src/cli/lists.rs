@@ -1,6 +1,6 @@
 //! Formats answers to commands as text.
 
-use regente_domain::customer::CheckDigits;
+use regente_domain::check_digits::CheckDigits;
 use regente_domain::time::Timestamp;
 
 use super::ledger;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use regente_domain::customer::CheckDigits;
+use regente_domain::check_digits::CheckDigits;
 use regente_domain::id::ChargeId;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;

@@ -66,7 +66,7 @@ impl Fixture {
             contacts: Vec::new(),
             language: "pt-BR".to_owned(),
             time_zone: "America/Sao_Paulo".to_owned(),
-            document_check_digits: regente_domain::customer::CheckDigits::Off,
+            document_check_digits: regente_domain::check_digits::CheckDigits::Off,
             version: 1,
             updated_at: Timestamp::EPOCH,
             unknown_members: serde_json::Map::new(),

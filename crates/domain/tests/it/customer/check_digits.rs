@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use regente_domain::check_digits::checked_types;
 use regente_domain::country::Country;
-use regente_domain::customer::{Document, checked_types};
+use regente_domain::customer::Document;
 
 const JUDGED: &str = include_str!("check_digits.tsv");
 

@@ -2,7 +2,7 @@
 
 use regente::admin::{Answer, Command, run};
 use regente::config::Config;
-use regente_domain::customer::CheckDigits;
+use regente_domain::check_digits::CheckDigits;
 use serde_json::{Value, json};
 
 use super::{buyer, created, details, everybody};

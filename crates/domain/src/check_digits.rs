@@ -8,8 +8,6 @@ mod europe;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Document, NO_DOCUMENT};
-
 /// The rule of a type: whether a number in upper case without punctuation keeps it; `None` when it has another shape.
 type Rule = fn(&str) -> Option<bool>;
 
@@ -34,18 +32,12 @@ pub fn checked_types() -> impl Iterator<Item = (&'static str, &'static str)> {
     rows().map(|(country, kind, _)| (country, kind))
 }
 
-impl Document {
-    /// The rule that the check digits of the number break, such as `is not a valid CPF`; `None` also for types without a
-    /// public rule.
-    pub fn broken_check_digits(&self) -> Option<String> {
-        if self.kind.eq_ignore_ascii_case(NO_DOCUMENT) {
-            return None;
-        }
-        let (_, name, rule) = rows().find(|(country, name, _)| {
-            *country == self.country.code() && name.eq_ignore_ascii_case(&self.kind)
-        })?;
-        (rule(&compact(&self.number)) != Some(true)).then(|| format!("is not a valid {name}"))
-    }
+/// The rule that the check digits of a number break, such as `is not a valid CPF`; `None` also for types without a public
+/// rule. `country` is its code.
+pub fn broken(country: &str, kind: &str, number: &str) -> Option<String> {
+    let (_, name, rule) =
+        rows().find(|(known, name, _)| *known == country && name.eq_ignore_ascii_case(kind))?;
+    (rule(&compact(number)) != Some(true)).then(|| format!("is not a valid {name}"))
 }
 
 /// Whether these are the 14 characters of a CNPJ with right check digits.
