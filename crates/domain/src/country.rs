@@ -1,9 +1,13 @@
 //! The 82 countries of addresses and documents, and the document types of each
 //! (`docs/interface/conventions.md#countries`).
 
+mod schema;
+
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+pub use schema::CountryOrBlank;
 
 /// A country that the interface accepts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

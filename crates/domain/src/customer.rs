@@ -10,6 +10,7 @@ use crate::problems::Problems;
 use crate::text::chars_max;
 
 mod address;
+mod sent_document;
 
 pub use address::{Address, Demand};
 

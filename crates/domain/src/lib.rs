@@ -42,4 +42,5 @@ pub mod time;
 pub mod token;
 pub mod vendor;
 pub mod webhook;
+pub mod wire;
 mod words;

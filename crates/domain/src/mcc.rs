@@ -1,9 +1,16 @@
 //! Merchant category codes. Codes outside the published list are accepted too
 //! (`docs/interface/merchants-and-providers.md#category-codes`).
 
+use std::borrow::Cow;
 use std::fmt;
 
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::problems::Problems;
+use crate::wire::{NOT_A_NUMBER, refused};
 
 /// A merchant category code: one to four digits, kept as sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +56,49 @@ impl<'de> Deserialize<'de> for Mcc {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'_, str>::deserialize(deserializer)?;
         Self::parse_digits(&text).ok_or_else(|| de::Error::custom("not a merchant category code"))
+    }
+}
+
+impl Deserr<Problems> for Mcc {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        let digits = match value {
+            Value::Null => return Err(refused(location, "should not be empty")),
+            Value::String(digits) => digits,
+            Value::Integer(number) => number.to_string(),
+            Value::Boolean(_)
+            | Value::NegativeInteger(_)
+            | Value::Float(_)
+            | Value::Sequence(_)
+            | Value::Map(_) => return Err(refused(location, NOT_A_NUMBER)),
+        };
+        Self::parse_digits(&digits).ok_or_else(|| refused(location, NOT_A_NUMBER))
+    }
+}
+
+/// A category code: one to four digits, as a string or as an integer.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+#[schema(example = "5812")]
+#[expect(dead_code, reason = "describes a code in the OpenAPI document")]
+enum MccInput {
+    /// As a string.
+    Digits(String),
+    /// As an integer.
+    Number(u16),
+}
+
+impl PartialSchema for Mcc {
+    fn schema() -> RefOr<Schema> {
+        MccInput::schema()
+    }
+}
+
+impl ToSchema for Mcc {
+    fn name() -> Cow<'static, str> {
+        MccInput::name()
     }
 }
 

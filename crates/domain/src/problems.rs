@@ -25,6 +25,13 @@ impl Problems {
         self.0.push(format!("{path} {rule}"));
     }
 
+    /// Adds an error that is a whole sentence, unless it is known.
+    pub fn add_once(&mut self, sentence: String) {
+        if !self.0.contains(&sentence) {
+            self.0.push(sentence);
+        }
+    }
+
     /// Adds the errors of another part of the same request.
     pub fn extend(&mut self, other: Self) {
         self.0.extend(other.0);

@@ -17,6 +17,7 @@ pub use credentials::{
     validate_changed_credentials, validate_credentials,
 };
 pub use options::validate_options;
+pub use own_code::ShownProviderType;
 
 /// The code of a payment or anti-fraud provider (`docs/interface/provider-types.md#types`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,7 +1,12 @@
 //! The code under which an operator shows their own provider: that of an installation, for as long as the process lives.
 //! Records and logs always have `PLATFORM`.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
+
+use serde::{Serialize, Serializer};
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use super::ProviderType;
 
@@ -44,5 +49,29 @@ impl ProviderType {
             true => Some(Self::Platform),
             false => Self::parse(code),
         }
+    }
+}
+
+/// A provider's code as the interface shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownProviderType(pub ProviderType);
+
+impl Serialize for ShownProviderType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.shown())
+    }
+}
+
+impl PartialSchema for ShownProviderType {
+    fn schema() -> RefOr<Schema> {
+        let codes = ProviderType::all().map(ProviderType::code);
+        let codes = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(codes));
+        codes.description(Some("The code of a payment or anti-fraud provider.")).into()
+    }
+}
+
+impl ToSchema for ShownProviderType {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("ProviderType")
     }
 }

@@ -19,13 +19,14 @@ const DOMAIN: &[&str] = &[
     "currency",
     "money",
     "percentage",
-    "mcc",
-    "country",
     "text",
     "problems",
     "check_digits",
     "card::in_text",
+    "wire",
     "words",
+    "mcc",
+    "country",
     "capture_mode",
     "payment_type",
     "br_code",
@@ -294,8 +295,8 @@ const SERVER: &[&str] = &[
 const SHARED: &str = "support";
 
 /// What the engine must not be built on: whoever brings an interface brings these.
-const NOT_FOR_THE_ENGINE: [&str; 7] =
-    ["axum", "utoipa", "tower", "hyper", "clap", "config", "metrics-exporter-prometheus"];
+const NOT_FOR_THE_ENGINE: [&str; 6] =
+    ["axum", "tower", "hyper", "clap", "config", "metrics-exporter-prometheus"];
 
 /// What the store is written with.
 const WRITES: [&str; 2] = ["Batch", "Commit"];

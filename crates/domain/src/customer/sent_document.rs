@@ -1,0 +1,66 @@
+//! Documents in bodies.
+
+use std::borrow::Cow;
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::{Document, NO_DOCUMENT};
+use crate::country::CountryOrBlank;
+use crate::problems::Problems;
+use crate::wire::{Path, Text, Verbatim, refused};
+
+/// A document.
+#[derive(Debug, Deserr, ToSchema)]
+#[deserr(error = Problems)]
+#[schema(as = NewDocument, example = json!({ "type": "cpf", "number": "97055503019", "country": "BR" }))]
+struct SentDocument {
+    /// A document type of the country in upper or lower case, or `noDocument`.
+    #[deserr(rename = "type")]
+    #[schema(rename = "type", value_type = String)]
+    kind: Text<0, 255>,
+    /// With or without punctuation; may be left out with `noDocument`.
+    #[deserr(default)]
+    #[schema(value_type = String, max_length = 40)]
+    number: Option<Verbatim<0, 255>>,
+    /// ISO 3166-1 alpha-2; `BR` by default.
+    #[deserr(default)]
+    #[schema(value_type = Option<CountryOrBlank>, default = "BR")]
+    country: Option<Text<0, 255>>,
+}
+
+impl Deserr<Problems> for Document {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        let SentDocument { kind, number, country } = SentDocument::deserialize_from_value(value, location)?;
+        if number.is_none() && !kind.eq_ignore_ascii_case(NO_DOCUMENT) {
+            return Err(refused(location.push_key("number"), "should not be empty"));
+        }
+        let country = country.as_deref().filter(|code| !code.trim().is_empty());
+        let path = Path(location).to_string();
+        let mut problems = Problems::new();
+        let document =
+            Self::parse(&kind, number.as_deref().unwrap_or_default(), country, &path, &mut problems);
+        problems.into_result()?;
+        document.ok_or_else(|| refused(location, "is not valid"))
+    }
+}
+
+impl PartialSchema for Document {
+    fn schema() -> RefOr<Schema> {
+        SentDocument::schema()
+    }
+}
+
+impl ToSchema for Document {
+    fn name() -> Cow<'static, str> {
+        SentDocument::name()
+    }
+
+    fn schemas(found: &mut Vec<(String, RefOr<Schema>)>) {
+        SentDocument::schemas(found);
+    }
+}

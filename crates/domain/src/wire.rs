@@ -1,0 +1,42 @@
+//! Types of the interface's bodies. A struct made of them is spelled once: it reads itself ([`deserr::Deserr`]), with all
+//! problems of a body at once in the words of `docs/interface/conventions.md#problems`, and it is its own schema
+//! ([`utoipa::ToSchema`]), so that what is documented is what is checked.
+//!
+//! ```ignore
+//! #[skip_serializing_none]
+//! #[derive(Serialize, Deserialize, Deserr, ToSchema)]
+//! #[serde(rename_all = "camelCase")]
+//! #[deserr(rename_all = camelCase, error = Problems)]
+//! pub struct Address {
+//!     /// Street.
+//!     pub street: Text<1, 255>,
+//!     /// Apartment, floor and the like.
+//!     #[deserr(default)]
+//!     pub complement: Option<Text<0, 255>>,
+//! }
+//! ```
+//!
+//! Null counts as absent (`docs/interface/conventions.md#requests`), and members that a struct does not know are left out.
+
+mod as_sent;
+mod card_data;
+mod ids_and_times;
+mod list;
+mod number;
+mod patch;
+mod path;
+mod reading;
+mod schema;
+mod text;
+
+pub use as_sent::{AsSent, Json};
+pub use card_data::CardData;
+pub use list::List;
+pub use number::{Decimal, Integer};
+pub(crate) use number::{NOT_A_NUMBER, integer_of, within};
+pub use patch::Patch;
+pub use path::Path;
+pub(crate) use reading::text_as;
+pub use reading::{OfMember, Rule, not_among, read, read_parts, refused};
+pub use schema::{IN_PLACE, add_null, all_optional, flattened, name_in};
+pub use text::{Digits, EmailAddress, Text, Verbatim};
