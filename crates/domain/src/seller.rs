@@ -18,7 +18,7 @@ use crate::webhook::EventName;
 use crate::words::words;
 
 words! {
-    /// `status` of a seller (`docs/interface/sellers.md#status`).
+    /// Where a seller stands (`docs/interface/sellers.md#status`).
     SellerStatus {
         /// No provider has decided.
         Pending = "pending",
@@ -34,7 +34,8 @@ words! {
 }
 
 words! {
-    /// `status` of a seller at one provider.
+    /// Where a seller stands at one provider.
+    #[schema(as = SellerLinkStatus)]
     LinkStatus {
         /// Not registered yet, or the provider checks it.
         Pending = "pending",
@@ -48,7 +49,8 @@ words! {
 }
 
 words! {
-    /// `reasonType` of a seller whose status was set by hand.
+    /// The kind of a reason why the status of a seller was set by hand.
+    #[schema(as = SellerReasonType)]
     ReasonType {
         /// Any reason.
         Other = "other",

@@ -311,7 +311,7 @@ pub async fn told(app: &App, snapshot: &str) -> Result<Value, Error> {
         }
         None => None,
     };
-    Ok(news.data(private.as_ref().map(|private| (&private.data, &private.marks))))
+    news.data(private.as_ref().map(|private| (&private.data, &private.marks))).map_err(Error::internal)
 }
 
 /// Makes the job of a registration look at its provider now; whether there is such a registration.

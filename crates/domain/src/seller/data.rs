@@ -1,200 +1,250 @@
 //! What a client has said of a seller, with the member names of the interface. All of it is personal, or belongs to
 //! somebody's bank; it is stored as one sealed value.
 
+mod agreement;
+mod transfers;
+
+use deserr::Deserr;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use serde_json::{Number, Value};
+use serde_with::skip_serializing_none;
+use utoipa::ToSchema;
 use uuid::Uuid;
+
+pub use agreement::{
+    AgreementType, ArrangementBrand, ArrangementProduct, DiscountRate, DiscountRates, PaymentArrangement,
+    RateAgreement,
+};
+pub use transfers::{TransferDay, TransferInterval, TransferPolicy};
 
 use crate::country::Country;
 use crate::customer::Document;
 use crate::mcc::Mcc;
 use crate::percentage::Percentage;
+use crate::problems::Problems;
 use crate::split::{Bears, FareFee};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, parse_date};
+use crate::wire::{AsSent, Decimal, Digits, EmailAddress, Json, List, OfMember, Rule, Text, Verbatim};
 use crate::words::words;
 
+/// A number in percent, with at most two decimals.
+pub type Percent = Decimal<0, 10_000>;
+/// A fee in cents.
+pub type Fee = Decimal<0, { u32::MAX as i64 }>;
+/// An amount, or another number that callers send.
+pub type Sum = Decimal<0, SUM_MAX>;
+/// An amount that may be owed.
+pub type Balance = Decimal<{ -SUM_MAX }, SUM_MAX>;
+
+/// Agreements on fees, as sent.
+pub type RateAgreements = List<AsSent<RateAgreement>, 0, 100>;
+/// Free entries.
+pub type Metadata = List<MetadataEntry, 0, 100>;
+
+/// The largest number, in hundredths, that callers send.
+const SUM_MAX: i64 = 100_000_000_000_000;
+
 /// The data of a seller.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
 pub struct SellerData {
     /// The category code at the acquirer.
     pub mcc: Mcc,
     /// The person; of a company, who stands for it.
     pub owner: Owner,
     /// The company.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
     pub business: Option<Business>,
     /// Where its money goes.
     pub bank_account: BankAccount,
     /// When its money goes there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
     pub transfer_policy: Option<TransferPolicy>,
     /// Agreements on fees, as sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate_agreements: Option<Vec<Value>>,
+    #[deserr(default)]
+    pub rate_agreements: Option<RateAgreements>,
     /// The sales plan of the platform.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
     pub plan_id: Option<Uuid>,
     /// The sales plan at a provider.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sales_plan_id: Option<String>,
+    #[deserr(default)]
+    pub sales_plan_id: Option<Verbatim<0, 255>>,
     /// Free entries, as sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub metadata: Option<Vec<MetadataEntry>>,
+    #[deserr(default)]
+    pub metadata: Option<Metadata>,
     /// Whether the seller bears processing fees.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
     pub processing_fee: Option<bool>,
     /// Whether the seller bears chargebacks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
     pub liable: Option<bool>,
     /// Its MDR in percent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fare_mdr: Option<Number>,
+    #[deserr(default)]
+    pub fare_mdr: Option<Percent>,
     /// Its fixed fee in cents.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fare_fee: Option<Number>,
+    #[deserr(default)]
+    pub fare_fee: Option<Fee>,
     /// The lowest balance that it may have.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub min_negative_balance: Option<Number>,
+    #[deserr(default)]
+    pub min_negative_balance: Option<Balance>,
     /// For how many days its charges may be refunded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_refund_days: Option<Number>,
+    #[deserr(default)]
+    pub max_refund_days: Option<Sum>,
 }
 
 /// A person.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(as = NewSellerOwner)]
 pub struct Owner {
     /// Name.
-    pub name: String,
+    pub name: Text<1, 256>,
     /// E-mail address.
-    pub email: String,
+    pub email: EmailAddress,
     /// Phone number.
-    pub phone_number: String,
-    /// Date of birth.
+    pub phone_number: Verbatim<1, 30>,
+    /// Date of birth: `YYYY-MM-DD`; `DD-MM-YYYY` is read too.
+    #[deserr(try_from(Text<0, 255>) = parse_birthdate -> Rule)]
     pub birthdate: Date,
     /// Document.
+    #[deserr(try_from(Document) = that_exists -> OfMember)]
     pub document: Document,
     /// Home address.
     pub address: Address,
     /// Income in a month.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub monthly_income: Option<Number>,
+    #[deserr(default)]
+    pub monthly_income: Option<Sum>,
     /// Occupation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub professional_occupation: Option<String>,
+    #[deserr(default)]
+    pub professional_occupation: Option<Text<0, 255>>,
     /// Whether the person may act for the company.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
     pub is_business_representative: Option<bool>,
     /// Revenue in a year.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub annual_revenue: Option<Number>,
+    #[deserr(default)]
+    pub annual_revenue: Option<Sum>,
     /// What the person trades with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub business_category: Option<String>,
+    #[deserr(default)]
+    pub business_category: Option<Text<0, 255>>,
 }
 
 /// A company.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(as = NewSellerBusiness)]
 pub struct Business {
     /// The name that customers know.
-    pub name: String,
+    pub name: Text<1, 256>,
     /// Phone number.
-    pub phone_number: String,
+    pub phone_number: Verbatim<1, 30>,
     /// E-mail address.
-    pub email: String,
+    pub email: EmailAddress,
     /// The registered name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub corporate_reason: Option<String>,
+    #[deserr(default)]
+    pub corporate_reason: Option<Text<0, 256>>,
     /// Address of its web site.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub website: Option<String>,
+    #[deserr(default)]
+    pub website: Option<Text<0, 2048>>,
     /// What it does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
+    #[deserr(default)]
+    pub description: Option<Text<0, 2048>>,
     /// Its page there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub facebook: Option<String>,
+    #[deserr(default)]
+    pub facebook: Option<Text<0, 2048>>,
     /// Its page there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub twitter: Option<String>,
+    #[deserr(default)]
+    pub twitter: Option<Text<0, 2048>>,
     /// Since when it exists.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
     pub opening_date: Option<Date>,
     /// Revenue in a year.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub annual_revenue: Option<Number>,
+    #[deserr(default)]
+    pub annual_revenue: Option<Sum>,
     /// Address.
     pub address: Address,
     /// Document.
+    #[deserr(try_from(Document) = that_exists -> OfMember)]
     pub document: Document,
 }
 
 /// A complete address.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(as = NewSellerAddress)]
 pub struct Address {
     /// Country.
     pub country: Country,
     /// Street.
-    pub street: String,
+    pub street: Text<1, 255>,
     /// Number in the street.
-    pub street_number: String,
+    pub street_number: Text<1, 255>,
     /// Apartment, floor and the like.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub complement: Option<String>,
+    #[deserr(default)]
+    pub complement: Option<Text<0, 255>>,
     /// What it is close to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reference_point: Option<String>,
+    #[deserr(default)]
+    pub reference_point: Option<Text<0, 255>>,
     /// Postal code.
-    pub zip_code: String,
+    pub zip_code: Text<1, 255>,
     /// State or province.
-    pub state: String,
+    pub state: Text<1, 255>,
     /// City.
-    pub city: String,
+    pub city: Text<1, 255>,
     /// District.
-    pub district: String,
+    pub district: Text<1, 255>,
 }
 
 /// A bank account. Its bank has a COMPE code or an ISPB, or both.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(as = NewSellerBankAccount)]
 pub struct BankAccount {
     /// Who holds it.
-    pub holder_name: String,
+    pub holder_name: Text<1, 256>,
     /// Number of the holder's document.
-    pub holder_document: String,
+    pub holder_document: Verbatim<1, 40>,
     /// Whether a person or a company holds it; misspelt on the wire.
-    #[serde(default, rename = "holdeType", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "holdeType")]
+    #[deserr(rename = "holdeType", default)]
     pub holder_type: Option<HolderType>,
     /// COMPE code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bank: Option<String>,
+    #[deserr(default)]
+    pub bank: Option<Digits<3>>,
     /// ISPB; wins over the COMPE code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ispb: Option<String>,
+    #[deserr(default)]
+    pub ispb: Option<Digits<8>>,
     /// Branch.
-    pub branch_number: String,
+    pub branch_number: Verbatim<1, 255>,
     /// Check digit of the branch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub branch_check_digit: Option<String>,
+    #[deserr(default)]
+    pub branch_check_digit: Option<Text<0, 255>>,
     /// Account.
-    pub account_number: String,
+    pub account_number: Verbatim<1, 255>,
     /// Check digit of the account.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub account_check_digit: Option<String>,
+    #[deserr(default)]
+    pub account_check_digit: Option<Text<0, 255>>,
     /// Pix key.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pix_key: Option<String>,
+    #[deserr(default)]
+    pub pix_key: Option<Verbatim<0, 255>>,
     /// Kind of account.
     #[serde(rename = "type")]
+    #[deserr(rename = "type")]
     pub kind: AccountType,
 }
 
 words! {
-    /// `bankAccount.holdeType`.
+    /// Who holds a bank account.
+    #[schema(as = SellerHolderType)]
     HolderType {
         /// A person.
         Individual = "individual",
@@ -204,7 +254,8 @@ words! {
 }
 
 words! {
-    /// `bankAccount.type`.
+    /// The kind of a bank account.
+    #[schema(as = SellerAccountType)]
     AccountType {
         /// Of one holder.
         Checking = "conta_corrente",
@@ -217,55 +268,34 @@ words! {
     }
 }
 
-words! {
-    /// `transferPolicy.transferInterval`.
-    TransferInterval {
-        /// Each day.
-        Daily = "daily",
-        /// Each week.
-        Weekly = "weekly",
-        /// Each month.
-        Monthly = "monthly",
-    }
-}
-
-/// When a seller's money is transferred.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct TransferPolicy {
-    /// The day within the interval: an integer or its text, as sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transfer_day: Option<Value>,
-    /// Whether transfers are made by themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transfer_enabled: Option<bool>,
-    /// How often.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transfer_interval: Option<TransferInterval>,
-    /// Whether receivables are anticipated by themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub automatic_anticipation_enabled: Option<bool>,
-    /// How much of them, as sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub anticipatable_volume_percentage: Option<String>,
-    /// How, as sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub automatic_anticipation_type: Option<String>,
-    /// On which days, as sent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub automatic_anticipation_days: Option<String>,
-    /// With which delay, as sent.
-    #[serde(default, rename = "automaticAnticipation1025Delay", skip_serializing_if = "Option::is_none")]
-    pub automatic_anticipation_delay: Option<String>,
-}
-
 /// A free entry.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
+#[deserr(error = Problems)]
+#[schema(as = SellerMetadata)]
 pub struct MetadataEntry {
     /// Its name.
-    pub key: String,
+    pub key: Text<1, 255>,
     /// Its value.
-    pub value: Value,
+    pub value: Json<4096>,
+}
+
+/// `YYYY-MM-DD`, `DD-MM-YYYY` as old integrations send it, or the midnight that answers show.
+fn parse_birthdate(text: Text<0, 255>) -> Result<Date, Rule> {
+    let text = text.strip_suffix("T00:00:00.000Z").unwrap_or(&text);
+    let parts: Vec<&str> = text.split('-').collect();
+    let parsed = match parts.as_slice() {
+        [day, month, year] if year.len() == 4 => parse_date(&format!("{year}-{month}-{day}")),
+        _ => parse_date(text),
+    };
+    parsed.ok_or(Rule::Borrowed("must be a valid ISO 8601 date string"))
+}
+
+/// A seller has a document.
+fn that_exists(document: Document) -> Result<Document, OfMember> {
+    if document.is_absent() {
+        return Err(OfMember("type", "must be that of a document".into()));
+    }
+    Ok(document)
 }
 
 impl SellerData {
@@ -287,8 +317,9 @@ impl SellerData {
 }
 
 /// Id and times of a part of a seller that answers show as a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = SellerPart)]
 pub struct Mark {
     /// Its id.
     pub id: Uuid,

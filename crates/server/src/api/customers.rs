@@ -27,8 +27,8 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::read_changes;
 
 pub use request::{
-    CustomerChangesBody, DocumentBody, NewAddressBody, NewCustomerBody, PartialAddressBody,
-    address_or_nothing, read_document, read_inline, read_new,
+    CustomerChangesBody, NewAddressBody, NewCustomerBody, PartialAddressBody, address_or_nothing,
+    read_document, read_inline, read_new,
 };
 pub use view::{AddressRecordView, AddressView, ChangedCustomerView, CustomerView, DocumentView};
 

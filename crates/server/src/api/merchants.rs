@@ -34,7 +34,7 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use platform_fee::RuleView;
 use request::{merchant_changes, new_merchant};
 
-pub use request::{MccBody, MerchantChangesBody, NewMerchantBody};
+pub use request::{MerchantChangesBody, NewMerchantBody};
 
 /// A merchant as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]

@@ -4,7 +4,6 @@
 pub mod documents;
 mod request;
 pub mod reviews;
-mod schema;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -17,9 +16,9 @@ use regente_domain::text::{chars_max, is_email};
 use regente_engine::app::Answer;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
-use regente_engine::events::seller::{Providers, view};
+use regente_engine::events::seller::{ListedSellerView, SellerView};
 use regente_engine::idempotency::Planned;
-use regente_engine::sellers::{self, Change, Record, Registers};
+use regente_engine::sellers::{self, Change, NewSeller, Record, Registers};
 use regente_store::customers::{Order, Slice};
 use regente_store::sellers::SellerFilter;
 use serde_json::Value;
@@ -33,9 +32,10 @@ use super::query::{Parameters, Query, SortOrder};
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use request::{AskedChange, SellerOptions, merged, read_change, read_data, read_new};
-pub use schema::SellerNewsSchema;
-use schema::{DeleteSellerBody, ListedSellerSchema, NewSellerBody, SellerChangesBody, SellerSchema};
+use request::{
+    DeleteSellerBody, NewSellerBody, SellerChangeOptions, SellerChangesBody, read_changed, read_new,
+    registers,
+};
 
 /// Entries on a page unless asked otherwise.
 const LIMIT_DEFAULT: u32 = 10;
@@ -49,7 +49,7 @@ const BUSINESS_NAME_CHARS: std::ops::RangeInclusive<usize> = 3..=100;
     post, path = "/v1/sellers", operation_id = "createSeller", tag = "Sellers",
     request_body(content = NewSellerBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "The seller.", body = SellerSchema),
+        (status = 201, description = "The seller.", body = SellerView),
         (status = 409, description = "The merchant has a seller with this document, or the idempotency key is in use.",
             body = ErrorEnvelope),
         CommonErrors,
@@ -62,12 +62,18 @@ pub async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let new = body.read(read_new)?;
-    must_have_bank(&new.data)?;
+    let NewSellerBody { options, data } = read_new(body.members())?;
+    must_have_bank(&data)?;
+    let new = NewSeller {
+        merchant_id: options.merchant_id,
+        data,
+        document_ids: options.document_ids.unwrap_or_default().into_vec(),
+        registers: registers(options.create_async),
+    };
     sellers::check(&app, caller.client_id, &new.data).await?;
     let plan = || async {
         let (batch, record) = sellers::plan_creation(&app, (&caller, &request_id), &new).await?;
-        Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body: view_of(&record) })
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &view_of(&record))
     };
     let then = |planned: Answer| async {
         match new.registers {
@@ -93,8 +99,8 @@ async fn registered(app: &App, caller: &Caller, planned: Answer) -> Result<Answe
     }
 }
 
-fn view_of(Record { seller, private }: &Record) -> Value {
-    view(seller, Some((&private.data, &private.marks)), Providers::First)
+fn view_of(Record { seller, private }: &Record) -> SellerView<'_> {
+    SellerView::of(seller, &private.data, &private.marks)
 }
 
 fn must_have_bank(data: &SellerData) -> Result<(), ApiError> {
@@ -178,7 +184,7 @@ impl Filter {
 #[utoipa::path(
     get, path = "/v1/sellers", operation_id = "listSellers", tag = "Sellers",
     params(SellerListQuery),
-    responses((status = 200, description = "A page of sellers.", body = Page<ListedSellerSchema>), CommonErrors),
+    responses((status = 200, description = "A page of sellers.", body = Page<ListedSellerView>), CommonErrors),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -192,10 +198,10 @@ pub async fn list(
     };
     let slice = Slice { order, limit: i64::from(page.limit), offset: page.offset() };
     let (found, total) = sellers::list(&app, caller.client_id, (email.as_deref(), others), slice).await?;
-    let shown = |Record { seller, private }: &Record| {
-        view(seller, Some((&private.data, &private.marks)), Providers::All)
-    };
-    Ok(Json(Page::new(page, found.iter().map(shown).collect(), total)).into_response())
+    let shown = found.iter().map(|Record { seller, private }| {
+        ListedSellerView::of(seller, Some((&private.data, &private.marks)))
+    });
+    Ok(Json(Page::new(page, shown.collect(), total)).into_response())
 }
 
 /// Reads a seller.
@@ -203,7 +209,7 @@ pub async fn list(
     get, path = "/v1/sellers/{id}", operation_id = "getSeller", tag = "Sellers",
     params(("id" = Uuid, Path, description = "The seller.")),
     responses(
-        (status = 200, description = "The seller.", body = SellerSchema),
+        (status = 200, description = "The seller.", body = SellerView),
         (status = 404, description = "There is no such seller.", body = ErrorEnvelope),
         CommonErrors,
     ),
@@ -225,7 +231,7 @@ pub async fn read(
     params(("id" = Uuid, Path, description = "The seller.")),
     request_body(content = SellerChangesBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The seller after the change.", body = SellerSchema),
+        (status = 200, description = "The seller after the change.", body = SellerView),
         (status = 404, description = "There is no such seller.", body = ErrorEnvelope),
         (status = 409, description = "The merchant has another seller with this document.", body = ErrorEnvelope),
         CommonErrors,
@@ -245,17 +251,22 @@ pub async fn update(
 
 /// Reads a change of a seller as it stands.
 fn asked_of(before: &Record, body: &Body) -> Result<Change, ApiError> {
-    let AskedChange { asked, merchant_id, status, status_reason, reason_type } = body.read(read_change)?;
-    if let Some(merchant_id) = merchant_id {
+    let options: SellerChangeOptions = body.read_as()?;
+    if let Some(merchant_id) = options.merchant_id {
         sellers::must_stay_with(&before.seller, merchant_id)?;
     }
-    let switch = status.map(sellers::switch_to).transpose()?;
+    let switch = options.status.map(sellers::switch_to).transpose()?;
     let stored = serde_json::to_value(&before.private.data).map_err(Error::internal)?;
-    let stored = stored.as_object().cloned().unwrap_or_default();
-    let data = Body::of(merged(stored, body.members()))?.read(read_data)?;
+    let data = read_changed(stored.as_object().cloned().unwrap_or_default(), body.members())?;
     must_have_bank(&data)?;
-    let SellerOptions { registers, document_ids } = asked;
-    Ok(Change { switch, status_reason, reason_type, data, document_ids, registers })
+    Ok(Change {
+        switch,
+        status_reason: options.status_reason.map(|reason| reason.as_str().to_owned()).into(),
+        reason_type: options.reason_type.into(),
+        data,
+        document_ids: options.document_ids.unwrap_or_default().into_vec(),
+        registers: registers(options.create_async),
+    })
 }
 
 /// Deletes a seller and erases its data. Charges and payouts keep its id.
@@ -277,7 +288,7 @@ pub async fn delete(
     body: Body,
 ) -> Result<Response, ApiError> {
     let id: SellerId = path_id(&id)?;
-    let merchant_id: MerchantId = body.read(|fields| fields.required("merchantId").id())?;
+    let DeleteSellerBody { merchant_id } = body.read_as()?;
     sellers::delete(&app, (&caller, &request_id), merchant_id, id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

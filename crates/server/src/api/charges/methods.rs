@@ -15,9 +15,10 @@ use self::redirects::{
 };
 use super::CardBody;
 use super::request::{SourceType, WALLET_SOURCE};
-use crate::api::customers::{DocumentBody, NewAddressBody, address_or_nothing};
+use crate::api::customers::{NewAddressBody, address_or_nothing};
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
+use regente_domain::customer::Document;
 
 tagged! {
     /// How it is paid.
@@ -333,7 +334,7 @@ struct Payer {
     phone_number: Option<String>,
     #[schema(format = Email, max_length = 254)]
     email: String,
-    document: DocumentBody,
+    document: Document,
     /// Where they live. `{}` counts as nothing.
     #[schema(schema_with = address_or_nothing)]
     address: Option<NewAddressBody>,

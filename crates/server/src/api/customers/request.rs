@@ -110,7 +110,7 @@ pub struct NewCustomerBody {
     #[schema(max_length = 30)]
     pub phone_number: String,
     /// Unique in the account, without regard to punctuation.
-    pub document: DocumentBody,
+    pub document: Document,
     /// Where they live. `{}` counts as nothing.
     #[schema(schema_with = address_or_nothing)]
     pub address: Option<NewAddressBody>,
@@ -129,21 +129,6 @@ pub fn address_or_nothing() -> Schema {
         .item(ObjectBuilder::new().schema_type(Type::Null))
         .description(Some("Where he lives. `{}` counts as nothing."))
         .into()
-}
-
-/// A document.
-#[derive(Debug, ToSchema)]
-#[schema(as = NewDocument, example = json!({ "type": "cpf", "number": "97055503019", "country": "BR" }))]
-pub struct DocumentBody {
-    /// A document type of the country in upper or lower case, or `noDocument`.
-    #[schema(rename = "type")]
-    pub kind: String,
-    /// With or without punctuation; may be left out with `noDocument`.
-    #[schema(max_length = 40)]
-    pub number: String,
-    /// ISO 3166-1 alpha-2; `BR` by default.
-    #[schema(value_type = Option<words::CountryOrBlank>, default = "BR")]
-    pub country: Option<String>,
 }
 
 /// A complete address.

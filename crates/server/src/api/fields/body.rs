@@ -3,7 +3,9 @@
 use std::fmt;
 
 use axum::extract::{FromRequest, Request};
+use deserr::Deserr;
 use regente_domain::problems::Problems;
+use regente_domain::wire;
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
@@ -74,6 +76,14 @@ impl Body {
         };
         found.into_problems().into_result()?;
         value.ok_or_else(|| Problems::one("body", "is not valid"))
+    }
+
+    /// Reads the body as a struct that reads itself ([`regente_domain::wire`]).
+    ///
+    /// # Errors
+    /// Every problem that was found.
+    pub fn read_as<T: Deserr<Problems>>(&self) -> Result<T, Problems> {
+        wire::read(self.members.clone())
     }
 
     /// Reads a body that is an array with a length within `count`, each element with `element`. Problems name elements

@@ -1,11 +1,11 @@
 //! Parses new merchants and changes of stored ones.
 
+use regente_domain::mcc::Mcc;
 use regente_domain::platform_fee::Fees;
 use regente_domain::text::chars_max;
 use regente_engine::merchants::{MerchantChanges, NewMerchant, PROVIDERS_MAX};
 use regente_engine::providers::NewProvider;
 use regente_store::merchants::MerchantDetails;
-use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -73,7 +73,7 @@ fn added_providers(fields: &Fields<'_>, app: &App) -> Option<Vec<NewProvider>> {
 }))]
 pub struct NewMerchantBody {
     /// The category code held at the providers: one to four digits, as a string or as an integer.
-    pub mcc: MccBody,
+    pub mcc: Mcc,
     /// The name that people see in lists.
     #[schema(max_length = 256)]
     pub name: Option<String>,
@@ -88,23 +88,12 @@ pub struct NewMerchantBody {
     pub providers: Vec<NewProviderBody>,
 }
 
-/// A category code: one to four digits, as a string or as an integer.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(untagged)]
-#[schema(as = MccInput, example = "5812")]
-pub enum MccBody {
-    /// As a string.
-    Digits(String),
-    /// As an integer.
-    Number(u16),
-}
-
 /// Changes of a merchant; what is absent stays.
 #[derive(Debug, ToSchema)]
 #[schema(as = MerchantChanges, rename_all = "camelCase", example = json!({ "name": "Loja Norte" }))]
 pub struct MerchantChangesBody {
     /// The category code held at the providers.
-    pub mcc: Option<MccBody>,
+    pub mcc: Option<Mcc>,
     /// The name that people see in lists; null removes it.
     #[schema(max_length = 256)]
     pub name: Option<String>,

@@ -1,8 +1,12 @@
 //! Applies the rules for all schemas of the document: an answer's optional member is never null, an object schema
-//! without named members allows any, and a body without required members may be left out.
+//! without named members allows any, and a body without required members may be left out. What has no name of its own is
+//! written in place.
+
+mod in_place;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use regente_domain::wire::name_in;
 use utoipa::openapi::path::{Operation, PathItem, Paths};
 use utoipa::openapi::schema::{AdditionalProperties, ArrayItems, Object, OneOf, SchemaType};
 use utoipa::openapi::{Content, OpenApi, RefOr, Required, Schema, Type};
@@ -14,9 +18,13 @@ const NEEDS_A_MEMBER: &str = "NewToken";
 
 /// Applies the rules to a document with all of its routes, components and webhooks.
 pub fn finish(document: &mut OpenApi) {
+    let parts = in_place::write(document);
     let (sent, answered) = (sent(document), answered(document));
     let_bodies_be_left_out(document);
     let Some(components) = &mut document.components else { return };
+    components
+        .schemas
+        .retain(|name, _| !parts.contains(name) || sent.contains(name) || answered.contains(name));
     for schema in components.schemas.values_mut() {
         each_object(schema, &mut allow_any_member);
     }
@@ -33,7 +41,7 @@ fn let_bodies_be_left_out(document: &mut OpenApi) {
     let Some(components) = &document.components else { return };
     let may_be_empty = |content: &RefOr<Content>| {
         let RefOr::T(Content { schema: Some(RefOr::Ref(reference)), .. }) = content else { return false };
-        let name = reference.ref_location.rsplit('/').next().unwrap_or_default();
+        let name = name_in(&reference.ref_location);
         let schema = components.schemas.get(name);
         name != NEEDS_A_MEMBER
             && matches!(schema, Some(RefOr::T(Schema::Object(object))) if object.required.is_empty())
@@ -169,7 +177,7 @@ fn reachable<'a>(document: &OpenApi, contents: impl Iterator<Item = &'a RefOr<Co
 fn references(schema: &RefOr<Schema>, found: &mut Vec<String>) {
     match schema {
         RefOr::Ref(reference) => {
-            found.extend(reference.ref_location.rsplit('/').next().map(str::to_owned));
+            found.push(name_in(&reference.ref_location).to_owned());
         }
         RefOr::T(Schema::Object(object)) => {
             object.properties.values().for_each(|member| references(member, found));

@@ -3,11 +3,9 @@
 //!
 //! A member refers to its list: `#[schema(value_type = words::ChargeStatus)]`.
 
-use std::borrow::Cow;
-
 use regente_domain::card::{self, record};
 use regente_domain::charge::{self, analysis, attempt, timeline};
-use regente_domain::country;
+pub use regente_domain::country::{Country, CountryOrBlank};
 use regente_domain::currency;
 use regente_domain::ledger;
 use regente_domain::merchant;
@@ -22,10 +20,7 @@ use regente_domain::session;
 use regente_domain::vendor;
 use regente_domain::webhook::{self, EVERYTHING, PING};
 use regente_engine::events::transaction_request::PENDING;
-use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, RefOr, Schema, Type};
-use utoipa::{PartialSchema, ToSchema};
 
-use super::tagged::Components;
 use crate::api::query;
 use crate::http::words::closed_lists;
 pub use crate::http::words::{BusinessCode, DeclinedCode};
@@ -95,8 +90,6 @@ closed_lists! {
     CardBrand = card::Brand::ALL.into_iter().map(card::Brand::name).chain([card::Brand::UNKNOWN]);
     /// An accepted ISO 4217 code.
     Currency = currency::Currency::all().map(currency::Currency::code);
-    /// An accepted ISO 3166-1 alpha-2 code.
-    Country = country::Country::all().map(country::Country::code);
     /// Where a purchase stands.
     PurchaseStatus = listed(purchase::PurchaseStatus::WORDS);
     /// The currencies of purchases.
@@ -151,28 +144,6 @@ closed_lists! {
     DeliveryFailure = listed(webhook::Failure::WORDS);
     /// The order of a list by creation; lower case is taken too.
     SortOrder = listed(&query::SortOrder::WORDS);
-}
-
-/// A country as sent: a blank counts as none.
-#[derive(Debug)]
-pub enum CountryOrBlank {}
-
-impl PartialSchema for CountryOrBlank {
-    fn schema() -> RefOr<Schema> {
-        let blank = ObjectBuilder::new().schema_type(Type::String).enum_values(Some([""]));
-        let either = OneOfBuilder::new().item(Ref::from_schema_name(Country::name())).item(blank);
-        RefOr::T(either.description(Some("A country as sent: a blank counts as none.")).into())
-    }
-}
-
-impl ToSchema for CountryOrBlank {
-    fn name() -> Cow<'static, str> {
-        Cow::Borrowed("CountryOrBlank")
-    }
-
-    fn schemas(found: &mut Components) {
-        found.push((Country::name().into_owned(), Country::schema()));
-    }
 }
 
 fn listed<T>(table: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {

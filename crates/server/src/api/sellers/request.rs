@@ -1,95 +1,153 @@
-//! Reads sellers. A change is merged into what is stored, field by field, and then read like a new seller.
+//! What is asked of sellers. A change is merged into what is stored, member by member, and then read like a new seller.
 
-use regente_domain::customer::Document;
+use deserr::Deserr;
 use regente_domain::id::{MerchantId, SellerDocumentId};
-use regente_domain::seller::data::{
-    AccountType, Address, BankAccount, Business, HolderType, MetadataEntry, Owner, SellerData,
-    TransferInterval, TransferPolicy,
-};
+use regente_domain::problems::Problems;
+use regente_domain::seller::data::SellerData;
 use regente_domain::seller::{ReasonType, SellerStatus};
-use regente_domain::text::chars_max;
-use regente_engine::sellers::documents::OF_SELLER_MAX;
-use regente_engine::sellers::{NewSeller, Registers};
-use serde_json::{Map, Number, Value};
+use regente_domain::wire::{List, Patch, Text, all_optional, read, read_parts};
+use regente_engine::sellers::Registers;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
-use super::super::customers::read_document;
-use super::super::fields::Fields;
+/// Files to attach; [`regente_engine::sellers::documents::OF_SELLER_MAX`] at most.
+pub(super) type DocumentIds = List<SellerDocumentId, 0, 20>;
 
-/// The most entries of free data and of agreements.
-const ENTRIES_MAX: usize = 100;
-/// The most bytes of the value of a free entry.
-const VALUE_BYTES_MAX: usize = 4096;
-/// The largest number, in hundredths, that callers send as an amount.
-const HUNDREDTHS_MAX: i64 = 100_000_000_000_000;
-/// Digits of a COMPE code and of an ISPB.
-const COMPE_DIGITS: usize = 3;
-const ISPB_DIGITS: usize = 8;
+/// A seller to be created.
+#[derive(Serialize, ToSchema)]
+#[schema(as = NewSeller, example = json!({
+    "merchantId": "b1612460-0fef-447d-9590-97825cf60cf6", "mcc": 5651,
+    "owner": { "name": "Rita Lima", "email": "rita@example.com", "phoneNumber": "21988899909",
+        "birthdate": "1995-01-27", "document": { "type": "cpf", "number": "36243319067", "country": "BR" },
+        "address": { "street": "Av Geraldo Cardoso", "streetNumber": "205", "zipCode": "25650011", "country": "BR",
+            "state": "RJ", "city": "Rio de Janeiro", "district": "Leblon" } },
+    "bankAccount": { "holderName": "Rita Lima", "holderDocument": "36243319067", "bank": "077",
+        "branchNumber": "492", "accountNumber": "4929", "type": "conta_corrente" }
+}))]
+pub(super) struct NewSellerBody {
+    #[serde(flatten)]
+    pub(super) options: NewSellerOptions,
+    #[serde(flatten)]
+    pub(super) data: SellerData,
+}
 
-/// The members of a change that are not part of what is stored.
-const APART: [&str; 6] = ["merchantId", "status", "statusReason", "reasonType", "documentIds", "createAsync"];
-
-/// What a request says besides the data, of a new seller and of a change alike.
-pub(super) struct SellerOptions {
-    /// Who waits for the providers.
-    pub(super) registers: Registers,
+/// What is said of a new seller besides its data.
+#[derive(Serialize, Deserr, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
+pub(super) struct NewSellerOptions {
+    /// The merchant whose providers receive the registration.
+    pub(super) merchant_id: MerchantId,
     /// Uploaded documents to attach.
-    pub(super) document_ids: Vec<SellerDocumentId>,
+    #[deserr(default)]
+    pub(super) document_ids: Option<DocumentIds>,
+    /// Whether the answer does not wait for the providers.
+    #[deserr(default)]
+    #[schema(default = false)]
+    pub(super) create_async: Option<bool>,
+}
+
+/// What is said of a change of a seller besides its data.
+#[derive(Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(rename_all = "camelCase")]
+pub(super) struct SellerChangeOptions {
+    /// Only the seller's own merchant.
+    #[deserr(default)]
+    pub(super) merchant_id: Option<MerchantId>,
+    /// Uploaded documents to attach.
+    #[deserr(default)]
+    pub(super) document_ids: Option<DocumentIds>,
+    /// Whether the answer does not wait for the providers.
+    #[deserr(default)]
+    pub(super) create_async: Option<bool>,
+    /// `active` or `inactive`; only providers bring a seller into the others.
+    #[deserr(default)]
+    pub(super) status: Option<SellerStatus>,
+    /// Why the status is set.
+    #[deserr(default)]
+    #[schema(value_type = Option<Text<0, 2048>>)]
+    pub(super) status_reason: Patch<Text<0, 2048>>,
+    /// The kind of that reason.
+    #[deserr(default)]
+    #[schema(value_type = Option<ReasonType>)]
+    pub(super) reason_type: Patch<ReasonType>,
+}
+
+impl SellerChangeOptions {
+    /// The members that are not part of what is stored.
+    const NAMES: [&'static str; 6] =
+        ["merchantId", "documentIds", "createAsync", "status", "statusReason", "reasonType"];
+}
+
+/// Changes of a seller in the OpenAPI document: a seller's own members and those of the options.
+pub(super) enum SellerChangesBody {}
+
+impl PartialSchema for SellerChangesBody {
+    fn schema() -> RefOr<Schema> {
+        let mut changes = all_optional::<SellerData>();
+        changes.properties.extend(all_optional::<SellerChangeOptions>().properties);
+        changes.description = Some(
+            "Changes of a seller; what is absent stays, objects are merged field by field, and null removes a field."
+                .to_owned(),
+        );
+        changes.example = Some(serde_json::json!({ "bankAccount": { "bank": null, "ispb": "60746948" } }));
+        changes.into()
+    }
+}
+
+impl ToSchema for SellerChangesBody {
+    fn name() -> std::borrow::Cow<'static, str> {
+        std::borrow::Cow::Borrowed("SellerChanges")
+    }
+
+    fn schemas(found: &mut Vec<(String, RefOr<Schema>)>) {
+        SellerData::schemas(found);
+        SellerChangeOptions::schemas(found);
+    }
+}
+
+/// Which merchant's seller is deleted.
+#[derive(Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(as = DeleteSeller, rename_all = "camelCase",
+    example = json!({ "merchantId": "b1612460-0fef-447d-9590-97825cf60cf6" }))]
+pub(super) struct DeleteSellerBody {
+    /// The seller's merchant.
+    pub(super) merchant_id: MerchantId,
+}
+
+/// Who waits for the providers.
+pub(super) fn registers(create_async: Option<bool>) -> Registers {
+    if create_async == Some(true) { Registers::InBackground } else { Registers::Now }
 }
 
 /// Reads a new seller.
-pub(super) fn read_new(fields: &Fields<'_>) -> Option<NewSeller> {
-    let merchant_id = fields.required("merchantId").id();
-    let asked = read_asked(fields);
-    let data = read_data(fields);
-    let SellerOptions { registers, document_ids } = asked?;
-    Some(NewSeller { merchant_id: merchant_id?, data: data?, document_ids, registers })
+pub(super) fn read_new(members: &Map<String, Value>) -> Result<NewSellerBody, Problems> {
+    let (options, data) = read_parts(&merged(Map::new(), members))?;
+    Ok(NewSellerBody { options, data })
 }
 
-fn read_asked(fields: &Fields<'_>) -> Option<SellerOptions> {
-    let registers = match fields.optional("createAsync").boolean() {
-        Some(true) => Registers::InBackground,
-        Some(false) | None => Registers::Now,
-    };
-    let document_ids = fields.optional("documentIds").array(0..=OF_SELLER_MAX, |item| item.id());
-    Some(SellerOptions { registers, document_ids: document_ids.unwrap_or_default() })
-}
-
-/// What a change says besides the data.
-pub(super) struct AskedChange {
-    /// Documents and who waits.
-    pub(super) asked: SellerOptions,
-    /// The merchant.
-    pub(super) merchant_id: Option<MerchantId>,
-    /// The status to set.
-    pub(super) status: Option<SellerStatus>,
-    /// The reason for the status; null removes it.
-    pub(super) status_reason: Option<Option<String>>,
-    /// The kind of that reason; null removes it.
-    pub(super) reason_type: Option<Option<ReasonType>>,
-}
-
-/// Reads what a change says besides the data.
-pub(super) fn read_change(fields: &Fields<'_>) -> Option<AskedChange> {
-    let status = fields.optional("status").one_of(SellerStatus::WORDS);
-    let status_reason = fields.optional("statusReason").text(chars_max::FREE).map(Some);
-    let reason_type = fields.optional("reasonType").one_of(ReasonType::WORDS).map(Some);
-    let merchant_id = fields.optional("merchantId").id();
-    Some(AskedChange {
-        asked: read_asked(fields)?,
-        merchant_id,
-        status,
-        status_reason: status_reason.or_else(|| fields.is_null("statusReason").then_some(None)),
-        reason_type: reason_type.or_else(|| fields.is_null("reasonType").then_some(None)),
-    })
+/// Reads the data of a seller after a change.
+pub(super) fn read_changed(
+    stored: Map<String, Value>,
+    sent: &Map<String, Value>,
+) -> Result<SellerData, Problems> {
+    let mut data = sent.clone();
+    data.retain(|name, _| !SellerChangeOptions::NAMES.contains(&name.as_str()));
+    read(merged(stored, &data))
 }
 
 /// The members of a seller after a change: objects are merged field by field, and null removes a field (RFC 7396).
-pub(super) fn merged(stored: Map<String, Value>, sent: &Map<String, Value>) -> Map<String, Value> {
+fn merged(stored: Map<String, Value>, sent: &Map<String, Value>) -> Map<String, Value> {
     let mut merged = Value::Object(stored);
     for (name, value) in sent {
-        if !APART.contains(&name.as_str()) {
-            merge(&mut merged[name.as_str()], value);
-        }
+        merge(&mut merged[name.as_str()], value);
+    }
+    if let Some(account) = merged.get_mut("bankAccount").and_then(Value::as_object_mut) {
+        use_known_spellings(account);
     }
     match merged {
         Value::Object(members) => members,
@@ -106,250 +164,16 @@ fn merge(target: &mut Value, sent: &Value) {
         *target = Value::Object(Map::new());
     }
     for (name, value) in members {
-        merge(&mut target[account_member(name)], value);
+        merge(&mut target[name.as_str()], value);
     }
 }
 
-/// A member by the name under which it is stored: one is misspelt on the wire, and also read in its right spelling.
-fn account_member(name: &str) -> &str {
-    if name == "holderType" { "holdeType" } else { name }
-}
-
-/// Reads all data of a seller.
-pub(super) fn read_data(fields: &Fields<'_>) -> Option<SellerData> {
-    let mcc = fields.required("mcc").mcc();
-    let owner = fields.required("owner").object(read_owner);
-    let business = fields.optional("business").object(read_business);
-    let bank_account = fields.required("bankAccount").object(read_bank_account);
-    let transfer_policy = fields.optional("transferPolicy").object(read_transfer_policy);
-    let agreements = fields.optional("rateAgreements");
-    let rate_agreements = agreements.array(0..=ENTRIES_MAX, |item| item.object(read_agreement));
-    let plan_id = fields.optional("planId").uuid();
-    let sales_plan_id = fields.optional("salesPlanId").verbatim().text(chars_max::LINE);
-    let metadata = fields.optional("metadata").array(0..=ENTRIES_MAX, |item| {
-        item.object(|entry| {
-            let key = entry.required("key").non_empty_text(chars_max::LINE);
-            let value = entry.required("value").raw(VALUE_BYTES_MAX);
-            Some(MetadataEntry { key: key?, value: value? })
-        })
-    });
-    let processing_fee = fields.optional("processingFee").boolean();
-    let liable = fields.optional("liable").boolean();
-    let fare_mdr = number(fields, "fareMdr", 0..=10_000);
-    let fare_fee = number(fields, "fareFee", 0..=i64::from(u32::MAX));
-    let min_negative_balance = number(fields, "minNegativeBalance", -HUNDREDTHS_MAX..=HUNDREDTHS_MAX);
-    let max_refund_days = number(fields, "maxRefundDays", 0..=HUNDREDTHS_MAX);
-    Some(SellerData {
-        mcc: mcc?,
-        owner: owner?,
-        business,
-        bank_account: bank_account?,
-        transfer_policy,
-        rate_agreements,
-        plan_id,
-        sales_plan_id,
-        metadata,
-        processing_fee,
-        liable,
-        fare_mdr,
-        fare_fee,
-        min_negative_balance,
-        max_refund_days,
-    })
-}
-
-/// A number with at most two decimals, kept as sent; `range` is in hundredths.
-fn number(fields: &Fields<'_>, name: &str, range: std::ops::RangeInclusive<i64>) -> Option<Number> {
-    fields.optional(name).hundredths(range)?;
-    match fields.members().get(name)? {
-        Value::Number(number) => Some(number.clone()),
-        Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+/// One member of a bank account is misspelt on the wire and is also read in its right spelling, and one word has a short form.
+fn use_known_spellings(account: &mut Map<String, Value>) {
+    if let Some(holder_type) = account.shift_remove("holderType") {
+        account.insert("holdeType".to_owned(), holder_type);
     }
-}
-
-fn read_owner(fields: &Fields<'_>) -> Option<Owner> {
-    let name = fields.required("name").non_empty_text(chars_max::NAME);
-    let email = fields.required("email").email();
-    let phone_number = fields.required("phoneNumber").verbatim().non_empty_text(chars_max::PHONE);
-    let birthdate =
-        fields.required("birthdate").text_as("must be a valid ISO 8601 date string", parse_birthdate);
-    let document = fields.required("document").object(|document| document_of(document, "owner.document"));
-    let address = fields.required("address").object(read_address);
-    let monthly_income = number(fields, "monthlyIncome", 0..=HUNDREDTHS_MAX);
-    let professional_occupation = fields.optional("professionalOccupation").text(chars_max::LINE);
-    let is_business_representative = fields.optional("isBusinessRepresentative").boolean();
-    let annual_revenue = number(fields, "annualRevenue", 0..=HUNDREDTHS_MAX);
-    let business_category = fields.optional("businessCategory").text(chars_max::LINE);
-    Some(Owner {
-        name: name?,
-        email: email?,
-        phone_number: phone_number?,
-        birthdate: birthdate?,
-        document: document?,
-        address: address?,
-        monthly_income,
-        professional_occupation,
-        is_business_representative,
-        annual_revenue,
-        business_category,
-    })
-}
-
-/// `YYYY-MM-DD`, `DD-MM-YYYY` as old integrations send it, or the midnight that answers show.
-fn parse_birthdate(text: &str) -> Option<jiff::civil::Date> {
-    use super::super::fields::readers::date;
-    let text = text.strip_suffix("T00:00:00.000Z").unwrap_or(text);
-    let parts: Vec<&str> = text.split('-').collect();
-    match parts.as_slice() {
-        [day, month, year] if year.len() == 4 => date(&format!("{year}-{month}-{day}")),
-        _ => date(text),
+    if let Some(kind) = account.get_mut("type").filter(|kind| **kind == "poupanca") {
+        *kind = "conta_poupanca".into();
     }
-}
-
-fn document_of(fields: &Fields<'_>, path: &str) -> Option<Document> {
-    let document = read_document(fields, path)?;
-    if document.is_absent() {
-        fields.problem("type", "must be that of a document");
-        return None;
-    }
-    Some(document)
-}
-
-fn read_business(fields: &Fields<'_>) -> Option<Business> {
-    let name = fields.required("name").non_empty_text(chars_max::NAME);
-    let phone_number = fields.required("phoneNumber").verbatim().non_empty_text(chars_max::PHONE);
-    let email = fields.required("email").email();
-    let corporate_reason = fields.optional("corporateReason").text(chars_max::NAME);
-    let website = fields.optional("website").text(chars_max::FREE);
-    let description = fields.optional("description").text(chars_max::FREE);
-    let facebook = fields.optional("facebook").text(chars_max::FREE);
-    let twitter = fields.optional("twitter").text(chars_max::FREE);
-    let opening_date = fields.optional("openingDate").date();
-    let annual_revenue = number(fields, "annualRevenue", 0..=HUNDREDTHS_MAX);
-    let address = fields.required("address").object(read_address);
-    let document = fields.required("document").object(|document| document_of(document, "business.document"));
-    Some(Business {
-        name: name?,
-        phone_number: phone_number?,
-        email: email?,
-        corporate_reason,
-        website,
-        description,
-        facebook,
-        twitter,
-        opening_date,
-        annual_revenue,
-        address: address?,
-        document: document?,
-    })
-}
-
-fn read_address(fields: &Fields<'_>) -> Option<Address> {
-    let country = fields.required("country").country();
-    let street = fields.required("street").non_empty_text(chars_max::LINE);
-    let street_number = fields.required("streetNumber").non_empty_text(chars_max::LINE);
-    let zip_code = fields.required("zipCode").non_empty_text(chars_max::LINE);
-    let state = fields.required("state").non_empty_text(chars_max::LINE);
-    let city = fields.required("city").non_empty_text(chars_max::LINE);
-    let district = fields.required("district").non_empty_text(chars_max::LINE);
-    let complement = fields.optional("complement").text(chars_max::LINE);
-    let reference_point = fields.optional("referencePoint").text(chars_max::LINE);
-    Some(Address {
-        country: country?,
-        street: street?,
-        street_number: street_number?,
-        complement,
-        reference_point,
-        zip_code: zip_code?,
-        state: state?,
-        city: city?,
-        district: district?,
-    })
-}
-
-fn read_bank_account(fields: &Fields<'_>) -> Option<BankAccount> {
-    let holder_name = fields.required("holderName").non_empty_text(chars_max::NAME);
-    let holder_document =
-        fields.required("holderDocument").verbatim().non_empty_text(chars_max::DOCUMENT_NUMBER);
-    let spelling = if fields.has("holderType") { "holderType" } else { "holdeType" };
-    let holder_type = fields.optional(spelling).one_of(HolderType::WORDS);
-    let bank = fields.optional("bank").text_as("must have 3 digits", |text| digits(text, COMPE_DIGITS));
-    let ispb = fields.optional("ispb").text_as("must have 8 digits", |text| digits(text, ISPB_DIGITS));
-    let branch_number = fields.required("branchNumber").verbatim().non_empty_text(chars_max::LINE);
-    let branch_check_digit = fields.optional("branchCheckDigit").text(chars_max::LINE);
-    let account_number = fields.required("accountNumber").verbatim().non_empty_text(chars_max::LINE);
-    let account_check_digit = fields.optional("accountCheckDigit").text(chars_max::LINE);
-    let pix_key = fields.optional("pixKey").verbatim().text(chars_max::LINE);
-    let kind = fields.required("type").read(|value| {
-        let word = value.as_str().map(|word| if word == "poupanca" { "conta_poupanca" } else { word });
-        word.and_then(AccountType::parse)
-            .ok_or_else(|| super::super::fields::readers::not_one_of(AccountType::WORDS))
-    });
-    Some(BankAccount {
-        holder_name: holder_name?,
-        holder_document: holder_document?,
-        holder_type,
-        bank,
-        ispb,
-        branch_number: branch_number?,
-        branch_check_digit,
-        account_number: account_number?,
-        account_check_digit,
-        pix_key,
-        kind: kind?,
-    })
-}
-
-fn digits(text: &str, count: usize) -> Option<String> {
-    let fits = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
-    fits.then(|| text.to_owned())
-}
-
-fn read_transfer_policy(fields: &Fields<'_>) -> Option<TransferPolicy> {
-    let transfer_interval = fields.optional("transferInterval").one_of(TransferInterval::WORDS);
-    let days = match transfer_interval {
-        Some(TransferInterval::Daily) => 0..=1,
-        Some(TransferInterval::Weekly) => 1..=5,
-        Some(TransferInterval::Monthly) => 1..=31,
-        None => 0..=31,
-    };
-    let transfer_day = fields.optional("transferDay").lenient_integer(days);
-    let text = |name| fields.optional(name).text(chars_max::LINE);
-    Some(TransferPolicy {
-        transfer_day: transfer_day.and_then(|_| fields.members().get("transferDay").cloned()),
-        transfer_enabled: fields.optional("transferEnabled").boolean(),
-        transfer_interval,
-        automatic_anticipation_enabled: fields.optional("automaticAnticipationEnabled").boolean(),
-        anticipatable_volume_percentage: text("anticipatableVolumePercentage"),
-        automatic_anticipation_type: text("automaticAnticipationType"),
-        automatic_anticipation_days: text("automaticAnticipationDays"),
-        automatic_anticipation_delay: text("automaticAnticipation1025Delay"),
-    })
-}
-
-/// Checks an agreement on fees, and keeps it as sent.
-fn read_agreement(fields: &Fields<'_>) -> Option<Value> {
-    const TYPES: [(&str, ()); 2] = [("GlobalRate", ()), ("FeePaymentMethod", ())];
-    const PRODUCTS: [(&str, ()); 2] = [("CreditCard", ()), ("DebitCard", ())];
-    const BRANDS: [(&str, ()); 6] =
-        [("Visa", ()), ("Master", ()), ("Amex", ()), ("Elo", ()), ("Diners", ()), ("Hipercard", ())];
-    const INSTALLMENTS: std::ops::RangeInclusive<i64> = 1..=12;
-    fields.optional("type").one_of(&TYPES);
-    fields.optional("percent").hundredths(0..=10_000);
-    let fee = fields.required("fee").hundredths(0..=HUNDREDTHS_MAX);
-    let rates = fields.optional("merchantDiscountRates").array(0..=ENTRIES_MAX, |item| {
-        item.object(|rate| {
-            rate.optional("paymentArrangement").object(|arrangement| {
-                arrangement.optional("product").one_of(&PRODUCTS);
-                arrangement.optional("brand").one_of(&BRANDS);
-                Some(())
-            });
-            rate.optional("initialInstallmentNumber").integer(INSTALLMENTS);
-            rate.optional("finalInstallmentNumber").integer(INSTALLMENTS);
-            rate.optional("percent").hundredths(0..=10_000);
-            Some(())
-        })
-    });
-    let (_, _) = (fee?, rates);
-    Some(Value::Object(fields.taken()))
 }

@@ -78,7 +78,13 @@ pub fn complete_body(merchant: &str) -> Value {
         ("/bankAccount/holdeType", json!("individual")),
         ("/bankAccount/ispb", json!("60746948")),
         ("/bankAccount/pixKey", json!("1")),
-        ("/rateAgreements/0/merchantDiscountRates", json!([{ "percent": 1 }])),
+        (
+            "/rateAgreements/0/merchantDiscountRates",
+            json!([{
+                "paymentArrangement": { "product": "CreditCard", "brand": "Elo" }, "percent": 1,
+                "initialInstallmentNumber": 1, "finalInstallmentNumber": 12,
+            }]),
+        ),
         ("/documentIds", json!(["5616b19e-4d99-4bd3-b415-4990e5cab4f4"])),
         ("/planId", json!("5616b19e-4d99-4bd3-b415-4990e5cab4f4")),
         ("/createAsync", json!(true)),
