@@ -11,7 +11,7 @@ use crate::check_digits::is_cnpj;
 mod codes;
 mod normal;
 
-pub use codes::{has_security_code, is_security_code};
+pub use codes::is_security_code;
 pub use normal::{Normal, digits_in};
 
 /// Fewest digits of a number that is looked for.
@@ -31,7 +31,25 @@ const BILL: (usize, u8) = (48, b'8');
 /// Digits of a telephone without its area code.
 const DIGITS_OF_TELEPHONE: usize = 8;
 
-/// Whether a card number stands in the text: in one piece, or in groups or single digits between a few blanks or signs.
+/// What must not stand in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CardData {
+    /// A card number: in one piece, or in groups or single digits between a few blanks or signs.
+    Number,
+    /// A security code with its name.
+    SecurityCode,
+}
+
+/// What of a card stands in the text; of both the number.
+pub fn card_data(text: &str) -> Option<CardData> {
+    let text = Normal::of(text);
+    if !numbers(&text).is_empty() {
+        return Some(CardData::Number);
+    }
+    codes::has_security_code(&text).then_some(CardData::SecurityCode)
+}
+
+/// Whether a card number stands in the text.
 pub fn has_number(text: &str) -> bool {
     !numbers(&Normal::of(text)).is_empty()
 }

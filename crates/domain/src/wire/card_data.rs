@@ -50,10 +50,10 @@ impl CardData {
     }
 
     pub(super) fn look_at_text(&mut self, text: &str, location: ValuePointerRef<'_>) {
-        if in_text::has_number(text) {
-            self.add_once(location, NUMBER);
-        } else if in_text::has_security_code(text) {
-            self.add_once(location, SECURITY_CODE);
+        match in_text::card_data(text) {
+            Some(in_text::CardData::Number) => self.add_once(location, NUMBER),
+            Some(in_text::CardData::SecurityCode) => self.add_once(location, SECURITY_CODE),
+            None => {}
         }
     }
 

@@ -25,12 +25,11 @@ const FILLERS: [&str; 13] =
 const NAME_WITH_YEARS: &str = "cvc";
 
 /// Whether the text says a security code with its name.
-pub fn has_security_code(text: &str) -> bool {
-    let normal = Normal::of(text);
-    if !normal.has_digits(*DIGITS.start()) {
+pub(super) fn has_security_code(text: &Normal<'_>) -> bool {
+    if !text.has_digits(*DIGITS.start()) {
         return false;
     }
-    let plain = normal.plain();
+    let plain = text.plain();
     let begins_name = |at: &usize| {
         INITIALS.contains(&plain[*at].to_ascii_lowercase())
             && (*at == 0 || !plain[*at - 1].is_ascii_alphabetic())

@@ -1,7 +1,7 @@
 //! Refuses card data in texts (`docs/interface/conventions.md#card-numbers-in-texts`): what is read as a text is stored, shown and sent in
 //! events as it is.
 
-use regente_domain::card::in_text;
+use regente_domain::card::in_text::{self, CardData};
 use serde_json::{Map, Value};
 
 use super::readers::plain;
@@ -41,12 +41,10 @@ pub(super) fn are_free(members: &Map<String, Value>, path: Path<'_>, found: &Pro
 }
 
 fn is_free_text(text: &str, path: Path<'_>, found: &ProblemList) -> bool {
-    let rule = if in_text::has_number(text) {
-        NUMBER
-    } else if in_text::has_security_code(text) {
-        SECURITY_CODE
-    } else {
-        return true;
+    let rule = match in_text::card_data(text) {
+        None => return true,
+        Some(CardData::Number) => NUMBER,
+        Some(CardData::SecurityCode) => SECURITY_CODE,
     };
     found.add_once(path, rule);
     false
