@@ -71,7 +71,7 @@ use crate::request::{Call, CardDetails, Inquiry, Operation, OperationKind, TestO
 use crate::seller::{SellerAnswer, SellerCall};
 use crate::staged::{StageRefusal, StagedEvent};
 use delivery::received;
-use draws::Draws;
+use draws::{Draws, Seed};
 use faults::{Counts, Occasion, Point, Source, Then};
 use outbox::{Letterbox, Signature};
 use recipients::{Notified, Recipients};
@@ -113,7 +113,7 @@ impl Deref for Sandbox {
 
 /// The parts of a [`Sandbox`].
 pub struct Parts {
-    seed: u64,
+    seed: Seed,
     deadline: Duration,
     cvv_on_charge: CvvRule,
     card_hash_key: hmac::Key,
@@ -164,7 +164,7 @@ impl Sandbox {
     pub fn new(options: SandboxOptions, log: TransactionLog) -> Self {
         let (letterbox, outbox) = outbox::outbox();
         Self(Arc::new(Parts {
-            seed: options.seed,
+            seed: Seed::new(options.seed),
             deadline: options.deadline,
             cvv_on_charge: options.cvv_on_charge,
             card_hash_key: hmac::Key::new(hmac::HMAC_SHA256, &options.card_hash_key),
@@ -272,7 +272,7 @@ impl Sandbox {
 
     /// Puts a notification about the call with this key into the outbox, as the faults say.
     fn notify(&self, to: &Recipient, plans: &Plans, key: Uuid, at: Timestamp, what: EventKind) {
-        let fault = self.fault(plans, &Occasion::notification(key), &Draws::new(self.seed, None, key));
+        let fault = self.fault(plans, &Occasion::notification(key), &Draws::new(&self.seed, None, key));
         let about = EventSubject::Call { object_id: to.object_id, key };
         // A seller may come into the same status again.
         let id = match &what {
@@ -312,7 +312,7 @@ impl Sandbox {
     pub async fn look(&self, lookup: &Lookup) -> Delivery<Probe> {
         // The call was declined for its invalid options; its probe is still answered.
         let plans = Plans::read(&lookup.options, lookup.test_overrides.as_ref()).unwrap_or_default();
-        let draws = Draws::new(self.seed, None, lookup.key);
+        let draws = Draws::new(&self.seed, None, lookup.key);
         match self.fault(&plans, &Occasion::probe(lookup), &draws) {
             Some(Then::Deny(how_long)) => Delivery::Whole(self.deny(lookup, how_long).await),
             fault => spoil(fault, || async { Delivery::Whole(self.look_up(lookup).await) }).await,
@@ -337,7 +337,7 @@ impl Sandbox {
     }
 
     fn draws(&self, call: &Call) -> Draws {
-        Draws::new(self.seed, overrides::seed(call.test_overrides.as_ref()), call.key)
+        Draws::new(&self.seed, overrides::seed(call.test_overrides.as_ref()), call.key)
     }
 
     async fn judge_and_write(&self, call: &Call) -> Delivery<Answer> {
@@ -440,7 +440,7 @@ impl Sandbox {
 
 impl Provider for Sandbox {
     fn call(&self, call: Call) -> BoxFuture<'_, Answer> {
-        Box::pin(async move { received(self.act(&call, || Recipient::of(&call)).await).await })
+        Box::pin(async move { received(self.act(&call, || self.recipients.recipient_of(&call)).await).await })
     }
 
     fn probe(&self, inquiry: Inquiry) -> BoxFuture<'_, Probe> {

@@ -181,7 +181,7 @@ impl Sandbox {
         let test_overrides = question.test_overrides.as_ref();
         // The charge was checked for faults that cannot be read.
         let plans = Plans::read(&Map::new(), test_overrides).unwrap_or_default();
-        let draws = Draws::new(self.seed, overrides::seed(test_overrides), question.key);
+        let draws = Draws::new(&self.seed, overrides::seed(test_overrides), question.key);
         match self.fault(&plans, &Occasion::analysis(question), &draws) {
             Some(Then::Decline(decline)) => {
                 let (reason, message) = (decline.code.code().to_owned(), decline.message);

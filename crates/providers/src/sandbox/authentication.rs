@@ -202,7 +202,7 @@ impl Sandbox {
     pub async fn authenticate_cardholder(&self, question: &CardholderQuestion) -> Delivery<CardholderAnswer> {
         // The charge was checked for faults that cannot be read.
         let plans = Plans::read(&Map::new(), question.test_overrides.as_ref()).unwrap_or_default();
-        let draws = Draws::new(self.seed, None, question.key);
+        let draws = Draws::new(&self.seed, None, question.key);
         match self.fault(&plans, &Occasion::cardholder(question), &draws) {
             Some(Then::Decline(_)) => Delivery::Whole(CardholderAnswer::Unavailable),
             fault => spoil(fault, || Box::pin(self.look_at_cardholder(question, &draws))).await,

@@ -1,5 +1,7 @@
 //! Reproducible random decisions: each draw is a keyed hash of its purpose, so the same input gives the same result.
 
+use std::sync::Arc;
+
 use aws_lc_rs::hmac;
 use uuid::Uuid;
 
@@ -12,9 +14,22 @@ pub(super) const MILLION: u32 = 1_000_000;
 const CODE_MIN: u32 = 1_000_000;
 const CODES: u32 = 9_000_000;
 
+/// The simulator's seed, as the key of its draws: derived once.
+pub(super) struct Seed(Arc<hmac::Key>);
+
+impl Seed {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(Arc::new(key(&[b"own:".as_slice(), &seed.to_be_bytes()].concat())))
+    }
+}
+
+fn key(seed: &[u8]) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, seed)
+}
+
 /// The random decisions of one call.
 pub(super) struct Draws {
-    hmac_key: hmac::Key,
+    hmac_key: Arc<hmac::Key>,
     scope: Scope,
     call_key: Uuid,
 }
@@ -29,12 +44,12 @@ enum Scope {
 }
 
 impl Draws {
-    pub(super) fn new(own_seed: u64, request_seed: Option<&str>, call_key: Uuid) -> Self {
-        let (scope, seed) = match request_seed {
-            Some(seed) => (Scope::Request, [b"request:", seed.as_bytes()].concat()),
-            None => (Scope::Call, [b"own:".as_slice(), &own_seed.to_be_bytes()].concat()),
+    pub(super) fn new(own: &Seed, request_seed: Option<&str>, call_key: Uuid) -> Self {
+        let (scope, hmac_key) = match request_seed {
+            Some(seed) => (Scope::Request, Arc::new(key(&[b"request:", seed.as_bytes()].concat()))),
+            None => (Scope::Call, Arc::clone(&own.0)),
         };
-        Self { hmac_key: hmac::Key::new(hmac::HMAC_SHA256, &seed), scope, call_key }
+        Self { hmac_key, scope, call_key }
     }
 
     /// The key of the call.

@@ -131,9 +131,12 @@ pub struct SigningKey(String);
 impl SigningKey {
     /// The key of a registration; `None` for one without an API key.
     pub fn of(credentials: &Credentials) -> Option<Self> {
-        let api_key = credentials.expose(API_KEY).filter(|api_key| !api_key.is_empty())?;
+        api_key(credentials).map(Self::derived_from)
+    }
+
+    pub(super) fn derived_from(api_key: &str) -> Self {
         let secret = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, api_key.as_bytes()), PURPOSE);
-        Some(Self(hex::encode(secret)))
+        Self(hex::encode(secret))
     }
 
     /// The value of [`SIGNATURE_HEADER`] for a body that is sent at `at`.
@@ -145,6 +148,11 @@ impl SigningKey {
     fn hmac(&self) -> hmac::Key {
         hmac::Key::new(hmac::HMAC_SHA256, self.0.as_bytes())
     }
+}
+
+/// The API key of a registration; `None` for one without.
+pub(super) fn api_key(credentials: &Credentials) -> Option<&str> {
+    credentials.expose(API_KEY).filter(|api_key| !api_key.is_empty())
 }
 
 impl std::fmt::Debug for SigningKey {

@@ -49,7 +49,7 @@ impl Sandbox {
             Staged::ReviewOpened => self.decide_about_seller(key, at, Decided::Asks).await,
             Staged::ReviewWithdrawn => self.decide_about_seller(key, at, Decided::AsksNoMore).await,
             Staged::Refund => {
-                let done = Draws::new(self.seed, None, key).approval();
+                let done = Draws::new(&self.seed, None, key).approval();
                 self.told(key, self.report_void(key, at, Finding::Approved(done))).await
             }
             Staged::RefundRefusal => {
@@ -120,7 +120,7 @@ impl Sandbox {
             return Err(StageRefusal::NothingWaits);
         }
         let payment_key = act_key(key, place);
-        let reference = payment_reference(pending, &Draws::new(self.seed, None, payment_key));
+        let reference = payment_reference(pending, &Draws::new(&self.seed, None, payment_key));
         let deed = Deed::Payment { authorization_key: key };
         let finding = Finding::Approved(reference.clone());
         let entered = Answered { deed, amount, currency: asked.currency, finding, division: None };
@@ -175,7 +175,7 @@ impl Sandbox {
             return Err(StageRefusal::NothingWaits);
         };
         let own_key = taken_back_key(act_key(key, 0));
-        let finding = Finding::Approved(Draws::new(self.seed, None, own_key).approval());
+        let finding = Finding::Approved(Draws::new(&self.seed, None, own_key).approval());
         let deed = Deed::TakenBack { authorization_key: key };
         let answered = Answered { deed, amount, currency: asked.currency, finding, division: None };
         match self.enter(own_key, at, answered).await? {

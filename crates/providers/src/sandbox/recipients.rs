@@ -5,9 +5,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use uuid::Uuid;
+use zeroize::Zeroizing;
 
+use super::notification::api_key;
 use super::{Plans, Recipient, SigningKey};
-use crate::request::Call;
+use crate::request::{Call, NotificationAddress};
 
 /// Most calls that are remembered; the oldest is forgotten first.
 const CALLS_MAX: usize = 200_000;
@@ -41,6 +43,15 @@ struct RecipientTable {
     oldest_first: VecDeque<Uuid>,
     /// By address: many calls, few registrations.
     registrations: HashMap<String, Arc<Registration>>,
+    /// By provider: what calls have named.
+    named: HashMap<Uuid, Named>,
+}
+
+/// A registration as calls name it, with what was derived from that.
+struct Named {
+    service: Arc<str>,
+    api_key: Zeroizing<String>,
+    registration: Registration,
 }
 
 /// One call, in few bytes: every authorization may be disputed later.
@@ -51,12 +62,38 @@ struct Remembered {
     plans: Option<Arc<Plans>>,
 }
 
+#[derive(Clone)]
 struct Registration {
     url: String,
     signing_key: SigningKey,
 }
 
 impl Recipients {
+    /// As [`Recipient::of`], which derives the address and the key anew for each call.
+    pub(super) fn recipient_of(&self, call: &Call) -> Option<Recipient> {
+        let (address, api_key) = (call.notify.as_ref()?, api_key(&call.credentials)?);
+        let NotificationAddress { service, provider_id } = address;
+        let mut known = self.known();
+        let named = known.named.get(provider_id);
+        let named = named.filter(|named| named.service == *service && *named.api_key == api_key);
+        let registration = match named {
+            Some(named) => named.registration.clone(),
+            None => {
+                let signing_key = SigningKey::derived_from(api_key);
+                let registration = Registration { url: address.to_string(), signing_key };
+                let named = Named {
+                    service: Arc::clone(service),
+                    api_key: Zeroizing::new(api_key.to_owned()),
+                    registration: registration.clone(),
+                };
+                known.named.insert(*provider_id, named);
+                registration
+            }
+        };
+        let Registration { url, signing_key } = registration;
+        Some(Recipient { url, object_id: call.object_id, signing_key })
+    }
+
     pub(super) fn remember(&self, key: Uuid, Notified { recipient, plans }: Notified) {
         let Recipient { url, object_id, signing_key } = recipient;
         let mut known = self.known();

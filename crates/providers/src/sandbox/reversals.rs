@@ -132,7 +132,7 @@ impl Sandbox {
     }
 
     fn case_id(&self, entry_key: Uuid) -> String {
-        let mut id = Draws::new(self.seed, None, entry_key).letters_and_digits("case id");
+        let mut id = Draws::new(&self.seed, None, entry_key).letters_and_digits("case id");
         id.truncate(CASE_ID_CHARS);
         id
     }

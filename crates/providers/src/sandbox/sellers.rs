@@ -331,7 +331,7 @@ impl Sandbox {
     /// Answers a question about a seller and returns how the answer is delivered.
     pub async fn answer_about_seller(&self, question: &SellerQuestion) -> Delivery<SimulatedAnswer> {
         let plans = Plans::read(&question.options, None).unwrap_or_default();
-        let draws = Draws::new(self.seed, None, question.key);
+        let draws = Draws::new(&self.seed, None, question.key);
         match self.fault(&plans, &Occasion::seller(question.key), &draws) {
             // A seller is refused by its own data only.
             Some(Then::Decline(_)) | None => Box::pin(self.look_up_seller(question)).await,
