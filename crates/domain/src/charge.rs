@@ -25,6 +25,8 @@ mod taken_back;
 pub mod timeline;
 pub(crate) mod words;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -128,8 +130,8 @@ pub struct Charge {
     pub currency: Currency,
     /// Whether an authorization captures at once.
     pub capture: CaptureMode,
-    /// Texts and references.
-    pub references: References,
+    /// Texts and references. They never change, so that its versions share them.
+    pub references: Arc<References>,
     /// The state and its facts.
     pub state: ChargeState,
     /// What it demands of the authentication of its cardholder. Boxed, since few charges have it.
@@ -192,7 +194,7 @@ impl Charge {
             paid_otherwise: None,
             currency,
             capture,
-            references: References::default(),
+            references: Arc::default(),
             state: ChargeState::Processing,
             authentication: None,
             screening: None,
@@ -355,7 +357,7 @@ impl Charge {
     #[must_use]
     pub fn without_free_text(&self) -> Self {
         let method = self.method.clone().without_free_text();
-        Self { method, references: self.references.without_free_text(), ..self.clone() }
+        Self { method, references: Arc::new(self.references.without_free_text()), ..self.clone() }
     }
 
     /// Whether a payment that comes late makes it good. What the merchant was told is canceled stays so.

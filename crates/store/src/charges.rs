@@ -7,6 +7,8 @@ pub mod erasure;
 mod free_form;
 mod list;
 
+use std::sync::Arc;
+
 use regente_domain::actor::Actor;
 use regente_domain::charge::{Charge, ChargeState, StateName};
 use regente_domain::currency::Currency;
@@ -328,7 +330,7 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
             paid_otherwise: facts.paid_otherwise,
             currency: Currency::parse(&currency).ok_or_else(|| corrupt("currency"))?,
             capture: facts.capture,
-            references: facts.references,
+            references: Arc::new(facts.references),
             state,
             explanation: facts.explanation,
             position: facts.position,

@@ -78,7 +78,7 @@ pub(super) async fn resolve(
         purchase_id: order.origin.purchase_id(),
         session_id: order.origin.session_id(),
         vendor: order.vendor,
-        references: order.references,
+        references: Arc::new(order.references),
         authentication,
         screening,
         split,

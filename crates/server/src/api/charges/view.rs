@@ -6,7 +6,7 @@ mod transaction_request;
 
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::authentication::newest_answer;
-use regente_domain::charge::{CardSource, Charge, PaymentSource};
+use regente_domain::charge::{CardSource, Charge, PaymentSource, References};
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
@@ -129,7 +129,8 @@ impl ChargeView {
         requests: &[TransactionRequest],
         caller: &Caller,
     ) -> Self {
-        let references = charge.references.clone();
+        let References { description, statement_descriptor, provider_reference_key, flow_metadata, app_info } =
+            &*charge.references;
         let shown = usize::try_from(charge.requests).unwrap_or(usize::MAX);
         let requests = &requests[..shown.min(requests.len())];
         let newest_first = requests.iter().rev();
@@ -146,15 +147,15 @@ impl ChargeView {
             client_id: charge.client_id,
             merchant_id: charge.merchant_id,
             customer_id: shown_customer(charge, caller),
-            description: references.description,
+            description: description.clone(),
             order_id: shown_identifier(charge.order_id.as_deref(), caller),
-            provider_reference_key: shown_identifier(references.provider_reference_key.as_deref(), caller),
+            provider_reference_key: shown_identifier(provider_reference_key.as_deref(), caller),
             created_at: charge.id.created_at(),
             updated_at: charge.updated_at,
             amount: charge.amount,
             original_amount: charge.original_amount,
             currency: charge.currency.code(),
-            statement_descriptor: references.statement_descriptor,
+            statement_descriptor: statement_descriptor.clone(),
             capture: charge.capture.flag(),
             is_dispute: charge.is_disputed(requests),
             status: charge.state.status().word(),
@@ -162,10 +163,10 @@ impl ChargeView {
             payment_method: PaymentMethodView::of(charge, private, instructions, checkout, caller),
             payment_source: PaymentSourceView::of(charge, private, caller),
             fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),
-            payment_flow: references.flow_metadata.map(|metadata| json!({ "metadata": metadata })),
+            payment_flow: flow_metadata.as_ref().map(|metadata| json!({ "metadata": metadata })),
             three_d_secure2: three_d_secure::shown(charge, private, requests),
             transaction_requests: newest_first.map(view).collect(),
-            app_info: references.app_info,
+            app_info: app_info.clone(),
             split_rules: charge
                 .split
                 .as_deref()
