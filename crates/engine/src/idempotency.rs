@@ -188,7 +188,7 @@ impl Claim {
     }
 
     /// Claims the key for a request that continues after this batch and ends with a body.
-    pub fn run(&self, app: &App, batch: &mut Batch, object_kind: &str, object_id: Uuid) {
+    pub fn run(&self, app: &App, batch: &mut Batch, object_kind: &'static str, object_id: Uuid) {
         claims::claim_running(batch, &self.claim, object_kind, object_id, keep_until(app, self.client_id));
     }
 

@@ -177,7 +177,7 @@ pub fn settle(batch: &mut Batch, after: &Card) -> Result<(), StoreError> {
 
 /// Keeps the card network's id of the payment with which the cardholder agreed to later ones.
 pub fn keep_network_transaction_id(batch: &mut Batch, id: CardId, network_transaction_id: &str) {
-    let client_id = batch.client_id();
+    let (client_id, network_transaction_id) = (batch.client_id(), network_transaction_id.to_owned());
     batch.push_at_most_one(&KEEP_NETWORK_TRANSACTION_ID, args! { id, client_id, network_transaction_id });
 }
 

@@ -122,7 +122,7 @@ pub fn insert(batch: &mut Batch, client: &Client, secret: &Sealed) -> Result<(),
         &INSERT_CLIENT,
         args! {
             client_id: client.id,
-            name: client.name.as_str(),
+            name: client.name.clone(),
             status: client.status.word(),
             secret: secret.bytes.as_slice(),
             key_id: secret.key_id,
@@ -143,7 +143,7 @@ pub fn update(batch: &mut Batch, client: &Client) -> Result<(), StoreError> {
         &UPDATE_CLIENT,
         args! {
             client_id: client.id,
-            name: client.name.as_str(),
+            name: client.name.clone(),
             status: client.status.word(),
             doc: doc(client)?,
             version: client.version,

@@ -148,7 +148,7 @@ pub fn insert(batch: &mut Batch, credential: &NewCredential) {
             client_id,
             id: credential.id,
             kind: credential.kind.word(),
-            label: credential.label.as_str(),
+            label: credential.label.clone(),
             scopes: scopes_text(&credential.scopes),
             session_id: credential.session_id,
             expires_at: credential.expires_at,

@@ -56,16 +56,17 @@ pub async fn all(store: &Store) -> Result<Vec<StoredDataKey>, StoreError> {
 
 /// Adds a wrapped data key as the current one.
 pub fn insert(batch: &mut Batch, id: Uuid, kek_id: &str, wrapped: Vec<u8>, now: Timestamp) {
-    batch.push(&INSERT_DATA_KEY, args! { id, kek_id, wrapped, updated_at: now });
+    batch.push(&INSERT_DATA_KEY, args! { id, kek_id: kek_id.to_owned(), wrapped, updated_at: now });
 }
 
 /// Retires the current key; refused when `id` is not the current key under this key-encryption key.
 pub fn retire(batch: &mut Batch, id: Uuid, kek_id: &str, now: Timestamp) {
-    batch.guard(&RETIRE_DATA_KEY, args! { id, kek_id, updated_at: now });
+    batch.guard(&RETIRE_DATA_KEY, args! { id, kek_id: kek_id.to_owned(), updated_at: now });
 }
 
 /// Wraps a data key with another key-encryption key; refused when it is not under `kek_id_before`.
 pub fn rewrap(batch: &mut Batch, id: Uuid, kek_id_before: &str, kek_id: &str, wrapped: Vec<u8>) {
+    let (kek_id_before, kek_id) = (kek_id_before.to_owned(), kek_id.to_owned());
     batch.guard(&REWRAP_DATA_KEY, args! { id, kek_id_before, kek_id, wrapped });
 }
 

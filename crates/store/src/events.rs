@@ -196,7 +196,7 @@ impl NewRow<'_> {
         args! {
             object_id: self.object_id, version: self.version, ordinal: self.ordinal, client_id, id: self.id,
             object_kind: self.object_kind, name: self.name, actor: self.actor.to_string(),
-            snapshot: self.snapshot,
+            snapshot: self.snapshot.to_owned(),
         }
     }
 }
@@ -370,7 +370,10 @@ fn undispatched_from_row(row: &Row) -> Result<Undispatched, StoreError> {
 pub fn dispatched(batch: &mut Batch, event: &Undispatched, snapshot: Option<&str>) {
     let (client_id, object_id) = (batch.client_id(), event.object_id);
     let (version, ordinal) = (event.version, event.ordinal);
-    batch.guard(&END_DISPATCH, args! { object_id, version, ordinal, client_id, snapshot });
+    batch.guard(
+        &END_DISPATCH,
+        args! { object_id, version, ordinal, client_id, snapshot: snapshot.map(str::to_owned) },
+    );
 }
 
 /// Postpones the dispatch of events.

@@ -136,7 +136,7 @@ pub fn claim_for_charge(
 pub fn claim_running(
     batch: &mut Batch,
     claim: &Claim,
-    object_kind: &str,
+    object_kind: &'static str,
     object_id: Uuid,
     expires_at: Timestamp,
 ) {

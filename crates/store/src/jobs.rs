@@ -114,9 +114,9 @@ pub struct NewJob<'a> {
     /// Its id.
     pub id: Id<of::Job>,
     /// The kind, which decides what runs.
-    pub kind: &'a str,
+    pub kind: &'static str,
     /// Its queue.
-    pub queue: &'a str,
+    pub queue: &'static str,
     /// Unique within a client and kind.
     pub key: &'a str,
     /// JSON, read by the kind.
@@ -131,8 +131,8 @@ pub fn enqueue(batch: &mut Batch, job: &NewJob<'_>) {
     batch.push(
         &ENQUEUE_JOB,
         args! {
-            id: job.id, client_id, kind: job.kind, lane: job.queue, job_key: job.key, payload: job.payload,
-            run_at: job.run_at,
+            id: job.id, client_id, kind: job.kind, lane: job.queue, job_key: job.key.to_owned(),
+            payload: job.payload.to_owned(), run_at: job.run_at,
         },
     );
 }
@@ -143,8 +143,8 @@ pub fn ensure(batch: &mut Batch, job: &NewJob<'_>) {
     batch.push_any(
         &ENSURE_JOB,
         args! {
-            id: job.id, client_id, kind: job.kind, lane: job.queue, job_key: job.key, payload: job.payload,
-            run_at: job.run_at,
+            id: job.id, client_id, kind: job.kind, lane: job.queue, job_key: job.key.to_owned(),
+            payload: job.payload.to_owned(), run_at: job.run_at,
         },
     );
 }
@@ -181,8 +181,8 @@ pub fn dead_letter(batch: &mut Batch, job: &Job, owner: Uuid, why: &str, died_at
     batch.push(
         &DEAD_LETTER_JOB,
         args! {
-            id: job.id, client_id: job.client_id, kind: job.kind.as_str(), lane: job.queue.as_str(),
-            job_key: job.key.as_str(), payload: job.payload.as_str(), attempts: job.attempts, why, died_at,
+            id: job.id, client_id: job.client_id, kind: job.kind.clone(), lane: job.queue.clone(),
+            job_key: job.key.clone(), payload: job.payload.clone(), attempts: job.attempts, why: why.to_owned(), died_at,
         },
     );
 }
@@ -201,9 +201,9 @@ pub async fn clients_with_foreign_leases(store: &Store, owner: Uuid) -> Result<V
 
 /// Which jobs to look for.
 #[derive(Clone, Copy, Debug)]
-pub struct Due<'a> {
+pub struct Due {
     /// The queue.
-    pub queue: &'a str,
+    pub queue: &'static str,
     /// Business time: jobs due by then.
     pub now: Timestamp,
 }
@@ -211,7 +211,7 @@ pub struct Due<'a> {
 /// Clients with due jobs, by id, from one on.
 pub async fn clients_with_due(
     store: &Store,
-    Due { queue, now }: Due<'_>,
+    Due { queue, now }: Due,
     from: ClientId,
     limit: i64,
 ) -> Result<Vec<ClientId>, StoreError> {
@@ -223,7 +223,7 @@ pub async fn clients_with_due(
 pub async fn due(
     store: &Store,
     client_id: ClientId,
-    Due { queue, now }: Due<'_>,
+    Due { queue, now }: Due,
     limit: i64,
 ) -> Result<Vec<Job>, StoreError> {
     let rows = store.rows(&DUE_JOBS, args! { client_id, lane: queue, now, limit }).await?;

@@ -260,7 +260,7 @@ pub fn settle(batch: &mut Batch, id: Uuid, state: State, why: Option<&str>, sett
     let client_id = batch.client_id();
     batch.push_any(
         &SETTLE_PROVIDER_NOTIFICATION,
-        args! { id, client_id, state: state.word(), why, settled_at },
+        args! { id, client_id, state: state.word(), why: why.map(str::to_owned), settled_at },
     );
 }
 

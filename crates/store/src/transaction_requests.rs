@@ -219,7 +219,7 @@ pub fn insert(batch: &mut Batch, request: &TransactionRequest, beginning: Beginn
     }
     let args = args
         .with("follows", *follows)
-        .with("undone_transaction_id", undone_transaction_id.as_deref())
+        .with("undone_transaction_id", undone_transaction_id.clone())
         .with("delay_to_compose", delay_to_compose.map(i64::from))
         .with("occurred_at", *occurred_at);
     batch.push(&INSERT_FOLLOWING_TRANSACTION_REQUEST, args);
@@ -307,7 +307,7 @@ fn analysed_args(
         ordinal: ended.ordinal,
         client_id: ended.client_id,
         status: Status::of(&ended.outcome).word(),
-        transaction_id: ended.transaction_id(),
+        transaction_id: ended.transaction_id().map(str::to_owned),
         analysis: json(verdict)?,
         duration_ms: millis(ended),
         due_at,
@@ -385,6 +385,6 @@ pub async fn by_reference(
     provider_id: ProviderId,
     transaction_id: &str,
 ) -> Result<Option<StoredRequest>, StoreError> {
-    let args = args! { client_id, provider_id, transaction_id };
+    let args = args! { client_id, provider_id, transaction_id: transaction_id.to_owned() };
     store.row(&TRANSACTION_REQUEST_BY_REFERENCE, args).await?.as_ref().map(from_row).transpose()
 }

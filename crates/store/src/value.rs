@@ -1,5 +1,6 @@
 //! Values of statements, and named arguments.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use regente_domain::id::Id;
@@ -13,8 +14,8 @@ pub enum Value {
     Null,
     /// A 64-bit integer: a number, an amount in minor units, milliseconds since the epoch, or 0 and 1 for no and yes.
     Int(i64),
-    /// Text.
-    Text(String),
+    /// Text. A word of the product is not copied.
+    Text(Cow<'static, str>),
     /// A JSON document as text; `jsonb` in PostgreSQL.
     Json(String),
     /// Bytes.
@@ -76,19 +77,20 @@ impl From<bool> for Value {
         Self::Int(i64::from(yes))
     }
 }
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
+/// A word of the product; texts that come from elsewhere are given as `String`.
+impl From<&'static str> for Value {
+    fn from(word: &'static str) -> Self {
+        Self::Text(Cow::Borrowed(word))
     }
 }
 impl From<String> for Value {
     fn from(text: String) -> Self {
-        Self::Text(text)
+        Self::Text(Cow::Owned(text))
     }
 }
 impl From<&String> for Value {
     fn from(text: &String) -> Self {
-        Self::Text(text.clone())
+        text.clone().into()
     }
 }
 impl From<Json> for Value {
@@ -156,7 +158,8 @@ impl FromValue<'_> for bool {
 impl<'row> FromValue<'row> for &'row str {
     fn from_value(value: &'row Value) -> Option<Self> {
         match value {
-            Value::Text(text) | Value::Json(text) => Some(text),
+            Value::Text(text) => Some(text),
+            Value::Json(text) => Some(text),
             Value::Null | Value::Int(_) | Value::Blob(_) | Value::Uuid(_) => None,
         }
     }

@@ -68,7 +68,7 @@ pub fn insert(batch: &mut Batch, vendor: &StoredVendor) {
         args! {
             id: vendor.id,
             client_id: vendor.client_id,
-            reference_id: vendor.reference_id.as_str(),
+            reference_id: vendor.reference_id.clone(),
             private: vendor.private.bytes.as_slice(),
             key_id: vendor.private.key_id,
             version: vendor.version,
@@ -85,7 +85,7 @@ pub fn update(batch: &mut Batch, vendor: &StoredVendor) {
             id: vendor.id,
             client_id: vendor.client_id,
             version: vendor.version,
-            reference_id: vendor.reference_id.as_str(),
+            reference_id: vendor.reference_id.clone(),
             private: vendor.private.bytes.as_slice(),
             key_id: vendor.private.key_id,
             updated_at: vendor.updated_at,
@@ -120,7 +120,9 @@ pub async fn find_by_reference(
     client_id: ClientId,
     reference_id: &str,
 ) -> Result<Option<StoredVendor>, StoreError> {
-    let row = store.row(&FIND_VENDOR_BY_REFERENCE, args! { client_id, reference_id }).await?;
+    let row = store
+        .row(&FIND_VENDOR_BY_REFERENCE, args! { client_id, reference_id: reference_id.to_owned() })
+        .await?;
     row.as_ref().map(from_row).transpose()
 }
 

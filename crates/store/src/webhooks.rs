@@ -308,7 +308,7 @@ pub async fn of_endpoint(
     client_id: ClientId,
     endpoint: &str,
 ) -> Result<Vec<(WebhookId, String)>, StoreError> {
-    let rows = store.rows(&WEBHOOKS_OF_ENDPOINT, args! { client_id, endpoint }).await?;
+    let rows = store.rows(&WEBHOOKS_OF_ENDPOINT, args! { client_id, endpoint: endpoint.to_owned() }).await?;
     rows.iter().map(|row| Ok((row.get("id")?, row.get("event")?))).collect()
 }
 

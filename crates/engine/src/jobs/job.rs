@@ -69,7 +69,7 @@ impl Source for Jobs {
 }
 
 impl Jobs {
-    fn due_by(&self, now: Timestamp) -> Due<'static> {
+    fn due_by(&self, now: Timestamp) -> Due {
         Due { queue: self.queue.word(), now }
     }
 

@@ -80,7 +80,7 @@ async fn run(app: &TestApp, statement: &'static Sql) {
 }
 
 /// Enqueues a purge of the account, due at `run_at`.
-async fn enqueue(app: &TestApp, kind: &str, run_at: Timestamp) {
+async fn enqueue(app: &TestApp, kind: &'static str, run_at: Timestamp) {
     let id = app.app.chance.id(app.clock.deployment());
     let job = NewJob { id, kind, queue: QUEUE, key: "k", payload: "{}", run_at };
     assert_eq!(apply(app, app.client_id(), |batch| jobs::enqueue(batch, &job)).await, Commit::Applied);

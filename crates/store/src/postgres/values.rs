@@ -86,7 +86,7 @@ impl<'a> FromSql<'a> for Value {
             Type::INT4 => Self::Int(i32::from_be_bytes(raw.try_into()?).into()),
             Type::INT2 => Self::Int(i16::from_be_bytes(raw.try_into()?).into()),
             Type::BOOL => Self::Int(i64::from(raw != [0])),
-            Type::TEXT | Type::VARCHAR | Type::NAME => Self::Text(text(raw)?),
+            Type::TEXT | Type::VARCHAR | Type::NAME => text(raw)?.into(),
             Type::JSON => Self::Json(text(raw)?),
             Type::JSONB => match raw.split_first() {
                 Some((&JSONB_VERSION, document)) => Self::Json(text(document)?),

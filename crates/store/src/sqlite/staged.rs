@@ -130,7 +130,7 @@ impl Staged {
                 KeyState::Current | KeyState::Retiring | KeyState::Destroyed => (key.state, key.updated_at),
             };
             let values = args! {
-                id: key.id, kek_id: key.kek_id.as_str(), wrapped: key.wrapped, state: state.word(), updated_at,
+                id: key.id, kek_id: key.kek_id.clone(), wrapped: key.wrapped, state: state.word(), updated_at,
             };
             let values = KEEP_DATA_KEY.bind(DatabaseKind::Sqlite, values)?;
             statements.execute(&KEEP_DATA_KEY, &values).map_err(BackupError::Copy)?;

@@ -74,7 +74,8 @@ impl ToSql for Value {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,
             Self::Int(int) => ValueRef::Integer(*int),
-            Self::Text(text) | Self::Json(text) => ValueRef::Text(text.as_bytes()),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Json(text) => ValueRef::Text(text.as_bytes()),
             Self::Blob(bytes) => ValueRef::Blob(bytes),
             Self::Uuid(uuid) => ValueRef::Blob(uuid.as_bytes()),
         }))
@@ -87,9 +88,9 @@ fn read(value: ValueRef<'_>) -> Value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(int) => Value::Int(int),
         // The schema has no floating point numbers; returned as text, which readers of numbers refuse.
-        ValueRef::Real(real) => Value::Text(real.to_string()),
+        ValueRef::Real(real) => real.to_string().into(),
         ValueRef::Text(text) => match std::str::from_utf8(text) {
-            Ok(text) => Value::Text(text.to_owned()),
+            Ok(text) => text.to_owned().into(),
             Err(_) => Value::Blob(text.to_vec()),
         },
         ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),

@@ -26,7 +26,7 @@ pub(super) fn known_args(ended: &TransactionRequest) -> Args {
         ordinal: ended.ordinal,
         client_id: ended.client_id,
         status: Status::of(&ended.outcome).word(),
-        transaction_id: ended.transaction_id(),
+        transaction_id: ended.transaction_id().map(str::to_owned),
         authorization_code: reference.authorization_code,
         authorization_nsu: reference.authorization_nsu,
         network_authorization_code: reference.network_authorization_code,
@@ -51,7 +51,7 @@ pub(super) fn has_rare_facts(ended: &TransactionRequest) -> bool {
 /// Adds what few answers have.
 pub(super) fn with_rare_facts(args: Args, ended: &TransactionRequest) -> Result<Args, StoreError> {
     let reference = ended.reference();
-    let network_transaction_id = reference.and_then(|reference| reference.network_transaction_id.as_deref());
+    let network_transaction_id = reference.and_then(|reference| reference.network_transaction_id.clone());
     let paid_as = reference.and_then(|reference| reference.paid_as.as_deref()).map(json).transpose()?;
     let authentication = ended.authenticated.as_deref().map(json).transpose()?;
     Ok(args

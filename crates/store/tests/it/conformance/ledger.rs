@@ -107,7 +107,8 @@ async fn agrees(store: &Store) {
 }
 
 async fn what_does_not_balance_cannot_be_committed(store: Store) {
-    let entry = |currency: Option<&str>, debit: Option<&str>, credit: Option<&str>, amount: Option<i64>| {
+    type Word = Option<&'static str>;
+    let entry = |currency: Word, debit: Word, credit: Word, amount: Option<i64>| {
         args! { source_id: Uuid::from_u128(1), client_id: CLIENT, currency, debit, credit, amount }
     };
     let (debit, credit, currency) = (Some("provider_receivable"), Some("merchant_payable"), Some("BRL"));
