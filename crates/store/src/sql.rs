@@ -57,8 +57,8 @@ impl fmt::Display for DatabaseKind {
 /// (`WHERE id IN EACH_UUID(:ids)`); `EACH_SPAN(:list)` is one of its elements as rows of three numbers
 /// (`counters/spans.rs`). `STATES_UNDER_WAY` is the list of the states of a charge in which a provider's answer
 /// is waited for, as the domain has it (`WHERE status IN STATES_UNDER_WAY`). `UNINDEXED client_id = :client_id` keeps
-/// SQLite from an index of that column where a list of keys finds fewer rows. `DATABASE_NOW` is the time of the database's
-/// clock at the start of the statement, in milliseconds since 1970.
+/// SQLite from an index of that column, where a list of keys finds fewer rows or `IN` would build a table. `DATABASE_NOW`
+/// is the time of the database's clock at the start of the statement, in milliseconds since 1970.
 #[macro_export]
 macro_rules! sql {
     () => {};
@@ -272,7 +272,7 @@ const STATES_UNDER_WAY: &str = "STATES_UNDER_WAY";
 const DATABASE_NOW: &str = "DATABASE_NOW";
 
 /// Stands before a column by which no row is to be looked up. SQLite keeps no statistics, so it believes that few rows have
-/// a client, and reads all of them although it is told the keys of some.
+/// a client, and reads all of them although it is told the keys of some. To look up the words of an `IN` it builds a table.
 const UNINDEXED: &str = "UNINDEXED";
 
 const fn unindexed(database: DatabaseKind) -> &'static str {

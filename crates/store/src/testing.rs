@@ -264,6 +264,27 @@ pub async fn query_plan(store: &Store, sql: &'static Sql) -> Result<String, Stor
     }
 }
 
+/// The instructions of the program that SQLite makes of a statement, by their names, in order.
+///
+/// # Errors
+/// What the database says; [`StoreError::Programming`] on PostgreSQL.
+pub async fn program(store: &Store, sql: &'static Sql) -> Result<Vec<String>, StoreError> {
+    let Store::Sqlite(store) = store else {
+        return Err(StoreError::Programming("only SQLite makes a program of a statement".to_owned()));
+    };
+    let text = sql.text(DatabaseKind::Sqlite);
+    store
+        .exclusively(move |connection| {
+            let explain = |connection: &rusqlite::Connection| {
+                let mut statement = connection.prepare(&format!("EXPLAIN {text}"))?;
+                // Raw: the arguments stay NULL, a program does not depend on them.
+                statement.raw_query().mapped(|row| row.get(1)).collect::<Result<_, _>>()
+            };
+            explain(connection).map_err(|error| StoreError::Programming(error.to_string()))
+        })
+        .await
+}
+
 fn with_source(error: &tokio_postgres::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => format!("{error}: {source}"),

@@ -87,11 +87,11 @@ sql! {
             duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
     /// Stops probing a request with instructions, an accepted one, a denied one or a pending analysis: its outcome is
-    /// known, or the schedule is over.
+    /// known, or the schedule is over. SQLite would build a table for an `IN` of so many words each time.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
         WHERE object_id = :object_id AND id = :id AND client_id = :client_id
-          AND status IN ('awaiting_payer', 'processing', 'timeout', 'analysed')";
+          AND (status = 'awaiting_payer' OR status = 'processing' OR status = 'timeout' OR status = 'analysed')";
     /// Every request of one object, oldest first.
     pub TRANSACTION_REQUESTS_OF = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY ordinal");
