@@ -25,6 +25,8 @@ use crate::vault::{Binding, Purpose};
 
 /// The status of an answer that shows a new record or an operation on one: HTTP 201, as stored.
 const CREATED: u16 = 201;
+/// Bytes of most answers that show a charge: the buffer of a larger one grows.
+const ANSWER_BYTES: usize = 2048;
 
 /// A use of an idempotency key.
 #[derive(Clone, Debug)]
@@ -291,7 +293,9 @@ pub fn keep_until(app: &App, client_id: ClientId) -> Timestamp {
 
 /// The answer to a request that created a record.
 pub fn created(view: &impl Serialize) -> Result<Answer, Error> {
-    Ok(Answer { status: CREATED, bytes: serde_json::to_vec(view).map_err(Error::internal)? })
+    let mut bytes = Vec::with_capacity(ANSWER_BYTES);
+    serde_json::to_writer(&mut bytes, view).map_err(Error::internal)?;
+    Ok(Answer { status: CREATED, bytes })
 }
 
 /// Ends the claim of a record with this answer.

@@ -5,12 +5,16 @@ use serde::Serialize;
 use crate::StoreError;
 use crate::value::Json;
 
+/// Bytes of most documents: the buffer of a larger one grows.
+const DOCUMENT_BYTES: usize = 1024;
+
 impl Json {
     /// The document of a record.
     pub fn of(value: &impl Serialize) -> Result<Self, StoreError> {
-        serde_json::to_string(value)
-            .map(Self)
-            .map_err(|error| StoreError::Programming(format!("a record that is no JSON: {error}")))
+        let none = |why: String| StoreError::Programming(format!("a record that is no JSON: {why}"));
+        let mut bytes = Vec::with_capacity(DOCUMENT_BYTES);
+        serde_json::to_writer(&mut bytes, value).map_err(|error| none(error.to_string()))?;
+        String::from_utf8(bytes).map(Self).map_err(|error| none(error.to_string()))
     }
 
     /// A list argument for `EACH_TEXT` and `EACH_UUID`; `None` means all.

@@ -16,6 +16,8 @@ use crate::http::limits;
 
 /// The most nested objects and arrays, the body included.
 pub const BODY_DEPTH_MAX: usize = 64;
+/// Bytes of most bodies in their canonical text. A buffer that grows leaves parts of a larger one in memory that is not wiped.
+const CANONICAL_BYTES: usize = 2048;
 /// The member that holds a body which is an array.
 const ELEMENTS: &str = "elements";
 
@@ -111,7 +113,7 @@ impl Body {
     /// A canonical text: members ordered by name, no white space, `100` for `100.0`. The fingerprint of an idempotent
     /// request is computed from it.
     pub fn canonical_bytes(&self) -> Zeroizing<Vec<u8>> {
-        let mut bytes = Zeroizing::new(Vec::new());
+        let mut bytes = Zeroizing::new(Vec::with_capacity(CANONICAL_BYTES));
         write_canonical_object(&self.members, &mut bytes);
         bytes
     }
