@@ -40,10 +40,10 @@ pub(super) struct Ordered<F> {
 pub(super) async fn begin(
     app: App,
     caller: Caller,
-    request: Request,
+    mut request: Request,
     session: Option<Box<Opened>>,
 ) -> Result<Box<Ordered<impl Future<Output = Result<Created, ApiError>>>>, ApiError> {
-    let headers = request.headers().clone();
+    let headers = std::mem::take(request.headers_mut());
     let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(|| RequestId::new(""));
     let peer = request.extensions().get().copied().unwrap_or(PeerAddress::NO_SOCKET);
     // The whole body, so that the connection can carry the next request whatever the result.

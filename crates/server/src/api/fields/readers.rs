@@ -2,6 +2,7 @@
 //! `docs/interface/conventions.md#problems`.
 
 use std::borrow::Cow;
+use std::io;
 use std::ops::RangeInclusive;
 
 use regente_domain::country::Country;
@@ -370,9 +371,22 @@ fn show_hundredths(hundredths: i64) -> String {
 }
 
 fn small(value: &Value, bytes_max: usize) -> Result<(), Rule> {
-    if value.to_string().len() > bytes_max {
-        Err(Rule::Owned(format!("must not be larger than {bytes_max} bytes")))
-    } else {
+    match serde_json::to_writer(Room(bytes_max), value) {
+        Ok(()) => Ok(()),
+        Err(_) => Err(Rule::Owned(format!("must not be larger than {bytes_max} bytes"))),
+    }
+}
+
+/// So many bytes may be written. They go nowhere.
+struct Room(usize);
+
+impl io::Write for Room {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::WriteZero)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
 }
