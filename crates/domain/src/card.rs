@@ -12,7 +12,7 @@ mod brand;
 pub mod in_text;
 pub mod record;
 
-pub use brand::Brand;
+pub use brand::{Brand, ShownBrand};
 
 /// A card number: 13 to 19 digits with a valid check digit. It cannot be serialized or displayed; only
 /// [`CardNumber::expose_digits`] gives all digits.

@@ -1,9 +1,14 @@
 //! The currencies of the interface (`docs/interface/conventions.md#currencies`) and their minor units. Amounts are
 //! compared and forwarded, never converted, so there are no rates.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::wire::one_of;
 
 /// One of the 135 currencies that the interface accepts.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +68,16 @@ impl fmt::Display for Currency {
         f.write_str(self.code())
     }
 }
+impl PartialSchema for Currency {
+    fn schema() -> RefOr<Schema> {
+        one_of("An accepted ISO 4217 code.", Self::all().map(Self::code))
+    }
+}
+impl ToSchema for Currency {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("Currency")
+    }
+}
 impl Serialize for Currency {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.code())
@@ -70,7 +85,7 @@ impl Serialize for Currency {
 }
 impl<'de> Deserialize<'de> for Currency {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let code = std::borrow::Cow::<'_, str>::deserialize(deserializer)?;
+        let code = Cow::<'_, str>::deserialize(deserializer)?;
         Self::parse(&code).ok_or_else(|| de::Error::custom("not a listed currency"))
     }
 }

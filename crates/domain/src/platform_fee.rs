@@ -13,7 +13,8 @@ use crate::words::words;
 pub use rules::{Fees, Refusal, Rule, Terms};
 
 words! {
-    /// `paymentMethod` of a rule.
+    /// What a rule of the platform fee is for.
+    #[schema(as = PlatformFeeMethod)]
     FeeMethod {
         /// Credit cards.
         Credit = "credit",

@@ -22,7 +22,7 @@ use crate::webhook::EventName;
 
 pub use change::{Advance, Change, Changes, NewEntry, SlotChange, StatusChange, UNDO_WAITS};
 pub use next::{Next, Seen};
-pub use words::{Action, Milestone, PurchaseStatus};
+pub use words::{Action, Milestone, PurchaseCurrency, PurchaseStatus};
 
 /// Number of cards of a purchase.
 pub const SLOTS: std::ops::RangeInclusive<usize> = 2..=3;

@@ -18,7 +18,7 @@ use crate::webhook::EventName;
 use crate::words::words;
 
 words! {
-    /// Where a seller stands (`docs/interface/sellers.md#status`).
+    /// Where a seller stands.
     SellerStatus {
         /// No provider has decided.
         Pending = "pending",

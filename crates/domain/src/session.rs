@@ -22,7 +22,7 @@ pub use change::{Advance, NewEntry, NotCancelable, Patch, PatchRefusal};
 pub use terms::{Item, OfferedMethod, Terms};
 
 words! {
-    /// `status` of a session (`docs/interface/sessions.md#states`).
+    /// Where a session stands.
     SessionStatus {
         /// It can be paid, or could be if it were active.
         Created = "created",
@@ -36,7 +36,8 @@ words! {
 }
 
 words! {
-    /// `status` of an entry of the history: that of the session, or that it was switched off by itself.
+    /// Where a session stood at an entry of its history, or that it was switched off by itself.
+    #[schema(as = SessionEntryStatus)]
     EntryStatus {
         /// [`SessionStatus::Created`].
         Created = "created",
@@ -52,7 +53,7 @@ words! {
 }
 
 words! {
-    /// What happened at an entry of the history.
+    /// What happened at an entry of the history of a session.
     SessionAction {
         /// The status changed.
         StatusChanged = "statusChanged",
@@ -74,7 +75,8 @@ words! {
 }
 
 words! {
-    /// `multiplePayments.status`: whether a payment can start.
+    /// Whether a payment of a session can start.
+    #[schema(as = SessionAvailability)]
     Availability {
         /// It can.
         Active = "active",

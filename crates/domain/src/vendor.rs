@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::country::Country;
 use crate::id::VendorId;
@@ -110,12 +111,14 @@ impl std::fmt::Debug for VendorData {
 }
 
 /// The vendor of a charge or of a session, by its id.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = SessionVendor)]
 pub struct NamedVendor {
     /// The vendor.
     pub id: VendorId,
     /// The number under which the acquirer knows the payment facilitator.
+    #[schema(required = true)]
     pub payment_facilitator_id: Option<String>,
 }
 

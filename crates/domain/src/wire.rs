@@ -38,5 +38,5 @@ pub use patch::Patch;
 pub use path::Path;
 pub(crate) use reading::text_as;
 pub use reading::{OfMember, Rule, not_among, read, read_parts, refused};
-pub use schema::{IN_PLACE, add_null, all_optional, flattened, name_in};
+pub use schema::{IN_PLACE, add_null, all_optional, flattened, name_in, one_of, whole};
 pub use text::{Digits, EmailAddress, Text, Verbatim};

@@ -1,6 +1,12 @@
 //! Finds the brand of a card number by its first digits.
 
-use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize, Serializer};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::wire::one_of;
 
 /// A card brand; its name on the wire is in `docs/interface/tokens-and-cards.md#cards`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -77,6 +83,28 @@ impl Brand {
             .filter(|range| range.holds(digits))
             .max_by_key(|range| range.first.len())
             .map(|range| range.brand)
+    }
+}
+
+/// The brand of a card as the interface shows it: `Unknown` for a number of no known range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownBrand(pub Option<Brand>);
+
+impl Serialize for ShownBrand {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.map_or(Brand::UNKNOWN, Brand::name))
+    }
+}
+
+impl PartialSchema for ShownBrand {
+    fn schema() -> RefOr<Schema> {
+        one_of("The brand of a card.", Brand::ALL.map(Brand::name).into_iter().chain([Brand::UNKNOWN]))
+    }
+}
+
+impl ToSchema for ShownBrand {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("CardBrand")
     }
 }
 

@@ -10,7 +10,7 @@ use crate::time::{Timestamp, later_of};
 use crate::words::words;
 
 words! {
-    /// `status` of a card, as the interface shows it.
+    /// Whether a card may be used.
     CardStatus {
         /// Not validated yet, usable meanwhile.
         Pending = "pending",

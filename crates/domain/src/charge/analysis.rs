@@ -92,7 +92,7 @@ words! {
 }
 
 words! {
-    /// `fraudAnalysis.status` (`docs/interface/charges.md#fraud-analysis`).
+    /// What a risk analysis found.
     AnalysisStatus {
         /// The provider decides later.
         Pending = "pending",

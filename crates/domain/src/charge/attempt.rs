@@ -54,7 +54,7 @@ words! {
 }
 
 words! {
-    /// `requestStatus` (`docs/interface/charges.md#transaction-requests`).
+    /// How a request to a provider ended.
     RequestStatus {
         /// Sent, or about to be sent; no answer yet.
         Running = "running",

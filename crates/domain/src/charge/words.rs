@@ -4,7 +4,7 @@ use crate::webhook::EventName;
 use crate::words::words;
 
 words! {
-    /// `status` of a charge (`docs/interface/charges.md#states`).
+    /// Where a charge stands.
     ChargeStatus {
         /// Not decided yet.
         Pending = "pending",
@@ -98,7 +98,7 @@ impl ChargeEvent {
 }
 
 words! {
-    /// Stored-credential flag of a card charge (`docs/interface/charges.md#payment-methods`).
+    /// Whether a stored card is used for the first time, again, or without the buyer and without a schedule.
     Recurrence {
         /// First of a series; the buyer is present.
         Initial = "initial",

@@ -8,7 +8,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::Country;
 use crate::problems::Problems;
-use crate::wire::{not_among, text_as};
+use crate::wire::{not_among, one_of, text_as};
 
 impl Deserr<Problems> for Country {
     fn deserialize_from_value<V: IntoValue>(
@@ -21,9 +21,7 @@ impl Deserr<Problems> for Country {
 
 impl PartialSchema for Country {
     fn schema() -> RefOr<Schema> {
-        let codes =
-            ObjectBuilder::new().schema_type(Type::String).enum_values(Some(Self::all().map(Self::code)));
-        codes.description(Some("An accepted ISO 3166-1 alpha-2 code.")).into()
+        one_of("An accepted ISO 3166-1 alpha-2 code.", Self::all().map(Self::code))
     }
 }
 

@@ -2,11 +2,12 @@
 //! (`docs/interface/conventions.md#declines`).
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::Retryable;
 
-/// `declinedCode`: the only codes of a declined charge (`docs/interface/conventions.md#declines`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// Why a payment was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeclinedCode {
     /// Card does not allow this kind of purchase.

@@ -5,10 +5,11 @@ use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use serde::{Serialize, Serializer};
-use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::ProviderType;
+use crate::wire::one_of;
 
 const CHARS_MAX: usize = 32;
 
@@ -65,8 +66,7 @@ impl Serialize for ShownProviderType {
 impl PartialSchema for ShownProviderType {
     fn schema() -> RefOr<Schema> {
         let codes = ProviderType::all().map(ProviderType::code);
-        let codes = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(codes));
-        codes.description(Some("The code of a payment or anti-fraud provider.")).into()
+        one_of("The code of a payment or anti-fraud provider.", codes)
     }
 }
 

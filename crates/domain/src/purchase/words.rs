@@ -3,7 +3,7 @@
 use crate::words::words;
 
 words! {
-    /// `status` of a purchase.
+    /// Where a purchase stands.
     PurchaseStatus {
         /// Undecided, or reserved.
         Pending = "pending",
@@ -17,7 +17,16 @@ words! {
 }
 
 words! {
-    /// What an entry of the history marks.
+    /// The currencies of purchases.
+    PurchaseCurrency {
+        /// The Brazilian real.
+        Brl = "BRL",
+    }
+}
+
+words! {
+    /// What an entry of the history of a purchase marks.
+    #[schema(as = PurchaseMilestone)]
     Milestone {
         /// It was accepted.
         Created = "created",
@@ -55,7 +64,8 @@ words! {
 }
 
 words! {
-    /// What was done at an entry of the history.
+    /// What was done at an entry of the history of a purchase.
+    #[schema(as = PurchaseAction)]
     Action {
         /// The status of the purchase or of a card changed.
         StatusChanged = "statusChanged",

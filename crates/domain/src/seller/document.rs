@@ -20,7 +20,8 @@ pub const UPLOAD_KEPT_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 pub const SENT_KEPT_FOR: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 words! {
-    /// `type` of a file: what it shows.
+    /// What a file shows of a seller.
+    #[schema(as = SellerFileType)]
     DocumentKind {
         /// The person's face.
         Selfie = "SELFIE",

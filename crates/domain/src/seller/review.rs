@@ -22,7 +22,8 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const REMINDERS: [Duration; 3] = [DAY.saturating_mul(7), DAY.saturating_mul(3), DAY];
 
 words! {
-    /// `status` of a review.
+    /// Where a review of a registration stands.
+    #[schema(as = RegistrationReviewStatus)]
     ReviewStatus {
         /// The seller has not answered.
         Open = "open",

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use crate::id::{Id, of};
 use crate::money::Amount;
@@ -11,11 +12,13 @@ use crate::split::SplitRule;
 use crate::time::Timestamp;
 use crate::vendor::NamedVendor;
 
-/// One item of the order.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// An item of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = SessionItem)]
 pub struct Item {
-    /// Its id, which never changes.
+    /// Never changes.
+    #[schema(value_type = uuid::Uuid)]
     pub id: Id<of::SessionItem>,
     /// What it is.
     pub name: String,
@@ -23,8 +26,10 @@ pub struct Item {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The price of one, in minor units.
+    #[schema(value_type = i64, example = 10000)]
     pub unit_price: Amount,
     /// How many.
+    #[schema(example = 1)]
     pub quantity: i64,
     /// Whether it can be touched.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,23 +25,45 @@ pub fn flattened(schema: Schema, component: &impl Fn(&str) -> Option<Schema>) ->
     Schema::Object(whole)
 }
 
+/// The schema of a text that is one of these words.
+pub fn one_of(description: &str, words: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
+    let list = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
+    RefOr::T(list.description(Some(description.trim())).into())
+}
+
 /// The name of a component in a reference to it.
 pub fn name_in(location: &str) -> &str {
     location.rsplit('/').next().unwrap_or_default()
 }
 
+/// The object schema of a struct, with the members of its parts.
+pub fn whole<T: ToSchema>() -> Object {
+    let components = components_of::<T>();
+    let RefOr::T(schema) = T::schema() else { return Object::new() };
+    let Schema::Object(object) = flattened(schema, &|name| component_in(&components, name)) else {
+        return Object::new();
+    };
+    object
+}
+
+fn components_of<T: ToSchema>() -> Vec<(String, RefOr<Schema>)> {
+    let mut components = Vec::new();
+    T::schemas(&mut components);
+    components
+}
+
+fn component_in(components: &[(String, RefOr<Schema>)], name: &str) -> Option<Schema> {
+    match components.iter().find(|(known, _)| known == name)? {
+        (_, RefOr::T(schema)) => Some(schema.clone()),
+        (_, RefOr::Ref(_)) => None,
+    }
+}
+
 /// The members of an object in a change: each may be left out or null, and objects in it are merged member by member
 /// (RFC 7396), so that any of their members may stand there alone.
 pub fn all_optional<T: ToSchema>() -> Object {
-    let mut components = Vec::new();
-    T::schemas(&mut components);
-    let component = |name: &str| {
-        let (_, found) = components.iter().find(|(known, _)| known == name)?;
-        match found {
-            RefOr::T(schema) => Some(schema.clone()),
-            RefOr::Ref(_) => None,
-        }
-    };
+    let components = components_of::<T>();
+    let component = |name: &str| component_in(&components, name);
     let is_object = |member: &RefOr<Schema>| match member {
         RefOr::Ref(reference) => {
             matches!(component(name_in(&reference.ref_location)), Some(Schema::Object(object))
@@ -49,18 +71,12 @@ pub fn all_optional<T: ToSchema>() -> Object {
         }
         RefOr::T(_) => false,
     };
-    let mut changes = match T::schema() {
-        RefOr::T(schema) => match flattened(schema, &component) {
-            Schema::Object(object) => object,
-            _ => Object::new(),
-        },
-        RefOr::Ref(_) => Object::new(),
-    };
+    let mut changes = whole::<T>();
     changes.required.clear();
     for member in changes.properties.values_mut() {
         let is_merged = match &*member {
             RefOr::T(Schema::OneOf(either)) => either.items.iter().any(is_object),
-            other => is_object(other),
+            RefOr::Ref(_) | RefOr::T(_) => is_object(member),
         };
         *member = if is_merged { any_object() } else { or_null(member.clone()) };
     }

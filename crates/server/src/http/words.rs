@@ -2,7 +2,6 @@
 //! All others are in `api/schema/words.rs`.
 
 use regente_domain::decline;
-use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 
 use super::business_code;
 
@@ -16,7 +15,7 @@ macro_rules! closed_lists {
 
         impl utoipa::PartialSchema for $name {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
-                $crate::http::words::one_of(concat!($($doc),+), $words)
+                regente_domain::wire::one_of(concat!($($doc),+), $words)
             }
         }
 
@@ -35,10 +34,4 @@ closed_lists! {
     DeclinedCode = decline::DeclinedCode::all().map(decline::DeclinedCode::code);
     /// The stable name of a rule that was broken.
     BusinessCode = business_code::CODES;
-}
-
-/// The schema of a string with these values.
-pub(crate) fn one_of(description: &str, words: impl IntoIterator<Item = &'static str>) -> RefOr<Schema> {
-    let list = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(words));
-    RefOr::T(list.description(Some(description.trim())).into())
 }

@@ -13,7 +13,8 @@ use crate::text::chars_max;
 use crate::words::words;
 
 words! {
-    /// `type` of a field.
+    /// What the value of a field of a review is.
+    #[schema(as = RegistrationReviewFieldType)]
     FieldType {
         /// A text.
         String = "string",

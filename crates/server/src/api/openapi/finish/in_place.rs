@@ -90,10 +90,12 @@ fn written(reference: &Ref, named: &Components) -> Option<RefOr<Schema>> {
 
 /// Lets a schema that was written in place be null; `false` where that is not a matter of its type.
 fn or_null(schema: &mut Schema) -> bool {
-    let types = match schema {
-        Schema::Object(object) => &mut object.schema_type,
-        Schema::Array(array) => &mut array.schema_type,
-        _ => return false,
+    let types = if let Schema::Object(object) = schema {
+        &mut object.schema_type
+    } else if let Schema::Array(array) = schema {
+        &mut array.schema_type
+    } else {
+        return false;
     };
     if matches!(types, SchemaType::Type(Type::Object)) {
         return false;
