@@ -26,7 +26,7 @@ use super::{Record, documents, registration};
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
-use crate::events::registration_review::news;
+use crate::events::registration_review::ReviewNewsView;
 use crate::queue::sellers::About;
 use crate::vault::{Binding, Purpose};
 use crate::{audit, queue, races};
@@ -180,7 +180,7 @@ fn announce(
     seller: &Seller,
     actor: &Actor,
 ) -> Result<(), Error> {
-    let snapshot = serde_json::to_string(&news(review, seller)).map_err(Error::internal)?;
+    let snapshot = serde_json::to_string(&ReviewNewsView::of(review, seller)).map_err(Error::internal)?;
     let event = events::NewEvent {
         id: app.chance.id(app.clock.of(review.client_id)),
         object_id: review.id.uuid(),

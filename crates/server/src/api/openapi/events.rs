@@ -2,6 +2,7 @@
 //! event. The domain names the events; each family of events has one body.
 
 use regente_domain::webhook::{EventName, Family, PING, PING_OBJECT};
+use regente_engine::events::registration_review::ReviewNewsView;
 use regente_engine::events::seller::SellerNewsView;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, Paths, PathsBuilder};
@@ -17,7 +18,6 @@ use crate::api::charges::view::{FraudAnalysisSchema, ProviderAuthorizationSchema
 use crate::api::purchases::view::PurchaseSchema;
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
-use crate::api::sellers::reviews::ReviewNewsSchema;
 use crate::api::sessions::view::SessionSchema;
 
 /// The section `webhooks`.
@@ -118,7 +118,7 @@ envelopes! {
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
 enum SellerEventSchema {
     Status(Box<SellerNewsView<'static>>),
-    Review(Box<ReviewNewsSchema>),
+    Review(Box<ReviewNewsView<'static>>),
 }
 
 /// A charge as events show it.

@@ -19,7 +19,7 @@ use regente_domain::seller::review::{Review, ReviewStatus};
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
-use regente_engine::events::registration_review::view;
+use regente_engine::events::registration_review::ReviewView;
 use regente_engine::idempotency::Planned;
 use regente_engine::sellers::reviews as flow;
 use regente_engine::sellers::reviews::answers::{self, ReviewAnswer};
@@ -30,7 +30,7 @@ use regente_store::registration_reviews::{self as rows, ReviewFilter};
 use serde_json::{Map, Value};
 use utoipa::IntoParams;
 
-use self::schema::{AnswerBody, NewReviewBody, ReviewSchema};
+use self::schema::{AnswerBody, NewReviewBody};
 use super::super::fields::{Body, Fields};
 use super::super::idempotency::commit_once;
 use super::super::page::{Page, PageRequest};
@@ -40,8 +40,6 @@ use super::super::schema::words;
 use super::LIMIT_DEFAULT;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-
-pub use self::schema::ReviewNewsSchema;
 
 /// How many fields a review asks for.
 const FIELDS: RangeInclusive<usize> = 1..=FIELDS_MAX;
@@ -57,7 +55,7 @@ const ANSWER_BYTES_MAX: usize = 64 * 1024;
     params(("sellerId" = Uuid, Path, description = "The seller.")),
     request_body(content = NewReviewBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "The review.", body = ReviewSchema),
+        (status = 201, description = "The review.", body = ReviewView),
         (status = 404, description = "There is no such seller, or this is production.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use, or was used with another body.",
             body = ErrorEnvelope),
@@ -81,7 +79,7 @@ pub async fn open(
     let plan = || async {
         let read = |data: &SellerData, now| body.read(|fields| read_demand(fields, data, now));
         let (batch, review) = flow::plan_opening(&app, (&caller, &request_id), seller_id, read).await?;
-        Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body: shown(&app, &review).await? })
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &shown(&app, &review).await?)
     };
     commit_once(&app, &caller, &headers, &route, &body, plan).await
 }
@@ -114,9 +112,8 @@ fn read_demand(
 }
 
 /// A review with the address of its page.
-async fn shown(app: &App, review: &Review) -> Result<Value, Error> {
-    let link = review_links::address(app, review).await?;
-    Ok(view(review, link.as_deref()))
+async fn shown<'a>(app: &App, review: &'a Review) -> Result<ReviewView<'a>, Error> {
+    Ok(ReviewView::of(review, review_links::address(app, review).await?))
 }
 
 /// What a list of reviews is filtered by.
@@ -179,7 +176,7 @@ impl ReviewQuery {
     get, path = "/v1/sellers/registration-reviews", operation_id = "listRegistrationReviews",
     tag = "Registration reviews",
     params(ReviewListQuery),
-    responses((status = 200, description = "A page of reviews.", body = Page<ReviewSchema>), CommonErrors),
+    responses((status = 200, description = "A page of reviews.", body = Page<ReviewView>), CommonErrors),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -198,7 +195,7 @@ pub async fn list(
         ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<u32>, Query, description = "1 to 100, 10 by default.", minimum = 1, maximum = 100)),
     responses(
-        (status = 200, description = "A page of reviews.", body = Page<ReviewSchema>),
+        (status = 200, description = "A page of reviews.", body = Page<ReviewView>),
         (status = 404, description = "There is no such seller.", body = ErrorEnvelope),
         CommonErrors,
     ),
@@ -224,9 +221,10 @@ async fn page_of(app: &App, caller: &Caller, asked: ReviewQuery) -> Result<Respo
     };
     let slice = Slice { order, limit: i64::from(page.limit), offset: page.offset() };
     let total = rows::count(&app.store, caller.client_id, &filter).await?;
+    let reviews = rows::page(&app.store, caller.client_id, &filter, slice).await?;
     let mut items = Vec::new();
-    for review in rows::page(&app.store, caller.client_id, &filter, slice).await? {
-        items.push(shown(app, &review).await?);
+    for review in &reviews {
+        items.push(shown(app, review).await?);
     }
     Ok(Json(Page::new(page, items, total)).into_response())
 }
@@ -237,7 +235,7 @@ async fn page_of(app: &App, caller: &Caller, asked: ReviewQuery) -> Result<Respo
     tag = "Registration reviews",
     params(("sellerId" = Uuid, Path, description = "The seller."), ("id" = Uuid, Path, description = "The review.")),
     responses(
-        (status = 200, description = "The review.", body = ReviewSchema),
+        (status = 200, description = "The review.", body = ReviewView),
         (status = 404, description = "The seller has no such review.", body = ErrorEnvelope),
         CommonErrors,
     ),
@@ -260,7 +258,7 @@ pub async fn read(
     params(("sellerId" = Uuid, Path, description = "The seller."), ("id" = Uuid, Path, description = "The review.")),
     request_body(content = AnswerBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The review.", body = ReviewSchema),
+        (status = 200, description = "The review.", body = ReviewView),
         (status = 404, description = "The seller has no such review.", body = ErrorEnvelope),
         (status = 409, description = "The review takes no answer, as it stands, or the idempotency key is in use.",
             body = ErrorEnvelope),
@@ -281,7 +279,7 @@ pub async fn answer(
         let read = |review: &Review, data: &SellerData, now| read_answer(&body, review, data, now);
         let ids = (seller_id, id);
         let (batch, answered) = answers::plan_answer(&app, (&caller, &request_id), ids, read).await?;
-        Ok(Planned { batch, status: StatusCode::OK.as_u16(), body: shown(&app, &answered).await? })
+        Planned::showing(batch, StatusCode::OK.as_u16(), &shown(&app, &answered).await?)
     };
     commit_once(&app, &caller, &headers, &route, &body, plan).await
 }
