@@ -4,34 +4,42 @@ use regente_domain::charge::{Charge, ChargeStatus};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{CardId, ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, of};
 use regente_domain::money::Amount;
-use regente_domain::purchase::{CURRENCY, Purchase, PurchaseStatus, Slot};
+use regente_domain::purchase::{Purchase, PurchaseCurrency, PurchaseStatus, Slot};
 use regente_domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::masked;
 
 /// A purchase.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = Purchase)]
 pub struct PurchaseView {
     id: PurchaseId,
     client_id: ClientId,
     merchant_id: MerchantId,
+    #[schema(required = true)]
     customer_id: Option<CustomerId>,
+    #[schema(required = true)]
     order_id: Option<String>,
+    #[schema(required = true)]
     description: Option<String>,
+    #[schema(required = true)]
     statement_descriptor: Option<String>,
-    /// The amount that the merchant keeps so far, in cents.
+    /// What the merchant still keeps, in cents.
+    #[schema(value_type = i64, example = 30000)]
     amount: Amount,
-    /// The requested amount, in cents; never changes.
+    /// What was asked for; never changes.
+    #[schema(value_type = i64, example = 30000)]
     original_amount: Amount,
-    currency: &'static str,
+    currency: PurchaseCurrency,
     capture: bool,
-    /// `pending`, `paid`, `failed` or `cancelled`.
-    status: &'static str,
-    /// The caller's own data, as sent; only in answers.
+    status: PurchaseStatus,
+    /// The caller's own data, as sent. Absent where none was sent, and in events.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     metadata: Option<Map<String, Value>>,
     /// The cards, in the order in which they are charged.
     payments: Vec<PaymentView>,
@@ -40,23 +48,31 @@ pub struct PurchaseView {
 }
 
 /// One card of a purchase.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PurchasePayment)]
 pub struct PaymentView {
+    #[schema(value_type = uuid::Uuid)]
     id: Id<of::PurchaseSlot>,
-    /// The stored card.
+    /// The stored card; null in the answer to the request that sent a token.
+    #[schema(value_type = Option<uuid::Uuid>, required = true)]
     card_id: CardId,
-    /// Always null here: an id of a token is never stored, since it would open what is left of the token. The answer to
-    /// the request that sent one shows it in place of the card.
+    /// The token that was sent, in the answer to the request that sent it; null otherwise.
+    // An id of a token is never stored, since it would open what is left of the token.
+    #[schema(value_type = Option<uuid::Uuid>, required = true)]
     token_id: (),
+    #[schema(value_type = i64, example = 10000)]
     amount: Amount,
+    #[schema(example = 1)]
     installments: u8,
-    /// The status of the charge; `pending` before the charge exists.
-    status: &'static str,
-    /// The charge, once it exists.
+    /// The status of the charge; `pending` until there is one.
+    status: ChargeStatus,
+    /// The charge, once there is one.
+    #[schema(required = true)]
     charge_id: Option<ChargeId>,
-    /// Why the charge was declined.
-    declined_code: Option<&'static str>,
+    /// Why it was refused.
+    #[schema(required = true)]
+    declined_code: Option<DeclinedCode>,
 }
 
 /// Data about one card that the purchase itself does not contain.
@@ -87,9 +103,9 @@ impl PurchaseView {
             statement_descriptor: purchase.references.statement_descriptor.clone(),
             amount: amount(purchase, cards),
             original_amount: purchase.amount,
-            currency: CURRENCY.code(),
+            currency: PurchaseCurrency::Brl,
             capture: purchase.capture.flag(),
-            status: purchase.status().word(),
+            status: purchase.status(),
             metadata: None,
             payments: payments.map(|(slot, card)| PaymentView::of(slot, card)).collect(),
             created_at: purchase.id.created_at(),
@@ -142,9 +158,9 @@ impl PaymentView {
             token_id: (),
             amount: slot.amount,
             installments: slot.installments,
-            status: status.word(),
+            status,
             charge_id: slot.charge_id,
-            declined_code: slot.declined_code.or(card.declined_code).map(DeclinedCode::code),
+            declined_code: slot.declined_code.or(card.declined_code),
         }
     }
 }

@@ -20,6 +20,7 @@ use regente_engine::app::Answer;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
+use regente_engine::events::purchase::PurchaseView;
 use regente_engine::idempotency::Planned;
 use regente_engine::purchases::{NewPurchase, Source, accept, operations};
 use regente_store::purchases;
@@ -37,7 +38,7 @@ use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::headers::idempotency_key;
 use error::{PurchaseError, PurchaseErrorEnvelope, PurchaseErrors};
-use view::{EntryView, PurchaseSchema};
+use view::EntryView;
 
 /// The `Retry-After` for polling a purchase, in seconds.
 const LOOK_AGAIN_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
@@ -143,7 +144,7 @@ pub struct OperationBody {
     tag = "Purchases",
     request_body(content = NewPurchaseBody, content_type = "application/json"),
     responses(
-        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseSchema),
+        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseView),
         (status = 409, description = "The idempotency key is in use, or was used with another body.",
             body = PurchaseErrorEnvelope),
         PurchaseErrors,
@@ -192,7 +193,7 @@ fn with_tokens(answer: Answer, request: &NewPurchase) -> Result<Answer, Error> {
     operation_id = "getPurchase",
     tag = "Purchases",
     params(("id" = Uuid, Path, description = "The purchase.")),
-    responses((status = 200, description = "The purchase.", body = PurchaseSchema), PurchaseErrors),
+    responses((status = 200, description = "The purchase.", body = PurchaseView), PurchaseErrors),
 )]
 pub async fn read_one(
     State(app): State<App>,
@@ -235,7 +236,7 @@ pub async fn history(
     params(("id" = Uuid, Path, description = "The purchase.")),
     request_body(content = OperationBody, content_type = "application/json"),
     responses(
-        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseSchema),
+        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseView),
         (status = 409, description = "Another operation is under way, or the idempotency key is in use.",
             body = PurchaseErrorEnvelope),
         (status = 422, description = "The purchase cannot be captured, or not by a request.",
@@ -264,7 +265,7 @@ pub async fn capture(
     params(("id" = Uuid, Path, description = "The purchase.")),
     request_body(content = OperationBody, content_type = "application/json"),
     responses(
-        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseSchema),
+        (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseView),
         (status = 409, description = "Another operation is under way, or the idempotency key is in use.",
             body = PurchaseErrorEnvelope),
         (status = 422, description = "The purchase has ended, or a part of it was asked for.",

@@ -2,6 +2,7 @@
 //! event. The domain names the events; each family of events has one body.
 
 use regente_domain::webhook::{EventName, Family, PING, PING_OBJECT};
+use regente_engine::events::purchase::PurchaseView;
 use regente_engine::events::registration_review::ReviewNewsView;
 use regente_engine::events::seller::SellerNewsView;
 use utoipa::ToSchema;
@@ -15,7 +16,6 @@ use crate::api::charges::methods::{
 };
 use crate::api::charges::three_d_secure::ThreeDsSchema;
 use crate::api::charges::view::{FraudAnalysisSchema, ProviderAuthorizationSchema, ProviderErrorSchema};
-use crate::api::purchases::view::PurchaseSchema;
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
 use crate::api::sessions::view::SessionSchema;
@@ -100,7 +100,7 @@ envelopes! {
     /// A charge has changed.
     TransactionEvent of words::TransactionEventWord: TransactionSnapshot;
     /// A purchase has ended.
-    PurchaseEvent of words::PurchaseEventWord: PurchaseSchema;
+    PurchaseEvent of words::PurchaseEventWord: PurchaseView;
     /// A seller has come into a status, or a review of its registration has changed.
     SellerEvent of words::SellerEventWord: SellerEventSchema;
     /// A subscription has changed. Not sent by this release.
