@@ -1,13 +1,16 @@
 //! A session as answers and events show it (`docs/interface/sessions.md#record`).
 
+use regente_domain::currency::Currency;
 use regente_domain::id::{ClientId, MerchantId, SessionId};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
-use regente_domain::session::{Item, OfferedMethod, Session};
+use regente_domain::session::{Availability, Item, OfferedMethod, Session, SessionStatus};
 use regente_domain::time::Timestamp;
 use regente_domain::vendor::NamedVendor;
 use serde::Serialize;
 use serde_json::Value;
+use utoipa::ToSchema;
+use utoipa::openapi::{Array, Ref};
 use uuid::Uuid;
 
 use super::masked;
@@ -17,55 +20,75 @@ use super::split::SplitRuleView;
 pub const RECIPIENTS: &str = "recipients";
 
 /// A session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = SessionMembers)]
 pub struct SessionView {
     id: SessionId,
+    #[schema(required = true)]
     name: Option<String>,
-    /// `created`, `paid`, `canceled` or `voided`.
-    status: &'static str,
+    status: SessionStatus,
     is_active: bool,
     captcha_enabled: bool,
     client_id: ClientId,
     merchant_id: MerchantId,
+    #[schema(required = true)]
     order_id: Option<String>,
+    /// What a buyer pays, in the minor unit of the currency.
+    #[schema(value_type = i64, example = 10000)]
     amount: Amount,
-    currency: &'static str,
+    currency: Currency,
     capture: bool,
+    /// When it can be paid no longer; absent where it always can.
     #[serde(skip_serializing_if = "Option::is_none")]
     due_date: Option<Timestamp>,
+    #[schema(required = true)]
     description: Option<String>,
+    #[schema(required = true)]
     statement_descriptor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_reference_key: Option<String>,
+    /// In whose name its charges are taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     vendor: Option<Box<NamedVendor>>,
     items: Vec<Item>,
+    #[schema(schema_with = offered_methods)]
     payment_methods: Vec<OfferedMethod>,
     /// How its charges are divided among sellers; absent where they are not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     split_rules: Vec<SplitRuleView>,
-    /// The address of its page; only in answers.
+    /// The address of its page, of a session with `createLink`. Absent in events.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment_link: Option<String>,
     created_at: Timestamp,
     updated_at: Timestamp,
-    /// Its key; only in answers.
+    /// The key of the session, for `X-Api-Key` in the page of a buyer. Absent in events.
     #[serde(skip_serializing_if = "Option::is_none")]
     public_key: Option<Uuid>,
     multiple_payments: MultiplePaymentsView,
 }
 
 /// How often a session was paid, and can be.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = SessionPayments)]
 struct MultiplePaymentsView {
+    /// Whether it has `maxPayments`.
     allow: bool,
+    /// Null where one payment ends it, -1 where none does.
+    #[schema(required = true)]
     max_payments: Option<i64>,
+    /// Payments that were made.
     payment_count: i64,
+    /// Payments that are under way.
     pending_count: i64,
-    /// `active`, `disabled` or `canceled`.
-    status: &'static str,
+    /// Whether a payment can start.
+    status: Availability,
+}
+
+/// Requests describe them.
+fn offered_methods() -> Array {
+    Array::new(Ref::from_schema_name("OfferedMethod"))
 }
 
 impl SessionView {
@@ -76,14 +99,14 @@ impl SessionView {
         Self {
             id: session.id,
             name: terms.name,
-            status: session.status.word(),
+            status: session.status,
             is_active: session.is_active,
             captcha_enabled: terms.captcha_enabled,
             client_id: session.client_id,
             merchant_id: session.merchant_id,
             order_id: session.order_id.clone(),
             amount: session.amount,
-            currency: session.currency.code(),
+            currency: session.currency,
             capture: terms.capture,
             due_date: session.due_at,
             description: terms.description,
@@ -102,7 +125,7 @@ impl SessionView {
                 max_payments,
                 payment_count: session.tally.paid,
                 pending_count: session.tally.authorizing + session.tally.pending,
-                status: session.availability(now).word(),
+                status: session.availability(now),
             },
         }
     }

@@ -6,27 +6,40 @@ use regente_domain::charge::Charge;
 use regente_domain::id::{Id, SellerId, of};
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
-use regente_domain::platform_fee::{PlatformFee, Terms};
+use regente_domain::platform_fee::{FeeMethod, PlatformFee, Terms};
 use regente_domain::split::{Bears, Share, SplitRule, WholePercent};
 use regente_domain::time::Timestamp;
 use serde::Serialize;
 use serde_json::Number;
+use utoipa::ToSchema;
 
 /// The share of one seller.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = SplitRule)]
 pub struct SplitRuleView {
+    #[schema(value_type = uuid::Uuid)]
     id: Id<of::SplitRule>,
     seller_id: SellerId,
+    #[schema(value_type = Option<i64>, required = true, example = 30)]
     percentage: Option<WholePercent>,
+    #[schema(value_type = Option<i64>, required = true)]
     amount: Option<Amount>,
+    #[schema(required = true)]
     processing_fee: Option<bool>,
+    #[schema(required = true)]
     charge_entire_fee: Option<bool>,
+    #[schema(required = true)]
     charge_remainder_fee: Option<bool>,
+    #[schema(required = true)]
     liable: Option<bool>,
+    #[schema(required = true)]
     transaction_owner: Option<bool>,
-    /// With two decimals: `2.00`.
+    /// In percent, with two decimals.
+    #[schema(required = true, example = "2.00")]
     fare_mdr: Option<String>,
+    /// In cents.
+    #[schema(value_type = Option<f64>, required = true, example = 100)]
     fare_fee: Option<Number>,
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -66,16 +79,22 @@ impl SplitRuleView {
     }
 }
 
-/// What the platform keeps of a charge.
-#[derive(Clone, Debug, Serialize)]
+/// What the platform keeps of a charge that is divided among sellers.
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = PlatformFee)]
 pub struct PlatformFeeView {
+    #[schema(value_type = uuid::Uuid)]
     rule_id: Id<of::PlatformFeeRule>,
+    #[schema(value_type = Option<f64>, required = true, example = 3.5)]
     percentage: Option<Number>,
+    #[schema(value_type = Option<i64>, required = true, example = 50)]
     fixed_amount: Option<Amount>,
-    payment_method: &'static str,
+    payment_method: FeeMethod,
+    #[schema(value_type = Option<i64>, required = true, example = 3)]
     installment: Option<u8>,
     /// The fee itself; refunds do not change it.
+    #[schema(value_type = i64)]
     amount: Amount,
     applied_at: Timestamp,
 }
@@ -90,7 +109,7 @@ impl PlatformFeeView {
             rule_id: *rule_id,
             percentage: percentage.and_then(number),
             fixed_amount,
-            payment_method: payment_method.word(),
+            payment_method,
             installment,
             amount: split.charged(charge.amount, charge.original_amount).fee,
             applied_at: *applied_at,

@@ -20,9 +20,8 @@ use regente_engine::idempotency::Planned;
 use regente_engine::sessions::access::{view_for, visible, visible_opened};
 use regente_engine::sessions::{change, create as creation};
 use regente_store::sessions;
-use serde_json::json;
+use serde::Serialize;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::charges;
 use super::charges::view::ChargeView;
@@ -31,7 +30,7 @@ use super::idempotency::commit_once;
 use super::path::{Path, path_id};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use view::{EntryView, SessionSchema};
+use view::{EntryView, ShownSession};
 
 /// The most entries of a history in an answer; older ones are left out.
 const HISTORY_MAX: i64 = 1000;
@@ -43,7 +42,7 @@ const HISTORY_MAX: i64 = 1000;
     post, path = "/v1/sessions", operation_id = "createSession", tag = "Sessions",
     request_body(content = request::NewSessionBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The session.", body = SessionSchema),
+        (status = 200, description = "The session.", body = ShownSession),
         (status = 404, description = "`merchantId` is not one of the account.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
         (status = 422, description = "The payment methods do not go with `maxPayments`, or a platform fee would leave nothing.", body = ErrorEnvelope),
@@ -75,7 +74,7 @@ pub async fn find(app: &App, caller: &Caller, id: &str) -> Result<Session, Error
     get, path = "/v1/sessions/{id}", operation_id = "getSession", tag = "Sessions",
     params(("id" = Uuid, Path, description = "The session.")),
     responses(
-        (status = 200, description = "The session.", body = SessionSchema),
+        (status = 200, description = "The session.", body = ShownSession),
         (status = 404, description = "There is no such session.", body = ErrorEnvelope),
         CommonErrors,
     ),
@@ -90,12 +89,12 @@ pub async fn read_one(
 }
 
 /// What is left of a session after a change.
-#[derive(ToSchema)]
-#[schema(as = ChangedSession, rename_all = "camelCase",
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ChangedSession,
     example = json!({ "id": "c1db83fa-723c-4e1f-9722-bc19d1be6791", "isActive": false }))]
-#[expect(dead_code, reason = "describes an answer for the OpenAPI document")]
-pub struct ChangedSchema {
-    id: Uuid,
+pub struct ChangedView {
+    id: SessionId,
     is_active: bool,
 }
 
@@ -107,7 +106,7 @@ pub struct ChangedSchema {
     params(("id" = Uuid, Path, description = "The session.")),
     request_body(content = request::SessionChangesBody, content_type = "application/json"),
     responses(
-        (status = 200, description = "The session was changed.", body = ChangedSchema),
+        (status = 200, description = "The session was changed.", body = ChangedView),
         (status = 404, description = "There is no such session.", body = ErrorEnvelope),
         (status = 422, description = "A session that Pix or boleto has paid, its limit or its split cannot be changed so.",
             body = ErrorEnvelope),
@@ -123,21 +122,19 @@ pub async fn update(
 ) -> Result<Response, ApiError> {
     let session = find(&app, &caller, &id).await?;
     let changes = body.read(request::read_changes)?;
-    let shown = json!({ "id": session.id, "isActive": changes.is_active });
+    let shown = ChangedView { id: session.id, is_active: changes.is_active };
     change::change(&app, (&caller, &request_id), session, changes).await?;
     Ok(axum::Json(shown).into_response())
 }
 
 /// What is left of a session that was canceled.
-#[derive(ToSchema)]
+#[derive(Serialize, ToSchema)]
 #[schema(as = CanceledSession,
     example = json!({ "id": "c1db83fa-723c-4e1f-9722-bc19d1be6791", "status": "canceled" }))]
-#[expect(dead_code, reason = "describes an answer for the OpenAPI document")]
-pub struct CanceledSchema {
-    id: Uuid,
+pub struct CanceledView {
+    id: SessionId,
     /// Always `canceled`.
-    #[schema(value_type = super::schema::words::SessionStatus)]
-    status: (),
+    status: SessionStatus,
 }
 
 /// Cancels a session.
@@ -148,7 +145,7 @@ pub struct CanceledSchema {
     post, path = "/v1/sessions/{id}/cancel", operation_id = "cancelSession", tag = "Sessions",
     params(("id" = Uuid, Path, description = "The session.")),
     responses(
-        (status = 201, description = "The session is canceled.", body = CanceledSchema),
+        (status = 201, description = "The session is canceled.", body = CanceledView),
         (status = 404, description = "There is no such session.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
         CommonErrors,
@@ -166,8 +163,8 @@ pub async fn cancel(
     let route = format!("POST /v1/sessions/{session_id}/cancel");
     let plan = || async {
         let batch = change::plan_cancel(&app, (&caller, &request_id), session_id).await?;
-        let body = json!({ "id": session_id, "status": SessionStatus::Canceled.word() });
-        Ok(Planned { batch, status: StatusCode::CREATED.as_u16(), body })
+        let view = CanceledView { id: session_id, status: SessionStatus::Canceled };
+        Planned::showing(batch, StatusCode::CREATED.as_u16(), &view)
     };
     commit_once(&app, &caller, &headers, &route, &body, plan).await
 }

@@ -18,7 +18,7 @@ use crate::api::charges::three_d_secure::ThreeDsSchema;
 use crate::api::charges::view::{FraudAnalysisSchema, ProviderAuthorizationSchema, ProviderErrorSchema};
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
-use crate::api::sessions::view::SessionSchema;
+use crate::api::sessions::view::ShownSession;
 
 /// The section `webhooks`.
 pub(super) fn webhooks() -> Paths {
@@ -106,7 +106,7 @@ envelopes! {
     /// A subscription has changed. Not sent by this release.
     SubscriptionEvent of words::SubscriptionEventWord: Object;
     /// A session has changed.
-    SessionEvent of words::SessionEventWord: SessionSchema;
+    SessionEvent of words::SessionEventWord: ShownSession;
     /// A test event.
     TestEvent of words::TestEventWord: Object;
 }

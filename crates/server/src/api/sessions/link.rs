@@ -8,7 +8,6 @@ use regente_domain::id::ClientId;
 use regente_domain::session::Session;
 use regente_engine::caller::Caller;
 use regente_engine::error::Error;
-use regente_engine::events::session::SessionView;
 use regente_engine::link_settings;
 use regente_engine::sessions::access::view_of;
 use regente_store::clients::{self, Client};
@@ -17,22 +16,14 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::find;
-use super::view::SessionSchema;
+use super::view::ShownSession;
 use crate::api::path::Path;
 use crate::api::settings::SettingsView;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
-/// A session with the settings of its page.
-#[derive(Serialize)]
-pub struct LinkView {
-    #[serde(flatten)]
-    session: SessionView,
-    settings: LinkSettings,
-}
-
 /// How the page of a session looks. What nobody has set is null.
-#[derive(Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SessionLinkSettings)]
 pub struct LinkSettings {
@@ -64,7 +55,6 @@ pub struct LinkSettings {
     /// The name of the account.
     #[schema(required = true)]
     company_name: Option<String>,
-    #[schema(value_type = Uuid)]
     client_id: ClientId,
     /// Always null.
     #[schema(required = true)]
@@ -89,7 +79,7 @@ pub struct LinkSettings {
     get, path = "/v1/sessions/{id}/link", operation_id = "getSessionLink", tag = "Sessions",
     params(("id" = Uuid, Path, description = "The session.")),
     responses(
-        (status = 201, description = "The session with its settings.", body = SessionSchema),
+        (status = 201, description = "The session with its settings.", body = ShownSession),
         (status = 404, description = "There is no such session.", body = ErrorEnvelope),
         CommonErrors,
     ),
@@ -104,8 +94,9 @@ pub async fn read(
 }
 
 /// What the page of a session shows.
-pub async fn view(app: &App, session: &Session) -> Result<LinkView, Error> {
-    Ok(LinkView { session: view_of(app, session).await?, settings: settings_of(app, session).await? })
+pub async fn view(app: &App, session: &Session) -> Result<ShownSession, Error> {
+    let settings = Some(settings_of(app, session).await?);
+    Ok(ShownSession { session: view_of(app, session).await?, settings })
 }
 
 /// The settings that count for the session's merchant, with what is known of the account.

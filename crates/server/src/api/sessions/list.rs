@@ -10,7 +10,7 @@ use regente_engine::sessions::access::view_for;
 use regente_engine::sessions::opened::Opened;
 use regente_store::sessions::{self, SessionFilter};
 
-use super::view::SessionSchema;
+use super::view::ShownSession;
 use crate::api::page::{Page, PageRequest};
 use crate::api::query::{Parameters, Query};
 use crate::api::schema::words;
@@ -43,7 +43,7 @@ const ORDER_ID_CHARS_MIN: usize = 2;
         ("created.gt" = Option<String>, Query, description = "Made after."),
         ("created.lt" = Option<String>, Query, description = "Made before."),
     ),
-    responses((status = 200, description = "A page of sessions.", body = Page<SessionSchema>), CommonErrors),
+    responses((status = 200, description = "A page of sessions.", body = Page<ShownSession>), CommonErrors),
 )]
 pub async fn list(
     State(app): State<App>,
