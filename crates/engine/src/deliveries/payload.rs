@@ -2,7 +2,7 @@
 //! (`docs/interface/webhooks.md#envelope`). All attempts send the same bytes.
 
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::{Charge, ChargeEvent, ChargeStatus};
+use regente_domain::charge::{ChargeEvent, ChargeStatus};
 use regente_domain::id::{ChargeId, ClientId, Id};
 use regente_domain::seller::SellerStatus;
 use regente_domain::time::Timestamp;
@@ -12,14 +12,12 @@ use regente_store::events::{PING, PING_OBJECT, Undispatched};
 use regente_store::{Store, StoreError, charges, transaction_requests};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::document_links::Addresses;
 use crate::error::Error;
-use crate::events::masked;
-use crate::events::transaction_request::TransactionRequestView;
+use crate::events::transaction::{ChargeVersion, TransactionView};
 use crate::sellers;
 
 /// Largest body in bytes; older transaction requests are left out to stay below it
@@ -61,23 +59,12 @@ pub(super) async fn data(
     let mut requests = requests_at(&shown, &requests);
     let is_disputed = shown.charge.is_disputed(&requests);
     loop {
-        let data = serde_json::to_string(&transaction(&shown, &addresses, &requests, is_disputed)?)?;
+        let data = serde_json::to_string(&TransactionView::of(&shown, &addresses, &requests, is_disputed)?)?;
         if data.len() + ENVELOPE_BYTES_MAX <= BODY_BYTES_MAX || requests.is_empty() {
             return Ok(data);
         }
         requests.remove(0);
     }
-}
-
-/// A charge as its event shows it.
-struct Shown {
-    charge: Charge,
-    status: ChargeStatus,
-    is_processing: bool,
-    amount: i64,
-    /// The number of its requests at that time.
-    requests: usize,
-    at: Timestamp,
 }
 
 /// The charge at the version of the event. Versions that no caller was answered with are not stored: they are derived
@@ -88,13 +75,13 @@ async fn shown(
     id: ChargeId,
     event: &Undispatched,
     announced: ChargeEvent,
-) -> Result<Option<Shown>, StoreError> {
+) -> Result<Option<ChargeVersion>, StoreError> {
     if let Some(stored) = charges::find_version(store, client_id, id, event.version).await? {
         let charge = stored.charge;
-        return Ok(Some(Shown {
+        return Ok(Some(ChargeVersion {
             status: charge.state.status(),
             is_processing: !charge.state.is_settled(),
-            amount: charge.amount.minor_units(),
+            amount: charge.amount,
             requests: usize::try_from(charge.requests).unwrap_or(usize::MAX),
             at: charge.updated_at,
             charge,
@@ -135,77 +122,13 @@ async fn shown(
                 (charge.amount, usize::try_from(charge.requests + 1).unwrap_or(usize::MAX))
             }
         };
-        Shown {
-            status,
-            is_processing: true,
-            amount: amount.minor_units(),
-            requests,
-            at: event.id.created_at(),
-            charge,
-        }
+        ChargeVersion { status, is_processing: true, amount, requests, at: event.id.created_at(), charge }
     }))
 }
 
 /// The requests of the version, oldest first. A request that ended later is shown as open.
-fn requests_at(shown: &Shown, requests: &[TransactionRequest]) -> Vec<TransactionRequest> {
+fn requests_at(shown: &ChargeVersion, requests: &[TransactionRequest]) -> Vec<TransactionRequest> {
     requests.iter().take(shown.requests).map(|request| request.as_of(shown.at)).collect()
-}
-
-fn transaction(
-    shown: &Shown,
-    addresses: &Addresses,
-    requests: &[TransactionRequest],
-    is_disputed: bool,
-) -> Result<Value, serde_json::Error> {
-    let charge = &shown.charge;
-    let view = |request| transaction_request(request, charge, addresses);
-    let requests = requests.iter().rev().map(view).collect::<Result<Vec<_>, _>>()?;
-    let mut data = json!({
-        "id": charge.id,
-        "createdAt": charge.id.created_at(),
-        "updatedAt": shown.at,
-        "idempotencyKey": null,
-        "requestId": null,
-        "amount": shown.amount,
-        "originalAmount": charge.original_amount.minor_units(),
-        "currency": charge.currency.code(),
-        "installments": charge.method.installments(),
-        "clientId": charge.client_id,
-        "merchantId": charge.merchant_id,
-        "customerId": charge.customer_id,
-        "orderId": masked(charge.order_id.as_deref()),
-        "description": masked(charge.references.description.as_deref()),
-        "statementDescriptor": masked(charge.references.statement_descriptor.as_deref()),
-        "status": shown.status.word(),
-        "capture": charge.capture.flag(),
-        "isDispute": is_disputed,
-        "isProcessing": shown.is_processing,
-        "fee": null,
-        "feeAmount": null,
-        "transactionError": null,
-        "transactionRequests": requests,
-    });
-    if let Some(session_id) = charge.session_id {
-        data["sessionId"] = json!(session_id);
-    }
-    Ok(data)
-}
-
-/// Members of a transaction request that are null instead of absent when empty.
-const UNUSED_AS_NULL: [&str; 5] =
-    ["pix", "boleto", "providerError", "providerAuthorization", "fraudAnalysis"];
-
-fn transaction_request(
-    request: &TransactionRequest,
-    charge: &Charge,
-    addresses: &Addresses,
-) -> Result<Map<String, Value>, serde_json::Error> {
-    let view = serde_json::to_value(TransactionRequestView::of(request, charge, addresses))?;
-    let mut members: Map<String, Value> = serde_json::from_value(view)?;
-    for name in UNUSED_AS_NULL {
-        members.entry(name).or_insert(Value::Null);
-    }
-    Ok(members)
 }
 
 /// The whole body.

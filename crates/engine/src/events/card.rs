@@ -1,54 +1,71 @@
 //! A card as answers show it (`docs/interface/tokens-and-cards.md#cards`), without the full number and the security
 //! code.
 
-use regente_domain::card::Brand;
-use regente_domain::card::record::{Card, CardState};
-use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::card::ShownBrand;
+use regente_domain::card::record::{Card, CardState, CardStatus};
+use regente_domain::charge::attempt::{RequestStatus, TransactionRequest};
 use regente_domain::id::{CardId, ClientId, CustomerId, ProviderId, TransactionRequestId};
+use regente_domain::provider_type::ShownProviderType;
 use regente_domain::time::Timestamp;
 use serde::Serialize;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
+use super::transaction_request::ShownRequestType;
+
 /// A stored card.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = CardMembers)]
 pub struct CardView {
     id: CardId,
     client_id: ClientId,
+    #[schema(required = true)]
     customer_id: Option<CustomerId>,
-    /// `pending`: not validated yet, but usable. `failed`: must not be used.
+    /// `pending`: not validated yet, usable meanwhile. `failed`: must not be used.
+    #[schema(value_type = CardStatus)]
     status: &'static str,
+    #[schema(required = true)]
     status_reason: Option<String>,
-    /// RFC 3339 with a numeric offset.
+    /// Date, time and numeric offset.
+    #[schema(example = "2026-06-30 23:59:59 +0000")]
     created_at: String,
     updated_at: Timestamp,
-    brand: &'static str,
+    /// `Unknown` for a number of no known range.
+    brand: ShownBrand,
     #[serde(skip_serializing_if = "Option::is_none")]
     card_holder_name: Option<String>,
     cvv_checked: bool,
-    /// The same for the same number and expiry within an account.
+    /// The same for the same number and expiry inside an account.
     fingerprint: Uuid,
+    #[schema(example = "491674")]
     first6digits: String,
+    #[schema(example = "4124")]
     last4digits: String,
+    #[schema(example = "12")]
     expiration_month: String,
+    #[schema(example = "2030")]
     expiration_year: String,
     /// Network tokens; always empty until a token provider is connected.
+    #[schema(value_type = Vec<Object>)]
     tokens: [(); 0],
-    /// The zero-dollar check, only in the answer to the creation that requested it.
+    /// The check, only in the answer of a creation that asked for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     transaction_requests: Option<Vec<CheckView>>,
 }
 
 /// A zero-dollar check.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = CardCheck)]
 pub struct CheckView {
     id: TransactionRequestId,
     created_at: Timestamp,
     provider_id: ProviderId,
-    provider_type: &'static str,
-    request_status: &'static str,
-    request_type: &'static str,
+    provider_type: ShownProviderType,
+    request_status: RequestStatus,
+    request_type: ShownRequestType,
+    #[schema(example = "32ms", required = true)]
     response_ts: Option<String>,
 }
 
@@ -64,7 +81,7 @@ impl CardView {
             status_reason,
             created_at: card.id.created_at().to_offset_form(),
             updated_at: card.updated_at,
-            brand: face.brand.map_or(Brand::UNKNOWN, Brand::name),
+            brand: ShownBrand(face.brand),
             card_holder_name: holder_name,
             cvv_checked: card.cvv_checked,
             fingerprint: card.fingerprint,
@@ -104,9 +121,9 @@ impl CheckView {
             id: request.id,
             created_at: request.id.created_at(),
             provider_id: request.provider_id,
-            provider_type: request.provider_type.shown(),
-            request_status: request.status().word(),
-            request_type: request.request_type.word(),
+            provider_type: ShownProviderType(request.provider_type),
+            request_status: request.status(),
+            request_type: ShownRequestType::own(request.request_type),
             response_ts: request.duration.map(|duration| format!("{}ms", duration.as_millis())),
         }
     }

@@ -1,46 +1,63 @@
 //! A call to a provider as answers and events show it (`docs/interface/charges.md#transaction-requests`).
 
+use std::borrow::Cow;
+
 use regente_domain::charge::Charge;
-use regente_domain::charge::analysis::Verdict;
+use regente_domain::charge::analysis::{AnalysisStatus, Verdict};
 use regente_domain::charge::attempt::{
-    AuthenticationStep, Outcome, RequestGroup, RiskStep, TransactionRequest,
+    AuthenticationStep, Outcome, RequestGroup, RequestStatus, RequestType, RiskStep, TransactionRequest,
 };
 use regente_domain::charge::authentication::Authenticated;
-use regente_domain::decline::Decline;
+use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::{ProviderId, TransactionRequestId};
 use regente_domain::money::Amount;
+use regente_domain::provider_type::ShownProviderType;
 use regente_domain::time::Timestamp;
+use regente_domain::wire::one_of;
 use serde::Serialize;
-use serde_json::Number;
-use serde_json::Value;
+use serde_json::{Number, Value};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 use uuid::Uuid;
 
 use super::instructions::InstructionsView;
 use crate::document_links::Addresses;
 
 /// One call to a provider.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = TransactionRequest)]
 pub struct TransactionRequestView {
     id: TransactionRequestId,
     created_at: Timestamp,
     updated_at: Timestamp,
-    /// The key sent to the provider; null for captures and voids.
+    /// The key sent to the provider; null for what follows an authorization.
+    #[schema(required = true)]
     idempotency_key: Option<Uuid>,
+    #[schema(required = true)]
     request_id: Option<String>,
     /// Null for an authentication, whose 3DS server is no provider of the merchant.
+    #[schema(required = true)]
     provider_id: Option<ProviderId>,
-    provider_type: &'static str,
+    provider_type: ShownProviderType,
+    #[schema(required = true)]
     transaction_id: Option<String>,
-    /// Null for a verdict that came later.
+    /// Null for a verdict on the risk that came later.
+    #[schema(value_type = Option<i64>, example = 150, required = true)]
     amount: Option<Amount>,
+    #[schema(required = true)]
     authorization_code: Option<String>,
+    #[schema(required = true)]
     authorization_nsu: Option<String>,
+    #[schema(required = true)]
     response_code: Option<String>,
-    request_status: &'static str,
-    request_status_reason: Option<String>,
-    request_type: &'static str,
+    request_status: RequestStatus,
+    /// `underpaid` of a payment of less than was charged.
+    #[schema(value_type = Option<String>, required = true)]
+    request_status_reason: Option<&'static str>,
+    request_type: ShownRequestType,
     tokenized_payment: bool,
+    #[schema(example = "35ms", required = true)]
     response_ts: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider_error: Option<ProviderErrorView>,
@@ -49,56 +66,96 @@ pub struct TransactionRequestView {
     #[serde(skip_serializing_if = "Option::is_none")]
     fraud_analysis: Option<FraudAnalysisView>,
     #[serde(flatten)]
+    #[schema(value_type = InstructionsView)]
     instructions: Option<InstructionsView>,
+    /// What it says about the authentication of the cardholder.
     #[serde(skip_serializing_if = "Option::is_none")]
     threeds: Option<ThreeDsView>,
 }
 
-/// What a request says about the authentication of the cardholder.
-#[derive(Clone, Debug, Serialize)]
-#[serde(untagged)]
-enum ThreeDsView {
-    #[serde(rename_all = "camelCase")]
-    Enrolled {
-        card_enrolled: bool,
-        challenged: bool,
-    },
-    #[serde(rename_all = "camelCase")]
-    Validated {
-        liability_shift: bool,
-    },
-    Authorized {
-        authenticated: bool,
-    },
+/// What a request says about the authentication of the cardholder: `cardEnrolled` and `challenged` of the question,
+/// `liabilityShift` of the end of a challenge, `authenticated` of an authorization.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = TransactionRequestThreeDs)]
+struct ThreeDsView {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    card_enrolled: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    challenged: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    liability_shift: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    authenticated: Option<bool>,
 }
 
 /// What a risk analysis found.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FraudAnalysisView {
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = FraudAnalysisResult)]
+struct FraudAnalysisView {
+    /// On the provider's own scale; null without a verdict.
+    #[schema(value_type = Option<f64>, example = 85, required = true)]
     score: Option<Number>,
-    status: &'static str,
+    status: AnalysisStatus,
 }
 
-/// The decline of a provider.
-#[derive(Clone, Debug, Serialize)]
+/// What a provider refused with.
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ProviderErrorView {
+#[schema(as = ProviderError)]
+struct ProviderErrorView {
     message: String,
-    /// One of the 24 declined codes; null when nothing was declined.
-    declined_code: Option<&'static str>,
-    /// Whether the next provider may be called.
+    /// Null when nothing was declined: a risk analysis that failed.
+    #[schema(required = true)]
+    declined_code: Option<DeclinedCode>,
+    /// Whether the next provider may be asked.
     retryable: bool,
+    #[schema(required = true)]
     network_denied_reason: Option<String>,
+    #[schema(required = true)]
     network_denied_message: Option<String>,
 }
 
-/// The code and message of the card network.
-#[derive(Clone, Debug, Serialize)]
+/// What the card network said.
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ProviderAuthorizationView {
+#[schema(as = ProviderAuthorization)]
+struct ProviderAuthorizationView {
+    #[schema(required = true)]
     network_authorization_code: Option<String>,
+    #[schema(required = true)]
     network_response_code: Option<String>,
+}
+
+/// The shown type: a request that gave the payer instructions is `pending`, whatever its own type.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct ShownRequestType(&'static str);
+
+impl ShownRequestType {
+    const PENDING: &str = "pending";
+
+    /// The type of a request that gave no instructions.
+    pub const fn own(request_type: RequestType) -> Self {
+        Self(request_type.word())
+    }
+
+    fn of(request: &TransactionRequest) -> Self {
+        let is_instructed = request.pending().is_some() && !request.request_type.is_authentication();
+        if is_instructed { Self(Self::PENDING) } else { Self::own(request.request_type) }
+    }
+}
+
+impl PartialSchema for ShownRequestType {
+    fn schema() -> RefOr<Schema> {
+        let words = RequestType::WORDS.iter().map(|(word, _)| *word).chain([Self::PENDING]);
+        one_of("What a provider was asked for.", words)
+    }
+}
+
+impl ToSchema for ShownRequestType {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("RequestType")
+    }
 }
 
 impl TransactionRequestView {
@@ -116,15 +173,15 @@ impl TransactionRequestView {
             idempotency_key: key_shown(request),
             request_id: None,
             provider_id: (!is_authentication).then_some(request.provider_id),
-            provider_type: request.provider_type.shown(),
+            provider_type: ShownProviderType(request.provider_type),
             transaction_id: references.transaction_id,
             amount: (!request.is_later_verdict()).then_some(request.amount),
             authorization_code: references.authorization_code,
             authorization_nsu: references.authorization_nsu,
             response_code: references.response_code,
-            request_status: request.status().word(),
-            request_status_reason: is_underpaid(request, charge).then(|| UNDERPAID.to_owned()),
-            request_type: type_shown(request),
+            request_status: request.status(),
+            request_status_reason: is_underpaid(request, charge).then_some(UNDERPAID),
+            request_type: ShownRequestType::of(request),
             tokenized_payment: method.is_tokenized() && !request.request_type.is_about_risk(),
             response_ts: request
                 .duration
@@ -137,7 +194,7 @@ impl TransactionRequestView {
             }),
             fraud_analysis: request.verdict().map(|verdict| FraudAnalysisView {
                 score: verdict.score().cloned(),
-                status: verdict.status().word(),
+                status: verdict.status(),
             }),
             instructions: InstructionsView::of(method, request, addresses),
             threeds: ThreeDsView::of(request),
@@ -149,8 +206,10 @@ impl TransactionRequestView {
     #[must_use]
     pub fn after(mut self, request: &TransactionRequest, answer: Option<&Authenticated>) -> Self {
         if request.request_type.is_authorization() {
-            self.threeds =
-                answer.map(|answer| ThreeDsView::Authorized { authenticated: answer.is_authenticated() });
+            self.threeds = answer.map(|answer| ThreeDsView {
+                authenticated: Some(answer.is_authenticated()),
+                ..ThreeDsView::default()
+            });
         }
         self
     }
@@ -160,7 +219,7 @@ impl TransactionRequestView {
     /// Adds the browser of the payer to the instructions that repeat it.
     #[must_use]
     pub fn with_browser(mut self, browser: Option<&Value>) -> Self {
-        if let Some(InstructionsView::Drip(drip)) = &mut self.instructions {
+        if let Some(InstructionsView { drip: Some(drip), .. }) = &mut self.instructions {
             drip.browser = browser.cloned();
         }
         self
@@ -172,10 +231,11 @@ impl ThreeDsView {
         let answer = request.authenticated.as_deref()?;
         match request.request_type.group() {
             RequestGroup::Authentication(AuthenticationStep::Enroll) => {
-                Some(Self::Enrolled { card_enrolled: answer.is_enrolled(), challenged: answer.challenged })
+                let (card_enrolled, challenged) = (Some(answer.is_enrolled()), Some(answer.challenged));
+                Some(Self { card_enrolled, challenged, ..Self::default() })
             }
             RequestGroup::Authentication(AuthenticationStep::Validate) => {
-                Some(Self::Validated { liability_shift: answer.shifts_liability() })
+                Some(Self { liability_shift: Some(answer.shifts_liability()), ..Self::default() })
             }
             RequestGroup::Authentication(AuthenticationStep::Setup)
             | RequestGroup::Authorization(_)
@@ -186,15 +246,6 @@ impl ThreeDsView {
         }
     }
 }
-
-/// The shown type: a request that gave the payer instructions is `pending`, whatever its own type.
-fn type_shown(request: &TransactionRequest) -> &'static str {
-    let is_instructed = request.pending().is_some() && !request.request_type.is_authentication();
-    if is_instructed { PENDING } else { request.request_type.word() }
-}
-
-/// `requestType` of a request that gave the payer instructions.
-pub const PENDING: &str = "pending";
 
 /// `requestStatusReason` of a payment of less than was charged.
 const UNDERPAID: &str = "underpaid";
@@ -238,7 +289,7 @@ impl ProviderErrorView {
     fn of(decline: &Decline) -> Self {
         Self {
             message: decline.message.clone(),
-            declined_code: Some(decline.code.code()),
+            declined_code: Some(decline.code),
             retryable: decline.retryable,
             network_denied_reason: decline.network_denied_reason.clone(),
             network_denied_message: decline.network_denied_message.clone(),

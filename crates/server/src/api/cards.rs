@@ -30,7 +30,7 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;
 use crate::http::peer::PeerAddress;
 use crate::human_check::{Operation, must_pass};
-use view::{CardSchema, CardWithCustomer};
+use view::CardWithCustomer;
 
 /// Cards on a page by default (`docs/interface/conventions.md#lists`).
 const LIMIT_DEFAULT: u32 = 15;
@@ -115,7 +115,7 @@ fn read_zero_dollar(fields: &Fields<'_>) -> (Option<MerchantId>, Option<bool>) {
     ),
     request_body(content = NewCardBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "The card.", body = CardSchema),
+        (status = 201, description = "The card.", body = CardWithCustomer),
         (status = 404, description = "`merchantId` is not one of the account.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use, or was used with another body.",
             body = ErrorEnvelope),
@@ -193,7 +193,7 @@ pub(super) async fn store(
         ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Cards on a page; 15 by default."),
     ),
-    responses((status = 200, description = "A page of cards.", body = Page<CardSchema>), CommonErrors),
+    responses((status = 200, description = "A page of cards.", body = Page<CardWithCustomer>), CommonErrors),
 )]
 pub async fn list(
     State(app): State<App>,
@@ -216,7 +216,7 @@ pub async fn list(
     tag = "Cards",
     params(("id" = Uuid, Path, description = "The card.")),
     responses(
-        (status = 200, description = "The card.", body = CardSchema),
+        (status = 200, description = "The card.", body = CardWithCustomer),
         (status = 404, description = "There is no such card.", body = ErrorEnvelope),
         CommonErrors,
     ),

@@ -13,7 +13,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::cards::view::CardSchema;
+use super::cards::view::CardWithCustomer;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::path::{Path, path_id};
@@ -78,7 +78,7 @@ pub async fn link(
     tag = "Customers",
     params(("id" = Uuid, Path, description = "The customer.")),
     responses(
-        (status = 200, description = "The cards.", body = Vec<CardSchema>),
+        (status = 200, description = "The cards.", body = Vec<CardWithCustomer>),
         (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
         CommonErrors,
     ),

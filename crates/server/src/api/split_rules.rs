@@ -1,5 +1,4 @@
-//! `splitRules` of charges, sessions and voids: how they are read, and how answers describe them
-//! (`docs/interface/charges.md#split`).
+//! How `splitRules` of charges, sessions and voids are read (`docs/interface/charges.md#split`).
 
 use regente_domain::id::Id;
 use regente_domain::money::Amount;
@@ -13,7 +12,6 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use crate::api::fields::{Field, Fields};
-use crate::api::schema::words;
 
 const PERCENTAGE: &str = "percentage";
 const AMOUNT: &str = "amount";
@@ -78,59 +76,6 @@ pub struct SellerReturnBody {
     /// In the minor unit of the currency, at most what is left to the seller.
     #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     amount: i64,
-}
-
-/// The share of one seller.
-#[derive(ToSchema)]
-#[schema(as = SplitRule, rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
-pub struct SplitRuleSchema {
-    id: Uuid,
-    seller_id: Uuid,
-    #[schema(required = true, example = 30)]
-    percentage: Option<i64>,
-    #[schema(required = true)]
-    amount: Option<i64>,
-    #[schema(required = true)]
-    processing_fee: Option<bool>,
-    #[schema(required = true)]
-    charge_entire_fee: Option<bool>,
-    #[schema(required = true)]
-    charge_remainder_fee: Option<bool>,
-    #[schema(required = true)]
-    liable: Option<bool>,
-    #[schema(required = true)]
-    transaction_owner: Option<bool>,
-    /// In percent, with two decimals.
-    #[schema(required = true, example = "2.00")]
-    fare_mdr: Option<String>,
-    /// In cents.
-    #[schema(required = true, example = 100)]
-    fare_fee: Option<f64>,
-    #[schema(value_type = String, format = DateTime)]
-    created_at: (),
-    #[schema(value_type = String, format = DateTime)]
-    updated_at: (),
-}
-
-/// What the platform keeps of a charge that is divided among sellers.
-#[derive(ToSchema)]
-#[schema(as = PlatformFee, rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes an answer for the OpenAPI document; the engine writes it")]
-pub struct PlatformFeeSchema {
-    rule_id: Uuid,
-    #[schema(required = true, example = 3.5)]
-    percentage: Option<f64>,
-    #[schema(required = true, example = 50)]
-    fixed_amount: Option<i64>,
-    #[schema(value_type = words::PlatformFeeMethod, example = "credit")]
-    payment_method: (),
-    #[schema(required = true, example = 3)]
-    installment: Option<i64>,
-    /// The fee itself; refunds do not change it.
-    amount: i64,
-    #[schema(value_type = String, format = DateTime)]
-    applied_at: (),
 }
 
 /// Reads the rules for an amount, where it is known; none is no division. Their ids are not drawn yet.

@@ -11,6 +11,7 @@ use regente_domain::decline::Decline;
 use regente_domain::id::{ChargeId, ClientId, ProviderId};
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::error::Error;
+use regente_engine::events::transaction_request::ShownRequestType;
 use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Store, StoreError, charges, providers};
 use serde::{Deserialize, Serialize};
@@ -79,7 +80,7 @@ pub struct StepView {
     /// The id of the transaction request.
     transaction_request_id: Uuid,
     provider: NamedView,
-    #[schema(value_type = words::RequestType, example = "authorization")]
+    #[schema(value_type = ShownRequestType, example = "authorization")]
     request_type: String,
     /// In the minor unit of the charge's currency.
     #[schema(example = 150)]

@@ -9,12 +9,16 @@ use utoipa::ToSchema;
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Ref, Schema, Type};
 use uuid::Uuid;
 
-pub use self::redirects::{DripBrowser, DripInstructions, NupayDetails, NupayRecipient, PicpayInstructions};
-use self::redirects::{
-    DripPayment, NewDripPayment, NewNupayPayment, NewPicpayPayment, NupayPayment, PicpayPayment,
-};
+pub use self::redirects::{DripBrowser, NupayRecipient};
+use self::redirects::{NewDripPayment, NewNupayPayment, NewPicpayPayment};
 use super::CardBody;
 use super::request::{SourceType, WALLET_SOURCE};
+use super::view::method::{
+    ApplePayPayment, BoletoPayment, ClickToPayPayment, CreditPayment, DebitPayment, PicpayPayment,
+    PixPayment, VoucherPayment,
+};
+use super::view::redirects::{DripPayment, NupayPayment};
+use super::view::{CardSource, CustomerSource};
 use crate::api::customers::{NewAddressBody, address_or_nothing};
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
@@ -338,138 +342,6 @@ struct Payer {
     /// Where they live. `{}` counts as nothing.
     #[schema(schema_with = address_or_nothing)]
     address: Option<NewAddressBody>,
-}
-
-/// By credit card.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-struct CreditPayment {
-    #[schema(example = 1)]
-    installments: u8,
-    #[schema(value_type = Option<words::Recurrence>)]
-    recurrence: Option<String>,
-}
-
-/// By debit card.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-struct DebitPayment {
-    #[schema(example = 1)]
-    installments: u8,
-}
-
-/// By meal or food voucher.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-struct VoucherPayment {
-    #[schema(value_type = Option<Vec<Object>>)]
-    items: Option<Value>,
-    /// The buyer.
-    #[schema(value_type = Option<Object>)]
-    customer: Option<Value>,
-}
-
-/// By Apple Pay.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-struct ApplePayPayment {
-    #[schema(example = 1)]
-    installments: u8,
-}
-
-/// By Click to Pay.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-struct ClickToPayPayment {
-    #[schema(example = 1)]
-    installments: u8,
-}
-
-/// By Pix.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-struct PixPayment {
-    /// How long the payer has, in seconds.
-    #[schema(example = 3600)]
-    expires_in: u32,
-    additional_info: Option<Vec<AdditionalInfo>>,
-    #[schema(value_type = Option<Vec<Object>>)]
-    items: Option<Value>,
-    /// The code as text, to copy; absent until a provider has issued it.
-    qr_code_data: Option<String>,
-    /// The code as a picture; absent when the service does not know its own address.
-    qr_code_image_url: Option<String>,
-}
-
-/// By boleto.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-struct BoletoPayment {
-    /// When it falls due.
-    #[schema(format = Date, example = "2030-12-31")]
-    expires_date: String,
-    instructions: Option<String>,
-    interest: Option<LateCharge>,
-    fine: Option<LateCharge>,
-    #[schema(value_type = Option<Vec<Object>>)]
-    items: Option<Value>,
-    /// The line to type, 47 digits; absent until a provider has issued it.
-    barcode_data: Option<String>,
-    /// The slip as a PDF file; absent when the service does not know its own address.
-    barcode_image_url: Option<String>,
-}
-
-/// What a payer of a boleto needs.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-pub struct BoletoInstructions {
-    /// When it falls due.
-    #[schema(format = Date, example = "2030-12-31")]
-    expires_date: String,
-    /// The line to type, 47 digits.
-    barcode_data: String,
-    /// The slip as a PDF file; absent when the service does not know its own address.
-    barcode_image_url: Option<String>,
-}
-
-/// The code of a Pix, to scan or to copy.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-pub struct PixInstructions {
-    /// How long the payer has, in seconds.
-    #[schema(example = 3600)]
-    expires_in: u32,
-    /// The code as text.
-    qr_code_data: String,
-    /// The code as a picture; absent when the service does not know its own address.
-    qr_code_image_url: Option<String>,
-}
-
-/// A stored card.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-struct CardSource {
-    card_id: Uuid,
-    /// The token that was sent; only in the answer to that request.
-    token_id: Option<Uuid>,
-}
-
-/// A customer: their default card, or themselves.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is answered for the OpenAPI document")]
-struct CustomerSource {
-    customer_id: Uuid,
 }
 
 /// What a wallet has handed out, as it was sent; without it when it was erased.

@@ -1,14 +1,15 @@
 //! A charge as answers show it (`docs/interface/charges.md#record`).
 
-mod method;
-mod redirects;
-mod transaction_request;
+pub(super) mod method;
+pub(super) mod redirects;
 
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::authentication::newest_answer;
-use regente_domain::charge::{CardSource, Charge, PaymentSource, References};
+use regente_domain::charge::{self, Charge, ChargeStatus, PaymentSource, References};
+use regente_domain::currency::Currency;
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, TokenId};
 use regente_domain::money::Amount;
+use regente_domain::provider_type::ShownProviderType;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::document_links::Addresses;
@@ -22,25 +23,18 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use self::method::PaymentMethodView;
-use self::redirects::DripCheckoutView;
-pub use self::transaction_request::{
-    FraudAnalysisSchema, ProviderAuthorizationSchema, ProviderErrorSchema, TransactionRequestSchema,
-};
-use super::request::{DRIP_BROWSER, SourceType, WALLET, WALLET_SOURCE};
-use super::{methods, three_d_secure};
-use crate::api::schema::words;
-use crate::api::split_rules::{PlatformFeeSchema, SplitRuleSchema};
+use self::redirects::DripPayment;
+use super::methods;
+use super::request::{DRIP_BROWSER, WALLET};
+use super::three_d_secure::ThreeDSecureView;
 
 /// A charge.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Charge)]
 pub struct ChargeView {
-    #[schema(value_type = Uuid)]
     id: ChargeId,
-    #[schema(value_type = Uuid)]
     client_id: ClientId,
-    #[schema(value_type = Uuid)]
     merchant_id: MerchantId,
     #[schema(required = true)]
     customer_id: Option<Uuid>,
@@ -50,9 +44,7 @@ pub struct ChargeView {
     order_id: Option<String>,
     #[schema(required = true)]
     provider_reference_key: Option<String>,
-    #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
-    #[schema(value_type = String, format = DateTime)]
     updated_at: Timestamp,
     /// What the merchant still keeps, in the minor unit of the currency.
     #[schema(value_type = i64, example = 150)]
@@ -60,17 +52,15 @@ pub struct ChargeView {
     /// What was charged; never changes.
     #[schema(value_type = i64, example = 150)]
     original_amount: Amount,
-    #[schema(value_type = words::Currency, example = "BRL")]
-    currency: &'static str,
+    currency: Currency,
     #[schema(required = true)]
     statement_descriptor: Option<String>,
     capture: bool,
     is_dispute: bool,
-    #[schema(value_type = words::ChargeStatus, example = "authorized")]
-    status: &'static str,
+    status: ChargeStatus,
     /// The provider that handled it; null while none has.
-    #[schema(value_type = Option<words::ProviderType>, example = "SANDBOX", required = true)]
-    responsible_provider_type: Option<&'static str>,
+    #[schema(required = true)]
+    responsible_provider_type: Option<ShownProviderType>,
     #[schema(value_type = methods::PaymentMethod)]
     payment_method: PaymentMethodView,
     #[schema(value_type = methods::PaymentSource)]
@@ -83,37 +73,46 @@ pub struct ChargeView {
     payment_flow: Option<Value>,
     /// The authentication of the cardholder: what was sent, and what was found.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<super::three_d_secure::ThreeDSecureSchema>)]
-    three_d_secure2: Option<Value>,
+    three_d_secure2: Option<Box<ThreeDSecureView>>,
     /// Every call to a provider, newest first.
-    #[schema(value_type = Vec<TransactionRequestSchema>)]
     transaction_requests: Vec<TransactionRequestView>,
     #[schema(value_type = Option<Object>, required = true)]
     app_info: Option<Value>,
     /// How it is divided among sellers; absent where it is not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<SplitRuleSchema>>)]
     split_rules: Option<Vec<SplitRuleView>>,
     /// What the platform keeps; absent where it keeps nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<PlatformFeeSchema>)]
     platform_fee: Option<PlatformFeeView>,
 }
 
 /// What a charge was paid with; [`methods::PaymentSource`] describes it.
 #[derive(Clone, Debug, Serialize)]
+#[serde(tag = "sourceType", rename_all = "snake_case")]
+enum PaymentSourceView {
+    Card(CardSource),
+    Customer(CustomerSource),
+    /// What a wallet has handed out; empty once it was erased.
+    Wallet(Map<String, Value>),
+}
+
+/// A stored card.
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PaymentSourceView {
-    source_type: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    card_id: Option<CardId>,
+pub(super) struct CardSource {
+    card_id: CardId,
+    /// The token that was sent; only in the answer to that request.
     #[serde(skip_serializing_if = "Option::is_none")]
     token_id: Option<TokenId>,
+}
+
+/// A customer: their default card, or themselves.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CustomerSource {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Uuid, required = true)]
     customer_id: Option<Uuid>,
-    /// What a wallet has handed out; empty once it was erased.
-    #[serde(flatten)]
-    wallet: Map<String, Value>,
 }
 
 /// The personal data of a charge, decrypted.
@@ -136,7 +135,7 @@ impl ChargeView {
         let newest_first = requests.iter().rev();
         let instructions =
             newest_first.clone().find_map(|request| InstructionsView::of(&charge.method, request, addresses));
-        let checkout = DripCheckoutView::of(charge, requests, addresses);
+        let checkout = DripPayment::checkout(charge, requests, addresses);
         let answer = newest_answer(requests);
         let view = |request| {
             let shown = TransactionRequestView::of(request, charge, addresses);
@@ -154,17 +153,17 @@ impl ChargeView {
             updated_at: charge.updated_at,
             amount: charge.amount,
             original_amount: charge.original_amount,
-            currency: charge.currency.code(),
+            currency: charge.currency,
             statement_descriptor: statement_descriptor.clone(),
             capture: charge.capture.flag(),
             is_dispute: charge.is_disputed(requests),
-            status: charge.state.status().word(),
-            responsible_provider_type: charge.state.responsible().map(|provider| provider.shown()),
+            status: charge.state.status(),
+            responsible_provider_type: charge.state.responsible().map(ShownProviderType),
             payment_method: PaymentMethodView::of(charge, private, instructions, checkout, caller),
             payment_source: PaymentSourceView::of(charge, private, caller),
             fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),
             payment_flow: flow_metadata.as_ref().map(|metadata| json!({ "metadata": metadata })),
-            three_d_secure2: three_d_secure::shown(charge, private, requests),
+            three_d_secure2: ThreeDSecureView::of(charge, private, requests).map(Box::new),
             transaction_requests: newest_first.map(view).collect(),
             app_info: app_info.clone(),
             split_rules: charge
@@ -179,7 +178,9 @@ impl ChargeView {
 impl ChargeView {
     /// Adds the token of the request. Only the answer to that request can show it, since the id is not stored.
     pub fn echoing(mut self, token_id: Option<TokenId>) -> Self {
-        self.payment_source.token_id = token_id;
+        if let PaymentSourceView::Card(source) = &mut self.payment_source {
+            source.token_id = token_id;
+        }
         self
     }
 }
@@ -202,30 +203,17 @@ fn shown_customer(charge: &Charge, caller: &Caller) -> Option<Uuid> {
 impl PaymentSourceView {
     fn of(charge: &Charge, private: &Private, caller: &Caller) -> Self {
         match charge.method.source() {
-            PaymentSource::Card(source) => Self::of_card(source, charge, caller),
-            PaymentSource::Payer(_) => Self::of_customer(charge, caller),
+            PaymentSource::Card(charge::CardSource::Card { card_id }) => {
+                Self::Card(CardSource { card_id: *card_id, token_id: None })
+            }
+            PaymentSource::Card(charge::CardSource::Customer { .. }) | PaymentSource::Payer(_) => {
+                Self::Customer(CustomerSource { customer_id: shown_customer(charge, caller) })
+            }
             PaymentSource::Wallet => {
                 let wallet = private.get(WALLET).and_then(Value::as_object).cloned();
-                Self { wallet: wallet.unwrap_or_default(), ..Self::bare(WALLET_SOURCE) }
+                Self::Wallet(wallet.unwrap_or_default())
             }
         }
-    }
-
-    fn of_card(source: &CardSource, charge: &Charge, caller: &Caller) -> Self {
-        match source {
-            CardSource::Card { card_id } => {
-                Self { card_id: Some(*card_id), ..Self::bare(SourceType::Card.word()) }
-            }
-            CardSource::Customer { .. } => Self::of_customer(charge, caller),
-        }
-    }
-
-    fn of_customer(charge: &Charge, caller: &Caller) -> Self {
-        Self { customer_id: shown_customer(charge, caller), ..Self::bare(SourceType::Customer.word()) }
-    }
-
-    fn bare(source_type: &'static str) -> Self {
-        Self { source_type, card_id: None, token_id: None, customer_id: None, wallet: Map::new() }
     }
 }
 

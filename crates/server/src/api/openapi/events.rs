@@ -5,17 +5,13 @@ use regente_domain::webhook::{EventName, Family, PING, PING_OBJECT};
 use regente_engine::events::purchase::PurchaseView;
 use regente_engine::events::registration_review::ReviewNewsView;
 use regente_engine::events::seller::SellerNewsView;
+use regente_engine::events::transaction::TransactionView;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, Paths, PathsBuilder};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::{Content, Ref, Required, ResponseBuilder};
 use uuid::Uuid;
 
-use crate::api::charges::methods::{
-    BoletoInstructions, DripInstructions, NupayDetails, PicpayInstructions, PixInstructions,
-};
-use crate::api::charges::three_d_secure::ThreeDsSchema;
-use crate::api::charges::view::{FraudAnalysisSchema, ProviderAuthorizationSchema, ProviderErrorSchema};
 use crate::api::schema::tagged::tagged;
 use crate::api::schema::words;
 use crate::api::sessions::view::ShownSession;
@@ -98,7 +94,7 @@ macro_rules! envelopes {
 
 envelopes! {
     /// A charge has changed.
-    TransactionEvent of words::TransactionEventWord: TransactionSnapshot;
+    TransactionEvent of words::TransactionEventWord: TransactionView;
     /// A purchase has ended.
     PurchaseEvent of words::PurchaseEventWord: PurchaseView;
     /// A seller has come into a status, or a review of its registration has changed.
@@ -119,123 +115,4 @@ envelopes! {
 enum SellerEventSchema {
     Status(Box<SellerNewsView<'static>>),
     Review(Box<ReviewNewsView<'static>>),
-}
-
-/// A charge as events show it.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct TransactionSnapshot {
-    id: Uuid,
-    #[schema(value_type = String, format = DateTime)]
-    created_at: (),
-    #[schema(value_type = String, format = DateTime)]
-    updated_at: (),
-    /// Always null.
-    #[schema(required = true)]
-    idempotency_key: Option<Uuid>,
-    /// Always null.
-    #[schema(required = true)]
-    request_id: Option<String>,
-    /// What the merchant still keeps, in the minor unit of the currency.
-    #[schema(example = 150)]
-    amount: i64,
-    /// What was charged; never changes.
-    #[schema(example = 150)]
-    original_amount: i64,
-    #[schema(value_type = words::Currency, example = "BRL")]
-    currency: (),
-    #[schema(example = 1)]
-    installments: u8,
-    client_id: Uuid,
-    merchant_id: Uuid,
-    #[schema(required = true)]
-    customer_id: Option<Uuid>,
-    /// The session that it pays; absent where there is none.
-    session_id: Option<Uuid>,
-    #[schema(required = true)]
-    order_id: Option<String>,
-    #[schema(required = true)]
-    description: Option<String>,
-    #[schema(required = true)]
-    statement_descriptor: Option<String>,
-    #[schema(value_type = words::ChargeStatus)]
-    status: (),
-    capture: bool,
-    is_dispute: bool,
-    /// Whether a provider is being asked.
-    is_processing: bool,
-    /// Always null.
-    #[schema(required = true)]
-    fee: Option<i64>,
-    /// Always null.
-    #[schema(required = true)]
-    fee_amount: Option<i64>,
-    /// Always null.
-    #[schema(required = true)]
-    transaction_error: Option<String>,
-    /// Every call to a provider, newest first; of very many the oldest are left out.
-    transaction_requests: Vec<TransactionRequestSnapshot>,
-}
-
-/// One call to a provider as events show it.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct TransactionRequestSnapshot {
-    id: Uuid,
-    #[schema(value_type = String, format = DateTime)]
-    created_at: (),
-    #[schema(value_type = String, format = DateTime)]
-    updated_at: (),
-    /// The key sent to the provider; null for what follows an authorization.
-    #[schema(required = true)]
-    idempotency_key: Option<Uuid>,
-    #[schema(required = true)]
-    request_id: Option<String>,
-    /// Null for an authentication, whose 3DS server is no provider of the merchant.
-    #[schema(required = true)]
-    provider_id: Option<Uuid>,
-    #[schema(value_type = words::ProviderType)]
-    provider_type: (),
-    #[schema(required = true)]
-    transaction_id: Option<String>,
-    /// Null for a verdict on the risk that came later.
-    #[schema(example = 150, required = true)]
-    amount: Option<i64>,
-    #[schema(required = true)]
-    authorization_code: Option<String>,
-    #[schema(required = true)]
-    authorization_nsu: Option<String>,
-    #[schema(required = true)]
-    response_code: Option<String>,
-    #[schema(value_type = words::RequestStatus)]
-    request_status: (),
-    #[schema(required = true)]
-    request_status_reason: Option<String>,
-    #[schema(value_type = words::RequestType)]
-    request_type: (),
-    tokenized_payment: bool,
-    #[schema(example = "35ms", required = true)]
-    response_ts: Option<String>,
-    #[schema(required = true)]
-    provider_error: Option<ProviderErrorSchema>,
-    #[schema(required = true)]
-    provider_authorization: Option<ProviderAuthorizationSchema>,
-    /// The code of a Pix; null for other methods.
-    #[schema(required = true)]
-    pix: Option<PixInstructions>,
-    /// The page of a NuPay, how it was paid, or the id of its refund; absent for other methods.
-    nupay: Option<NupayDetails>,
-    /// The page of a Drip, with what was asked for; absent for other methods.
-    drip: Option<DripInstructions>,
-    /// The code of a PicPay; absent for other methods.
-    picpay: Option<PicpayInstructions>,
-    /// What it says about the authentication of the cardholder; absent where it says nothing.
-    threeds: Option<ThreeDsSchema>,
-    /// The line and the slip of a boleto; null for other methods.
-    #[schema(required = true)]
-    boleto: Option<BoletoInstructions>,
-    #[schema(required = true)]
-    fraud_analysis: Option<FraudAnalysisSchema>,
 }

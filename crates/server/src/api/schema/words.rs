@@ -3,7 +3,6 @@
 //!
 //! A member refers to its list: `#[schema(value_type = words::ChargeStatus)]`.
 
-use regente_domain::card::{self, record};
 use regente_domain::charge::{self, analysis, attempt, timeline};
 pub use regente_domain::country::{Country, CountryOrBlank};
 use regente_domain::currency;
@@ -19,7 +18,6 @@ use regente_domain::seller;
 use regente_domain::session;
 use regente_domain::vendor;
 use regente_domain::webhook::{self, EVERYTHING, PING};
-use regente_engine::events::transaction_request::PENDING;
 
 use crate::api::query;
 use crate::http::words::closed_lists;
@@ -34,12 +32,6 @@ closed_lists! {
     PaymentType = listed(payment_type::PaymentType::WORDS);
     /// Whether a stored card is used for the first time, again, or without the buyer and without a schedule.
     Recurrence = listed(charge::Recurrence::WORDS);
-    /// What a provider was asked for.
-    RequestType = listed(attempt::RequestType::WORDS).chain([PENDING]);
-    /// How a request to a provider ended.
-    RequestStatus = listed(attempt::RequestStatus::WORDS);
-    /// What a risk analysis found.
-    AnalysisStatus = listed(analysis::AnalysisStatus::WORDS);
     /// What a tester may set as the verdict of a pending risk analysis.
     SettableVerdict = listed(analysis::SimulatedVerdict::WORDS);
     /// Why the outcome of a request was not known at once.
@@ -62,10 +54,6 @@ closed_lists! {
     MerchantStatus = listed(merchant::MerchantStatus::WORDS);
     /// Where a seller stands.
     SellerStatus = listed(seller::SellerStatus::WORDS);
-    /// Where a seller stands at a provider.
-    SellerLinkStatus = listed(seller::LinkStatus::WORDS);
-    /// The kind of the reason why the status of a seller was set by hand.
-    SellerReasonType = listed(seller::ReasonType::WORDS);
     /// What a file shows of a seller.
     SellerFileType = listed(seller::document::DocumentKind::WORDS);
     /// Where such a file stands.
@@ -74,30 +62,14 @@ closed_lists! {
     RegistrationReviewStatus = listed(seller::review::ReviewStatus::WORDS);
     /// What the value of a field of a review is.
     RegistrationReviewFieldType = listed(seller::review::fields::FieldType::WORDS);
-    /// Who holds a bank account.
-    SellerHolderType = listed(seller::data::HolderType::WORDS);
-    /// The kind of a bank account.
-    SellerAccountType = listed(seller::data::AccountType::WORDS);
-    /// How often the money of a seller is transferred.
-    SellerTransferInterval = listed(seller::data::TransferInterval::WORDS);
     /// Which number identifies a vendor.
     VendorIdentityType = listed(vendor::IdentityType::WORDS);
     /// What a rule of the platform fee is for.
     PlatformFeeMethod = listed(platform_fee::FeeMethod::WORDS);
-    /// Whether a card may be used.
-    CardStatus = listed(record::CardStatus::WORDS);
-    /// The brand of a card.
-    CardBrand = card::Brand::ALL.into_iter().map(card::Brand::name).chain([card::Brand::UNKNOWN]);
     /// An accepted ISO 4217 code.
     Currency = currency::Currency::all().map(currency::Currency::code);
-    /// Where a purchase stands.
-    PurchaseStatus = listed(purchase::PurchaseStatus::WORDS);
     /// The currencies of purchases.
     PurchaseCurrency = [purchase::CURRENCY.code()];
-    /// What an entry of the history of a purchase marks.
-    PurchaseMilestone = listed(purchase::Milestone::WORDS);
-    /// What was done at an entry of the history of a purchase.
-    PurchaseAction = listed(purchase::Action::WORDS);
     /// What an account of the books is for.
     LedgerPurpose = listed(ledger::Purpose::WORDS);
     /// The kind of an account of the books.
@@ -106,18 +78,10 @@ closed_lists! {
     LedgerMovement = listed(ledger::Movement::WORDS);
     /// Where a session stands.
     SessionStatus = listed(session::SessionStatus::WORDS);
-    /// Where a session stood at an entry of its history.
-    SessionEntryStatus = listed(session::EntryStatus::WORDS);
-    /// What happened at an entry of the history of a session.
-    SessionAction = listed(session::SessionAction::WORDS);
     /// Whether a payment of a session can start.
     SessionAvailability = listed(session::Availability::WORDS);
-    /// How a session can be paid.
-    SessionPaymentType = session::OfferedMethod::TYPES.map(payment_type::PaymentType::word);
     /// What a public key may call: a group of routes, or `*` for all of them.
     ScopeWord = [scope::Scopes::ALL_WORD].into_iter().chain(scope::Scope::ALL.map(scope::Scope::word));
-    /// The name of an event.
-    EventName = listed(webhook::EventName::WORDS);
     /// What a webhook asks for: an event by its name, or `*` for all of transactions, sellers and subscriptions.
     EventFilter = [EVERYTHING].into_iter().chain(listed(webhook::EventName::WORDS));
     /// The name of an event that was sent: `ping` is a test event.

@@ -13,7 +13,7 @@ use regente_engine::sessions as flow;
 
 use serde_json::Value;
 
-use crate::api::cards::view::CardSchema;
+use crate::api::cards::view::CardWithCustomer;
 use crate::api::cards::{self, NewCardBody};
 use crate::api::customer_cards::{self, CardLinkBody};
 use crate::api::customers::{self, CustomerView, NewCustomerBody};
@@ -65,7 +65,7 @@ pub async fn create_token(
     ),
     request_body(content = NewCardBody, content_type = "application/json"),
     responses(
-        (status = 201, description = "The card.", body = CardSchema),
+        (status = 201, description = "The card.", body = CardWithCustomer),
         (status = 404, description = "`merchantId` is not one of the account.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
         (status = 422, description = "The session takes no cards any more, or asks for `X-Captcha-Token`.",
@@ -172,7 +172,7 @@ pub async fn link_card(
     get, path = "/v1/sessions/customers/{id}/cards", operation_id = "listSessionCards", tag = "Sessions",
     params(("id" = Uuid, Path, description = "The customer.")),
     responses(
-        (status = 200, description = "The cards.", body = Vec<CardSchema>),
+        (status = 200, description = "The cards.", body = Vec<CardWithCustomer>),
         (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
         CommonErrors,
     ),

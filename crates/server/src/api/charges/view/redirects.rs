@@ -9,11 +9,16 @@ use regente_domain::percentage::Percentage;
 use regente_engine::document_links::Addresses;
 use serde::Serialize;
 use serde_json::{Number, Value};
+use utoipa::ToSchema;
 
-/// What is asked for with a NuPay.
-#[derive(Clone, Debug, Serialize)]
+use crate::api::charges::methods::{DripBrowser, NupayRecipient};
+
+/// By NuPay.
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct NupayMethodView {
+pub(in crate::api::charges) struct NupayPayment {
+    /// After how many minutes it is canceled when nobody pays.
+    #[schema(example = 30)]
     delay_to_auto_cancel: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     order_url: Option<String>,
@@ -22,12 +27,14 @@ pub(super) struct NupayMethodView {
     #[serde(skip_serializing_if = "Option::is_none")]
     cancel_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>)]
     tax_value: Option<Amount>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<NupayRecipient>>)]
     recipients: Option<Value>,
 }
 
-impl NupayMethodView {
+impl NupayPayment {
     /// `recipients` are opened.
     pub(super) fn of(nupay: &Nupay, recipients: Option<Value>) -> Self {
         Self {
@@ -41,51 +48,67 @@ impl NupayMethodView {
     }
 }
 
-/// What is asked for with a Drip, and the page that the payer goes to.
-#[derive(Clone, Debug, Serialize)]
+/// By Drip.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct DripMethodView {
+pub(in crate::api::charges) struct DripPayment {
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Vec<Object>>)]
+    items: Option<Value>,
+    /// Most installments that the payer may choose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>)]
     max_installments: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>)]
     total_installments: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     first_installments_date: Option<String>,
+    /// Fine for a late installment, with at most two decimals.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
     fine_percentage: Option<Number>,
+    /// Interest on a late installment, with at most two decimals.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
     interest_percentage: Option<Number>,
+    /// Fee for canceling the rest, with at most two decimals.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
     cancellation_fee_percentage: Option<Number>,
+    /// How many minutes the payer has; the provider decides without it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>)]
     minutes_to_expire: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<DripBrowser>)]
     browser: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     success_redirect_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cancel_redirect_url: Option<String>,
+    /// The page where the payer pays or refuses; absent until a provider has issued it.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment_url: Option<String>,
-    #[serde(flatten)]
-    checkout: Option<DripCheckoutView>,
-}
-
-/// What a buyer's page shows of a Drip that pays a session.
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct DripCheckoutView {
+    /// The provider's id of the checkout. As the next three of a charge that pays a session alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     checkout_id: Option<String>,
+    /// The page as a picture of a QR code; absent when the service does not know its own address.
     #[serde(skip_serializing_if = "Option::is_none")]
     payment_qr_code: Option<String>,
-    payment_qr_code_text: String,
-    upfront_payment_amount: Amount,
+    /// The page as the text of a QR code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment_qr_code_text: Option<String>,
+    /// What the payer pays at once, in the minor unit of the currency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<i64>)]
+    upfront_payment_amount: Option<Amount>,
 }
 
-impl DripCheckoutView {
-    /// Of the last instructions that the payer was given; `None` of a charge that pays no session by Drip.
-    pub(super) fn of(
+impl DripPayment {
+    /// What a buyer's page shows of the last instructions that the payer was given; `None` of a charge that pays no session
+    /// by Drip.
+    pub(super) fn checkout(
         charge: &Charge,
         requests: &[TransactionRequest],
         addresses: &Addresses,
@@ -96,26 +119,26 @@ impl DripCheckoutView {
         Some(Self {
             checkout_id: given.reference.transaction_id.clone(),
             payment_qr_code: addresses.qr_code.clone(),
-            payment_qr_code_text: url.clone(),
+            payment_qr_code_text: Some(url.clone()),
             // A session says nothing of installments: without them everything is paid at once.
-            upfront_payment_amount: charge.original_amount,
+            upfront_payment_amount: Some(charge.original_amount),
+            ..Self::default()
         })
     }
-}
 
-impl DripMethodView {
     /// `browser` is that of the payer, opened.
     pub(super) fn of(
         drip: &Drip,
         browser: Option<Value>,
         payment_url: Option<String>,
-        checkout: Option<DripCheckoutView>,
+        checkout: Option<Self>,
     ) -> Self {
         // The text of a percentage is always a number.
         let number =
             |percentage: Option<Percentage>| percentage.and_then(|known| known.to_string().parse().ok());
         let terms = &drip.terms;
         Self {
+            items: drip.items.as_deref().cloned(),
             max_installments: terms.max_installments,
             total_installments: terms.total_installments,
             first_installments_date: terms.first_installments_date.clone(),
@@ -127,7 +150,7 @@ impl DripMethodView {
             success_redirect_url: drip.success_redirect_url.clone(),
             cancel_redirect_url: drip.cancel_redirect_url.clone(),
             payment_url,
-            checkout,
+            ..checkout.unwrap_or_default()
         }
     }
 }
