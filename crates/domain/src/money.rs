@@ -1,8 +1,15 @@
 //! Amounts, as integers of the minor unit, never floating point.
 
+use std::borrow::Cow;
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::currency::Currency;
+use crate::problems::Problems;
+use crate::wire::{IN_PLACE, Integer};
 
 /// An amount in the minor unit of its currency (cents for BRL), at least 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -20,6 +27,29 @@ impl TryFrom<i64> for Amount {
 impl From<Amount> for i64 {
     fn from(amount: Amount) -> Self {
         amount.0
+    }
+}
+
+type AnyAmount = Integer<0, { Amount::MINOR_UNITS_MAX }>;
+
+impl Deserr<Problems> for Amount {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        AnyAmount::deserialize_from_value(value, location).map(|number| Self(number.get()))
+    }
+}
+
+impl PartialSchema for Amount {
+    fn schema() -> RefOr<Schema> {
+        AnyAmount::schema()
+    }
+}
+
+impl ToSchema for Amount {
+    fn name() -> Cow<'static, str> {
+        Cow::Owned(format!("{IN_PLACE}Amount"))
     }
 }
 

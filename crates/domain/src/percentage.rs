@@ -2,11 +2,19 @@
 
 use std::fmt;
 
+use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 
+use crate::problems::Problems;
+use crate::wire::{Decimal, Rule};
+
+/// A number in percent, with at most two decimals.
+pub type Percent = Decimal<0, 10_000>;
+
 /// A percentage of an amount, exact to a hundredth of a percent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Deserr)]
 #[serde(transparent)]
+#[deserr(error = Problems, try_from(Percent) = Percentage::of -> Rule)]
 pub struct Percentage(u32);
 
 impl Percentage {
@@ -21,6 +29,10 @@ impl Percentage {
     /// The hundredths of a percent.
     pub const fn hundredths(self) -> u32 {
         self.0
+    }
+
+    fn of(number: Percent) -> Result<Self, Rule> {
+        Self::parse(&number.to_string()).ok_or(Rule::Borrowed("is not valid"))
     }
 
     /// Reads a decimal number of percent with a point and at most two decimals, such as `1`, `1.5` or `0.03`.

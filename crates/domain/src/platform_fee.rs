@@ -10,7 +10,7 @@ use crate::percentage::Percentage;
 use crate::time::Timestamp;
 use crate::words::words;
 
-pub use rules::{Fees, Refusal, Rule, Terms};
+pub use rules::{Fees, Refusal, Rule, SentTerms, Terms};
 
 words! {
     /// What a rule of the platform fee is for.

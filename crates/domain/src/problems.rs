@@ -8,6 +8,9 @@ use std::fmt;
 pub struct Problems(Vec<String>);
 
 impl Problems {
+    /// The most in one answer.
+    pub const MAX: usize = 100;
+
     /// No errors yet.
     pub fn new() -> Self {
         Self::default()
@@ -32,9 +35,10 @@ impl Problems {
         }
     }
 
-    /// Adds the errors of another part of the same request.
+    /// Adds the errors of another part of the same request, up to [`Self::MAX`].
     pub fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
+        let room = Self::MAX.saturating_sub(self.0.len());
+        self.0.extend(other.0.into_iter().take(room));
     }
 
     /// Whether there are no errors.

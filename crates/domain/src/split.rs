@@ -7,6 +7,7 @@ mod shares;
 
 use std::fmt;
 
+use deserr::Deserr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -17,7 +18,9 @@ use crate::id::{Id, SellerId, of};
 use crate::money::Amount;
 use crate::percentage::Percentage;
 use crate::platform_fee::PlatformFee;
+use crate::problems::Problems;
 use crate::time::Timestamp;
+use crate::wire::{Decimal, Rule};
 
 /// Most sellers of a charge.
 pub const SELLERS_MAX: usize = 100;
@@ -63,15 +66,23 @@ pub enum Share {
     Amount(Amount),
 }
 
+/// A fee in cents.
+pub type Fee = Decimal<0, { u32::MAX as i64 }>;
+
 /// A fee in hundredths of a cent; some agreements name less than a cent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Deserr)]
 #[serde(transparent)]
+#[deserr(error = Problems, try_from(Fee) = FareFee::of -> Rule)]
 pub struct FareFee(u32);
 
 impl FareFee {
     /// From hundredths of a cent.
     pub const fn from_hundredths(hundredths: u32) -> Self {
         Self(hundredths)
+    }
+
+    fn of(number: Fee) -> Result<Self, Rule> {
+        Self::parse(&number.to_string()).ok_or(Rule::Borrowed("is not valid"))
     }
 
     /// Reads a decimal number of cents with at most two decimals.

@@ -18,6 +18,7 @@
 //!
 //! Null counts as absent (`docs/interface/conventions.md#requests`), and members that a struct does not know are left out.
 
+mod amount;
 mod as_sent;
 mod card_data;
 mod ids_and_times;
@@ -29,6 +30,7 @@ mod reading;
 mod schema;
 mod text;
 
+pub use amount::PositiveAmount;
 pub use as_sent::{AsSent, Json};
 pub use card_data::CardData;
 pub use list::List;
@@ -37,6 +39,6 @@ pub(crate) use number::{NOT_A_NUMBER, integer_of, within};
 pub use patch::Patch;
 pub use path::Path;
 pub(crate) use reading::text_as;
-pub use reading::{OfMember, Rule, not_among, read, read_parts, refused};
+pub use reading::{OfMember, Rule, not_among, read, read_parts, read_with, refused};
 pub use schema::{IN_PLACE, add_null, all_optional, flattened, name_in, one_of, whole};
 pub use text::{Digits, EmailAddress, Text, Verbatim};

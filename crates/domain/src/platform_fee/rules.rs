@@ -1,30 +1,74 @@
 //! The rules of a merchant about what the platform keeps: one for each method, and for each band of installments of credit
 //! cards.
 
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::{FeeMethod, PlatformFee};
 use crate::id::{Id, of};
 use crate::money::Amount;
 use crate::payment_type::PaymentType;
-use crate::percentage::Percentage;
+use crate::percentage::{Percent, Percentage};
+use crate::problems::Problems;
 use crate::time::Timestamp;
+use crate::wire::{Integer, read_with, refused};
 
-/// What a rule says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+const INSTALLMENT: &str = "installment";
+
+/// What a rule says. At least one of `percentage` and `fixedAmount` is there; `installment` is there for `credit` alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(as = NewPlatformFeeRule,
+    example = json!({ "paymentMethod": "credit", "percentage": 3.5, "fixedAmount": 50, "installment": 3 }))]
 pub struct Terms {
-    /// The percentage of the charge.
+    /// The percentage of the charge, with at most two decimals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
+    #[schema(value_type = Option<Percent>)]
     pub percentage: Option<Percentage>,
-    /// The fixed amount.
+    /// In the minor unit of the currency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default)]
     pub fixed_amount: Option<Amount>,
     /// What it is for.
     pub payment_method: FeeMethod,
-    /// Any number of its band: of credit cards alone, and then always.
+    /// Any number of the band that the rule is for: 1, 2 to 6, 7 to 12, 13 to 24.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[deserr(default, from(Option<Integer<1, 24>>) = small)]
+    #[schema(minimum = 1, maximum = 24)]
     pub installment: Option<u8>,
+}
+
+fn small(number: Option<Integer<1, 24>>) -> Option<u8> {
+    number.and_then(|number| u8::try_from(number.get()).ok())
+}
+
+/// Terms as sent: those that go together.
+pub struct SentTerms(pub Terms);
+
+impl Deserr<Problems> for SentTerms {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        read_with(value, location, |members, problems| {
+            if !members.contains_key("percentage") && !members.contains_key("fixedAmount") {
+                problems.extend(refused(location, "must have percentage, fixedAmount or both"));
+            }
+            let method = members.get("paymentMethod").and_then(|word| FeeMethod::parse(word.as_str()?));
+            let at = location.push_key(INSTALLMENT);
+            match (method, members.contains_key(INSTALLMENT)) {
+                (Some(FeeMethod::Credit), false) => problems.extend(refused(at, "should not be empty")),
+                (Some(FeeMethod::Pix | FeeMethod::Boleto | FeeMethod::Default), true) => {
+                    problems.extend(refused(at, "must be absent: only credit has installments"));
+                }
+                (Some(_), _) | (None, _) => {}
+            }
+        })
+        .map(Self)
+    }
 }
 
 /// A rule.

@@ -20,17 +20,13 @@ pub use transfers::{TransferDay, TransferInterval, TransferPolicy};
 use crate::country::Country;
 use crate::customer::Document;
 use crate::mcc::Mcc;
-use crate::percentage::Percentage;
+use crate::percentage::{Percent, Percentage};
 use crate::problems::Problems;
-use crate::split::{Bears, FareFee};
+use crate::split::{Bears, FareFee, Fee};
 use crate::time::{Timestamp, parse_date};
 use crate::wire::{AsSent, Decimal, Digits, EmailAddress, Json, List, OfMember, Rule, Text, Verbatim};
 use crate::words::words;
 
-/// A number in percent, with at most two decimals.
-pub type Percent = Decimal<0, 10_000>;
-/// A fee in cents.
-pub type Fee = Decimal<0, { u32::MAX as i64 }>;
 /// An amount, or another number that callers send.
 pub type Sum = Decimal<0, SUM_MAX>;
 /// An amount that may be owed.

@@ -97,21 +97,36 @@ const INTEGER_MAX: i64 = (1 << 53) - 1;
 #[serde(transparent)]
 pub struct Integer<const MIN: i64, const MAX: i64>(i64);
 
+impl<const MIN: i64, const MAX: i64> Integer<MIN, MAX> {
+    /// The number.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
 impl<const MIN: i64, const MAX: i64> Deserr<Problems> for Integer<MIN, MAX> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, Problems> {
-        let number = match value {
-            Value::Null => return Err(refused(location, EMPTY)),
-            Value::Integer(number) => Some(i64::try_from(number).unwrap_or(i64::MAX)),
-            Value::NegativeInteger(number) => Some(number),
-            Value::Float(number) => Number::from_f64(number).as_ref().and_then(integer_of),
-            Value::Boolean(_) | Value::String(_) | Value::Sequence(_) | Value::Map(_) => None,
-        };
-        let number = number.ok_or_else(|| refused(location, "must be an integer number"))?;
+        let number = integer_from(value, location)?;
         within(number, MIN..=MAX).map(Self).map_err(|rule| refused(location, rule))
     }
+}
+
+/// An integer of any size; one too large for 64 bits becomes the largest value, which every range refuses.
+pub(super) fn integer_from<V: IntoValue>(
+    value: Value<V>,
+    location: ValuePointerRef<'_>,
+) -> Result<i64, Problems> {
+    let number = match value {
+        Value::Null => return Err(refused(location, EMPTY)),
+        Value::Integer(number) => Some(i64::try_from(number).unwrap_or(i64::MAX)),
+        Value::NegativeInteger(number) => Some(number),
+        Value::Float(number) => Number::from_f64(number).as_ref().and_then(integer_of),
+        Value::Boolean(_) | Value::String(_) | Value::Sequence(_) | Value::Map(_) => None,
+    };
+    number.ok_or_else(|| refused(location, "must be an integer number"))
 }
 
 /// A number within a range.
@@ -147,6 +162,7 @@ pub(crate) fn integer_of(number: &Number) -> Option<i64> {
 impl<const MIN: i64, const MAX: i64> PartialSchema for Integer<MIN, MAX> {
     fn schema() -> RefOr<Schema> {
         let integer = ObjectBuilder::new().schema_type(Type::Integer);
+        let integer = integer.format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)));
         integer.minimum(Some(MIN)).maximum(Some(MAX)).into()
     }
 }

@@ -48,6 +48,30 @@ pub fn read_parts<A: Deserr<Problems>, B: Deserr<Problems>>(
     }
 }
 
+/// Reads a `T`, and looks in the same pass for problems between its members as sent; those that are null count as absent.
+///
+/// # Errors
+/// Every problem that was found.
+pub fn read_with<T: Deserr<Problems>, V: IntoValue>(
+    value: Value<V>,
+    location: ValuePointerRef<'_>,
+    look: impl FnOnce(&Map<String, Json>, &mut Problems),
+) -> Result<T, Problems> {
+    let mut value: Json = Deserr::<Problems>::deserialize_from_value(value, location)?;
+    let mut problems = Problems::new();
+    if let Json::Object(members) = &mut value {
+        members.retain(|_, value| !value.is_null());
+        look(members, &mut problems);
+    }
+    match T::deserialize_from_value(value.into_value(), location) {
+        Ok(read) => problems.into_result().map(|()| read),
+        Err(mut found) => {
+            found.extend(problems);
+            Err(found)
+        }
+    }
+}
+
 /// The problem of one value.
 pub fn refused(location: ValuePointerRef<'_>, rule: impl std::fmt::Display) -> Problems {
     Problems::one(Path(location), rule)

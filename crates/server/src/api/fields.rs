@@ -25,6 +25,7 @@ pub(super) mod readers;
 use std::cell::RefCell;
 use std::fmt;
 
+use deserr::{Deserr, IntoValue, ValuePointerRef};
 use regente_domain::card::in_text::masked;
 use regente_domain::problems::Problems;
 use serde_json::{Map, Value};
@@ -34,7 +35,7 @@ pub use change::text_change;
 pub use readers::INTEGER_MAX;
 
 /// The most problems in one answer.
-pub const PROBLEMS_MAX: usize = 100;
+pub const PROBLEMS_MAX: usize = Problems::MAX;
 /// The most characters of a member's name in a problem.
 const PATH_SEGMENT_CHARS_MAX: usize = 64;
 
@@ -206,6 +207,14 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Reads the value as a type that reads itself ([`regente_domain::wire`]).
+    pub fn read_as<T: Deserr<Problems>>(self) -> Option<T> {
+        let path = self.path.to_string();
+        let at = ValuePointerRef::Origin.push_key(&path);
+        let read = T::deserialize_from_value(self.value?.clone().into_value(), at);
+        read.map_err(|problems| self.found.extend(problems)).ok()
+    }
+
     /// Reads an object with `reader`.
     pub fn object<T>(self, reader: impl FnOnce(&Fields<'_>) -> Option<T>) -> Option<T> {
         let Value::Object(members) = self.value? else {
@@ -275,8 +284,6 @@ impl<'a> Field<'a> {
 #[derive(Clone, Copy, Debug)]
 enum Path<'a> {
     Root,
-    /// The body as an array.
-    Elements,
     Member(&'a Path<'a>, &'a str),
     Index(&'a Path<'a>, usize),
 }
@@ -284,8 +291,7 @@ enum Path<'a> {
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Root | Self::Elements => f.write_str("body"),
-            Self::Index(Self::Elements, index) => write!(f, "[{index}]"),
+            Self::Root => f.write_str("body"),
             Self::Member(Self::Root, name) => write!(f, "{:.PATH_SEGMENT_CHARS_MAX$}", masked(name)),
             Self::Member(parent, name) => write!(f, "{parent}.{:.PATH_SEGMENT_CHARS_MAX$}", masked(name)),
             Self::Index(parent, index) => write!(f, "{parent}[{index}]"),

@@ -3,7 +3,8 @@
 use deserr::Deserr;
 use utoipa::ToSchema;
 
-use super::{Percent, Sum};
+use super::Sum;
+use crate::percentage::Percent;
 use crate::problems::Problems;
 use crate::wire::{Integer, List};
 use crate::words::words;

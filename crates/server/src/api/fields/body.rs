@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
 use super::readers::plain;
-use super::{Field, Fields, Need, Path, ProblemList};
+use super::{Fields, Path, ProblemList};
 use crate::http::error::ApiError;
 use crate::http::limits;
 
@@ -43,7 +43,7 @@ impl Body {
         }
     }
 
-    /// Parses a body that is an array, for [`Self::read_array`].
+    /// Parses a body that is an array, for [`Self::read_elements_as`].
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -88,21 +88,13 @@ impl Body {
         wire::read(self.members.clone())
     }
 
-    /// Reads a body that is an array with a length within `count`, each element with `element`. Problems name elements
-    /// by their index alone: `[0].percentage`.
+    /// Reads a body that is an array as a list that reads itself. Problems name elements by their index alone:
+    /// `[0].percentage`.
     ///
     /// # Errors
     /// Every problem that was found.
-    pub fn read_array<T>(
-        &self,
-        count: std::ops::RangeInclusive<usize>,
-        element: impl FnMut(Field<'_>) -> Option<T>,
-    ) -> Result<Vec<T>, Problems> {
-        let found = ProblemList::default();
-        let value = Field::new(self.members.get(ELEMENTS), Need::Required, Path::Elements, &found);
-        let read = value.array(count, element);
-        found.into_problems().into_result()?;
-        read.ok_or_else(|| Problems::one("body", "is not valid"))
+    pub fn read_elements_as<T: Deserr<Problems>>(&self) -> Result<T, Problems> {
+        deserr::deserialize(self.members.get(ELEMENTS).cloned().unwrap_or_default())
     }
 
     /// The members as sent.

@@ -5,12 +5,13 @@ use axum::Extension;
 use axum::extract::{FromRequest, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
 use regente_domain::id::MerchantId;
 use regente_domain::money::Amount;
-use regente_domain::payment_type::INSTALLMENTS_MAX;
-use regente_domain::percentage::Percentage;
-use regente_domain::platform_fee::{FeeMethod, Rule, Terms};
+use regente_domain::platform_fee::{FeeMethod, Rule, SentTerms, Terms};
+use regente_domain::problems::Problems;
 use regente_domain::time::Timestamp;
+use regente_domain::wire::List;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::idempotency::Planned;
 use regente_engine::merchants;
@@ -20,10 +21,9 @@ use serde_json::Number;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::super::fields::{Body, Fields};
+use super::super::fields::Body;
 use super::super::idempotency::commit_once;
 use super::super::path::{Path, path_id};
-use super::super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::limits;
@@ -39,7 +39,7 @@ pub struct RuleView {
     /// Id of the rule.
     pub id: Uuid,
     /// The method, or that it is for all without a rule of their own.
-    #[schema(value_type = words::PlatformFeeMethod, example = "credit")]
+    #[schema(example = "credit")]
     pub payment_method: FeeMethod,
     /// Percentage of the charge.
     #[schema(value_type = Option<f64>, required = true, example = 3.5)]
@@ -51,10 +51,8 @@ pub struct RuleView {
     #[schema(required = true, example = 3)]
     pub installment: Option<u8>,
     /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it changed last.
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
 }
 
@@ -93,35 +91,10 @@ pub struct EnabledView {
     pub platform_fee_enabled: bool,
 }
 
-/// A rule. At least one of `percentage` and `fixedAmount` is there; `installment` is there for `credit` alone.
-#[derive(ToSchema)]
-#[schema(as = NewPlatformFeeRule, rename_all = "camelCase",
-    example = json!({ "paymentMethod": "credit", "percentage": 3.5, "fixedAmount": 50, "installment": 3 }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct RuleBody {
-    #[schema(value_type = words::PlatformFeeMethod)]
-    payment_method: String,
-    /// At most two decimals.
-    #[schema(minimum = 0, maximum = 100)]
-    percentage: Option<f64>,
-    /// In the minor unit of the currency.
-    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
-    fixed_amount: Option<i64>,
-    /// Any number of the band that the rule is for: 1, 2 to 6, 7 to 12, 13 to 24.
-    #[schema(minimum = 1, maximum = 24)]
-    installment: Option<u8>,
-}
-
 /// Whether the rules are applied.
-#[derive(ToSchema)]
+#[derive(Deserr, ToSchema)]
+#[deserr(error = Problems)]
 #[schema(as = PlatformFeeSwitch, example = json!({ "enabled": true }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
 pub struct SwitchBody {
     enabled: bool,
 }
@@ -139,33 +112,9 @@ impl<S: Send + Sync> FromRequest<S> for RulesBody {
 
 impl RulesBody {
     fn read(&self) -> Result<Vec<Terms>, ApiError> {
-        Ok(self.0.read_array(1..=RULES_MAX, |rule| rule.object(read_rule))?)
+        let sent: List<SentTerms, 1, RULES_MAX> = self.0.read_elements_as()?;
+        Ok(sent.into_vec().into_iter().map(|SentTerms(terms)| terms).collect())
     }
-}
-
-fn read_rule(fields: &Fields<'_>) -> Option<Terms> {
-    let payment_method = fields.required("paymentMethod").one_of(FeeMethod::WORDS);
-    let percentage =
-        fields.optional("percentage").hundredths(0..=i64::from(Percentage::HUNDRED.hundredths()));
-    let fixed_amount = fields.optional("fixedAmount").amount();
-    if !fields.has("percentage") && !fields.has("fixedAmount") {
-        fields.problem_here("must have percentage, fixedAmount or both");
-    }
-    let installment = match payment_method {
-        Some(FeeMethod::Credit) => fields.required("installment").integer(1..=i64::from(INSTALLMENTS_MAX)),
-        Some(FeeMethod::Pix | FeeMethod::Boleto | FeeMethod::Default) if fields.has("installment") => {
-            fields.problem("installment", "must be absent: only credit has installments");
-            None
-        }
-        Some(FeeMethod::Pix | FeeMethod::Boleto | FeeMethod::Default) | None => None,
-    };
-    let percentage = percentage.and_then(|hundredths| u32::try_from(hundredths).ok());
-    Some(Terms {
-        percentage: percentage.map(Percentage::from_hundredths),
-        fixed_amount,
-        payment_method: payment_method?,
-        installment: installment.and_then(|number| u8::try_from(number).ok()),
-    })
 }
 
 /// Adds rules to a merchant.
@@ -174,7 +123,7 @@ fn read_rule(fields: &Fields<'_>) -> Option<Terms> {
 #[utoipa::path(
     post, path = "/v1/merchants/{merchantId}/platform-fee", operation_id = "createPlatformFee", tag = "Merchants",
     params(("merchantId" = Uuid, Path, description = "Id of the merchant")),
-    request_body(content = Vec<RuleBody>, content_type = "application/json", example = json!([
+    request_body(content = Vec<Terms>, content_type = "application/json", example = json!([
         { "paymentMethod": "credit", "percentage": 3.5, "fixedAmount": 50, "installment": 3 },
         { "paymentMethod": "pix", "fixedAmount": 50 },
         { "paymentMethod": "boleto", "percentage": 1, "fixedAmount": 100 }])),
@@ -229,7 +178,7 @@ pub async fn read(
 #[utoipa::path(
     put, path = "/v1/merchants/{merchantId}/platform-fee", operation_id = "updatePlatformFee", tag = "Merchants",
     params(("merchantId" = Uuid, Path, description = "Id of the merchant")),
-    request_body(content = Vec<RuleBody>, content_type = "application/json", example = json!([
+    request_body(content = Vec<Terms>, content_type = "application/json", example = json!([
         { "paymentMethod": "credit", "percentage": 4, "installment": 2 }])),
     responses((status = 200, description = "The rules that were named, after the change.", body = Vec<RuleView>),
         (status = 404, description = "There is no such merchant, or no rule for a method and band.",
@@ -288,7 +237,7 @@ pub async fn switch(
 ) -> Result<axum::Json<EnabledView>, ApiError> {
     let id: MerchantId = path_id(&id)?;
     merchants::find(&app, caller.client_id, id).await?;
-    let enabled = body.read(|fields| fields.required("enabled").boolean())?;
+    let SwitchBody { enabled } = body.read_as()?;
     let switched = platform_fees::switch(&app, (&caller, &request_id), id, Switch { enabled }).await?;
     Ok(axum::Json(EnabledView { platform_fee_enabled: switched.enabled }))
 }
