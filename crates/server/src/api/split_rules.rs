@@ -1,12 +1,15 @@
 //! How `splitRules` of charges, sessions and voids are read (`docs/interface/charges.md#split`).
 
-use regente_domain::id::Id;
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use regente_domain::id::{Id, SellerId};
 use regente_domain::money::Amount;
-use regente_domain::percentage::Percentage;
+use regente_domain::percentage::{Percent, Percentage};
+use regente_domain::problems::Problems;
 use regente_domain::split::{
-    Bears, FareFee, Misfit, RulesRefusal, SELLERS_MAX, SellerReturn, Share, Split, SplitRule, WholePercent,
-    check,
+    Bears, FareFee, Fee, Misfit, RulesRefusal, SELLERS_MAX, SellerReturn, Share, Split, SplitRule,
+    WholePercent, check,
 };
+use regente_domain::wire::{Integer, List, PositiveAmount, read_with, refused};
 pub use regente_engine::charges::split::SPLIT_RULES;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -17,49 +20,91 @@ const PERCENTAGE: &str = "percentage";
 const AMOUNT: &str = "amount";
 
 /// The share of one seller: by `percentage` or by `amount`, in all rules alike.
-#[derive(ToSchema)]
-#[schema(as = NewSplitRule, rename_all = "camelCase",
+#[derive(Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(rename_all = "camelCase",
     example = json!({ "sellerId": "19d05a45-0e92-478e-8366-955231bcf3d6", "percentage": 30, "liable": true }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
 pub struct NewSplitRule {
     /// A seller of the merchant, each at most once.
-    seller_id: Uuid,
+    seller_id: SellerId,
     /// A part of what the platform leaves.
-    #[schema(minimum = 1, maximum = 100)]
-    percentage: Option<i64>,
+    #[deserr(default)]
+    percentage: Option<Integer<1, 100>>,
     /// In the minor unit of the currency.
-    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
-    amount: Option<i64>,
+    #[deserr(default)]
+    amount: Option<PositiveAmount>,
     /// Whether the seller bears fees of processing; by default what the seller says.
+    #[deserr(default)]
     processing_fee: Option<bool>,
     /// Whether the seller bears the whole fee.
+    #[deserr(default)]
     charge_entire_fee: Option<bool>,
     /// Whether the seller bears what is left of the fee.
+    #[deserr(default)]
     charge_remainder_fee: Option<bool>,
     /// Whether the seller bears chargebacks; by default what the seller says.
+    #[deserr(default)]
     liable: Option<bool>,
     /// Whether the seller is responsible for the transaction.
+    #[deserr(default)]
     transaction_owner: Option<bool>,
-    fares: Option<FaresBody>,
+    #[deserr(default)]
+    fares: Option<Fares>,
 }
 
 /// What the seller pays to the merchant; by default what the seller says.
-#[derive(ToSchema)]
+#[derive(Default, Deserr, ToSchema)]
+#[deserr(error = Problems)]
 #[schema(as = SplitFares)]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct FaresBody {
+struct Fares {
     /// In percent, with at most two decimals.
-    #[schema(minimum = 0, maximum = 100)]
-    mdr: Option<f64>,
+    #[deserr(default)]
+    #[schema(value_type = Option<Percent>)]
+    mdr: Option<Percentage>,
     /// In cents, with at most two decimals.
-    #[schema(minimum = 0)]
-    fee: Option<f64>,
+    #[deserr(default)]
+    #[schema(value_type = Option<Fee>)]
+    fee: Option<FareFee>,
+}
+
+struct ReadRule(SplitRule);
+
+impl Deserr<Problems> for ReadRule {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        let sent: NewSplitRule = read_with(value, location, |members, problems| {
+            if members.contains_key(PERCENTAGE) == members.contains_key(AMOUNT) {
+                problems.extend(refused(location, "must have either percentage or amount"));
+            }
+        })?;
+        sent.rule().map(Self).ok_or_else(|| refused(location, "is not valid"))
+    }
+}
+
+impl NewSplitRule {
+    /// The rule, whose id is not drawn yet.
+    fn rule(self) -> Option<SplitRule> {
+        let percentage = self.percentage.and_then(|percent| u8::try_from(percent.get()).ok());
+        let by_percentage = percentage.and_then(WholePercent::new).map(Share::Percentage);
+        let by_amount = self.amount.map(|amount| Share::Amount(amount.into()));
+        let Fares { mdr, fee } = self.fares.unwrap_or_default();
+        let bears = Bears {
+            processing_fee: self.processing_fee,
+            charge_entire_fee: self.charge_entire_fee,
+            charge_remainder_fee: self.charge_remainder_fee,
+            liable: self.liable,
+            transaction_owner: self.transaction_owner,
+            fare_mdr: mdr,
+            fare_fee: fee,
+        };
+        if bears.charge_entire_fee == Some(true) && bears.charge_remainder_fee == Some(true) {
+            tracing::info!("a split rule has both chargeEntireFee and chargeRemainderFee");
+        }
+        let share = by_percentage.or(by_amount)?;
+        Some(SplitRule { id: Id::new(Uuid::nil()), seller_id: self.seller_id, share, bears })
+    }
 }
 
 /// What a seller gives back.
@@ -83,7 +128,8 @@ pub fn read(fields: &Fields<'_>, amount: Option<Amount>) -> Option<Vec<SplitRule
     if !fields.has(SPLIT_RULES) {
         return Some(Vec::new());
     }
-    let rules = fields.optional(SPLIT_RULES).array(0..=SELLERS_MAX, |rule| rule.object(read_rule))?;
+    let sent: List<ReadRule, 0, SELLERS_MAX> = fields.optional(SPLIT_RULES).read_as()?;
+    let rules: Vec<SplitRule> = sent.into_vec().into_iter().map(|ReadRule(rule)| rule).collect();
     let problem = |rule: &str| fields.problem(SPLIT_RULES, rule);
     match check(&rules) {
         Ok(()) => {
@@ -99,47 +145,6 @@ pub fn read(fields: &Fields<'_>, amount: Option<Amount>) -> Option<Vec<SplitRule
         }
     }
     Some(rules)
-}
-
-fn read_rule(fields: &Fields<'_>) -> Option<SplitRule> {
-    let seller_id = fields.required("sellerId").id();
-    let percentage = fields.optional(PERCENTAGE).integer(1..=100);
-    let amount = fields.optional(AMOUNT).positive_amount();
-    let share = match (fields.has(PERCENTAGE), fields.has(AMOUNT)) {
-        (true, false) => percentage
-            .and_then(|percent| u8::try_from(percent).ok())
-            .and_then(WholePercent::new)
-            .map(Share::Percentage),
-        (false, true) => amount.map(Share::Amount),
-        (true, true) | (false, false) => {
-            fields.problem_here("must have either percentage or amount");
-            None
-        }
-    };
-    let flag = |name: &str| fields.optional(name).boolean();
-    let (mdr, fee) = fields.optional("fares").object(|fares| Some(read_fares(fares))).unwrap_or_default();
-    let bears = Bears {
-        processing_fee: flag("processingFee"),
-        charge_entire_fee: flag("chargeEntireFee"),
-        charge_remainder_fee: flag("chargeRemainderFee"),
-        liable: flag("liable"),
-        transaction_owner: flag("transactionOwner"),
-        fare_mdr: mdr,
-        fare_fee: fee,
-    };
-    if bears.charge_entire_fee == Some(true) && bears.charge_remainder_fee == Some(true) {
-        tracing::info!("a split rule has both chargeEntireFee and chargeRemainderFee");
-    }
-    Some(SplitRule { id: Id::new(Uuid::nil()), seller_id: seller_id?, share: share?, bears })
-}
-
-fn read_fares(fares: &Fields<'_>) -> (Option<Percentage>, Option<FareFee>) {
-    let hundredths = |field: Field<'_>, most: u32| {
-        field.hundredths(0..=i64::from(most)).and_then(|number| u32::try_from(number).ok())
-    };
-    let mdr = hundredths(fares.optional("mdr"), Percentage::HUNDRED.hundredths());
-    let fee = hundredths(fares.optional("fee"), u32::MAX);
-    (mdr.map(Percentage::from_hundredths), fee.map(FareFee::from_hundredths))
 }
 
 /// Reads what sellers give back with a void; none is what is theirs in proportion.
