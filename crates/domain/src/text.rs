@@ -41,24 +41,3 @@ pub fn last_four(text: &str) -> &str {
     let start = text.char_indices().rev().nth(3).map_or(text.len(), |(index, _)| index);
     if start == 0 { "" } else { &text[start..] }
 }
-
-/// The change of a text that may be absent.
-pub enum TextChange {
-    /// It stays.
-    Keep,
-    /// It goes.
-    Remove,
-    /// It becomes this one.
-    Set(String),
-}
-
-impl TextChange {
-    /// Changes a stored text.
-    pub fn apply(&self, text: &mut Option<String>) {
-        match self {
-            Self::Keep => {}
-            Self::Remove => *text = None,
-            Self::Set(new) => *text = Some(new.clone()),
-        }
-    }
-}

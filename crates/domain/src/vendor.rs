@@ -1,17 +1,30 @@
 //! Vendors: the businesses in whose name a payment facilitator takes payments. What is known of one is personal; the vault
 //! seals it as a whole.
 
+mod changes;
+
+use deserr::{Deserr, IntoValue, ValuePointerRef};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
+
+pub use changes::VendorChanges;
 
 use crate::country::Country;
 use crate::id::VendorId;
+use crate::problems::Problems;
 use crate::provider_type::ProviderType;
+use crate::text::chars_max;
+use crate::wire::{EmailAddress, Rule, Text, Verbatim, read_with, refused};
 use crate::words::words;
 
+/// Where the number of a vendor is, in the interface.
+const IDENTITY: &str = "identity";
+
 words! {
-    /// `identityType` of a vendor (`docs/interface/vendors.md#fields`).
+    /// Which number identifies a vendor (`docs/interface/vendors.md#fields`).
+    #[schema(as = VendorIdentityType)]
     IdentityType {
         /// A person's number.
         Cpf = "CPF",
@@ -52,61 +65,126 @@ pub fn without_punctuation(number: &str) -> String {
     number.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// What is known of a vendor beside its reference.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A vendor to be created.
+#[derive(Clone, Serialize, ToSchema)]
+#[schema(example = json!({
+    "referenceId": "12345", "identityType": "CNPJ", "identity": "12.345.678/0001-99", "mcc": "5812",
+    "name": "Empresa Exemplo Ltda", "email": "contato@example.com", "phoneNumber": "5511999999999",
+    "website": "https://www.example.com",
+    "address": { "country": "BR", "state": "SP", "city": "Sao Paulo", "district": "Centro", "zipCode": "01001-000",
+        "street": "Avenida Paulista", "streetNumber": "1000", "complement": "Apto 101" }
+}))]
+pub struct NewVendor {
+    /// What the client calls it.
+    #[serde(flatten)]
+    pub reference: Reference,
+    /// What is known of it.
+    #[serde(flatten)]
+    pub data: VendorData,
+}
+
+/// What a client calls a vendor.
+#[derive(Clone, Serialize, Deserr, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(as = VendorReference)]
+pub struct Reference {
+    /// The id in the client's own system; unique in the account.
+    pub reference_id: Verbatim<1, 15>,
+}
+
+/// What is known of a vendor beside its reference.
+#[skip_serializing_none]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
 pub struct VendorData {
     /// Which number identifies it.
     pub identity_type: IdentityType,
-    /// The number, as sent.
+    /// With or without punctuation, which does not count: 11 characters of a CPF, 14 of a CNPJ.
+    #[deserr(try_from(String) = parse_identity -> Rule)]
+    #[schema(max_length = 40)]
     pub identity: String,
-    /// The category code.
-    pub mcc: String,
+    /// Category code.
+    pub mcc: Text<1, 10>,
     /// Full name, or name of the company.
-    pub name: String,
+    pub name: Text<1, 100>,
     /// E-mail address.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub email: Option<String>,
+    #[deserr(default)]
+    pub email: Option<EmailAddress<100>>,
     /// Phone number.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub phone_number: Option<String>,
+    #[deserr(default)]
+    pub phone_number: Option<Verbatim<0, 13>>,
     /// Address in the web.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub website: Option<String>,
+    #[deserr(default)]
+    pub website: Option<Text<0, 100>>,
     /// Where it is.
     pub address: VendorAddress,
     /// Members that this release does not know; kept unchanged.
     #[serde(flatten)]
+    #[deserr(skip)]
+    #[schema(ignore)]
     pub unknown: Map<String, Value>,
 }
 
 /// The address of a vendor.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[skip_serializing_none]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
 pub struct VendorAddress {
     /// Country.
     pub country: Country,
     /// State.
-    pub state: String,
+    pub state: Text<1, 2>,
     /// City.
-    pub city: String,
+    pub city: Text<1, 20>,
     /// District.
-    pub district: String,
+    pub district: Text<1, 20>,
     /// Postal code.
-    pub zip_code: String,
+    pub zip_code: Text<1, 10>,
     /// Street.
-    pub street: String,
-    /// Number in the street.
-    pub street_number: String,
+    pub street: Text<1, 100>,
+    /// Number in the street. Also read as `number`.
+    pub street_number: Text<1, 5>,
     /// Apartment, floor and the like.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub complement: Option<String>,
+    #[deserr(default)]
+    pub complement: Option<Text<0, 20>>,
+}
+
+/// The number of a vendor. Punctuation does not count in its length.
+fn parse_identity(number: String) -> Result<String, Rule> {
+    const CHARS_MAX: usize = 14;
+    let is_right = (1..=CHARS_MAX).contains(&without_punctuation(&number).len())
+        && number.chars().count() <= chars_max::DOCUMENT_NUMBER;
+    if is_right { Ok(number) } else { Err(Rule::Borrowed("must have 1 to 14 letters and digits")) }
+}
+
+/// Data as sent: its number fits its type.
+pub struct SentData(pub VendorData);
+
+impl Deserr<Problems> for SentData {
+    fn deserialize_from_value<V: IntoValue>(
+        value: deserr::Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        read_with(value, location, |members, problems| {
+            let text = |name: &str| members.get(name).and_then(Value::as_str);
+            let number = text(IDENTITY).and_then(|number| parse_identity(number.to_owned()).ok());
+            if let (Some(kind), Some(number)) = (text("identityType").and_then(IdentityType::parse), number)
+                && !kind.fits(&number)
+            {
+                problems.extend(refused(location.push_key(IDENTITY), kind.rule()));
+            }
+        })
+        .map(Self)
+    }
 }
 
 /// Omits everything personal.
 impl std::fmt::Debug for VendorData {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("VendorData").field("mcc", &self.mcc).finish_non_exhaustive()
+        f.debug_struct("VendorData").field("mcc", &&*self.mcc).finish_non_exhaustive()
     }
 }
 

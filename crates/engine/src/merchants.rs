@@ -5,8 +5,8 @@ use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::mcc::Mcc;
 use regente_domain::merchant::MerchantStatus;
-use regente_domain::text::TextChange;
 use regente_domain::time::later_of;
+use regente_domain::wire::Patch;
 use regente_store::merchants::{self, Merchant, MerchantDetails, MerchantWithProviders};
 use regente_store::providers::{self as provider_rows, Provider};
 use regente_store::{Batch, settings};
@@ -35,11 +35,11 @@ pub struct MerchantChanges {
     /// The category code.
     pub mcc: Option<Mcc>,
     /// The name that people see in lists.
-    pub name: TextChange,
+    pub name: Patch<String>,
     /// The name shown when a buyer is authenticated.
-    pub merchant_name: TextChange,
+    pub merchant_name: Patch<String>,
     /// The address shown when a buyer is authenticated.
-    pub merchant_url: TextChange,
+    pub merchant_url: Patch<String>,
     /// Providers that are added.
     pub providers: Vec<NewProvider>,
 }

@@ -1,20 +1,16 @@
-//! Vendors: creates, changes, deletes and lists them ([`changes`] says what is changed), opens and seals what is known of
+//! Vendors: creates, changes, deletes and lists them, opens and seals what is known of
 //! them, and finds the vendor of a charge (`docs/interface/vendors.md#charges`).
-
-mod changes;
 
 use regente_domain::id::{ClientId, VendorId};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::{Timestamp, later_of};
-use regente_domain::vendor::{NamedVendor, VendorData};
+use regente_domain::vendor::{NamedVendor, NewVendor, VendorChanges, VendorData};
 use regente_providers::request::VendorDetails;
 use regente_store::Batch;
 use regente_store::sealed::Sealed;
 use regente_store::vendors::{self, StoredVendor};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
-
-pub use changes::VendorChanges;
 
 use crate::app::App;
 use crate::audit;
@@ -36,15 +32,6 @@ struct Document<D> {
     data: D,
 }
 
-/// A vendor that is to be created.
-#[derive(Clone)]
-pub struct NewVendor {
-    /// The id in the client's own system.
-    pub reference_id: String,
-    /// What is known of it.
-    pub data: VendorData,
-}
-
 /// A live vendor with its opened data.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vendor {
@@ -57,7 +44,8 @@ pub struct Vendor {
 impl Vendor {
     /// A vendor that is not stored yet.
     fn new(app: &App, client_id: ClientId, id: VendorId, new: &NewVendor) -> Result<Self, Error> {
-        let NewVendor { reference_id, data } = new.clone();
+        let NewVendor { reference, data } = new.clone();
+        let reference_id = reference.reference_id.as_str().to_owned();
         let private = seal(app, client_id, id, &data)?;
         let updated_at = id.created_at();
         let stored = StoredVendor { id, client_id, reference_id, private, version: 1, updated_at };
@@ -124,7 +112,7 @@ pub async fn plan_creation(
 ) -> Result<(Batch, Vendor), Error> {
     let client_id = caller.client_id;
     let id: VendorId = app.chance.id(app.clock.of(client_id));
-    must_be_free(app, client_id, &new.reference_id, id).await?;
+    must_be_free(app, client_id, &new.reference.reference_id, id).await?;
     let vendor = Vendor::new(app, client_id, id, new)?;
     let mut batch = Batch::new(client_id);
     vendors::insert(&mut batch, &vendor.stored);
@@ -146,8 +134,8 @@ pub async fn change(
     let client_id = caller.client_id;
     races::change(|| async {
         let before = find(app, client_id, id).await?;
-        let data = changes.apply(&before.data)?;
-        let reference_id = changes.reference_id.as_ref().unwrap_or(&before.stored.reference_id).clone();
+        let data = changes.applied_to(&before.data)?;
+        let reference_id = changes.reference_id.as_deref().unwrap_or(&before.stored.reference_id).to_owned();
         if data == before.data && reference_id == before.stored.reference_id {
             return Ok(Changed::Already(before));
         }

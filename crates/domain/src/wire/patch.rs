@@ -27,6 +27,17 @@ impl<T> Patch<T> {
     }
 }
 
+impl<T: Clone> Patch<T> {
+    /// Changes what is stored.
+    pub fn apply(&self, stored: &mut Option<T>) {
+        match self {
+            Self::Leave => {}
+            Self::Remove => *stored = None,
+            Self::Set(value) => *stored = Some(value.clone()),
+        }
+    }
+}
+
 impl<T> From<Patch<T>> for Option<Option<T>> {
     fn from(patch: Patch<T>) -> Self {
         match patch {

@@ -27,10 +27,10 @@ pub struct Text<const MIN: usize, const MAX: usize>(String);
 #[serde(transparent)]
 pub struct Verbatim<const MIN: usize, const MAX: usize>(String);
 
-/// An e-mail address without white space around it, of at most [`chars_max::EMAIL`] characters.
+/// An e-mail address without white space around it, of at most `MAX` characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct EmailAddress(String);
+pub struct EmailAddress<const MAX: usize = { chars_max::EMAIL }>(String);
 
 /// Exactly `COUNT` ASCII digits.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -51,7 +51,7 @@ impl<const MIN: usize, const MAX: usize> Verbatim<MIN, MAX> {
     }
 }
 
-impl EmailAddress {
+impl<const MAX: usize> EmailAddress<MAX> {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -83,13 +83,13 @@ impl<const MIN: usize, const MAX: usize> Deserr<Problems> for Verbatim<MIN, MAX>
     }
 }
 
-impl Deserr<Problems> for EmailAddress {
+impl<const MAX: usize> Deserr<Problems> for EmailAddress<MAX> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, Problems> {
         let text = text_of(value, location)?.trim().to_owned();
-        let text = bounded::<0, { chars_max::EMAIL }>(text, location)?;
+        let text = bounded::<0, MAX>(text, location)?;
         if is_email(&text) {
             free(text, location).map(Self)
         } else {
@@ -174,16 +174,16 @@ impl<const MIN: usize, const MAX: usize> ToSchema for Verbatim<MIN, MAX> {
     }
 }
 
-impl PartialSchema for EmailAddress {
+impl<const MAX: usize> PartialSchema for EmailAddress<MAX> {
     fn schema() -> RefOr<Schema> {
         let format = SchemaFormat::KnownFormat(KnownFormat::Email);
-        text_schema(0, chars_max::EMAIL).format(Some(format)).into()
+        text_schema(0, MAX).format(Some(format)).into()
     }
 }
 
-impl ToSchema for EmailAddress {
+impl<const MAX: usize> ToSchema for EmailAddress<MAX> {
     fn name() -> Cow<'static, str> {
-        Cow::Owned(format!("{IN_PLACE}EmailAddress"))
+        Cow::Owned(format!("{IN_PLACE}EmailAddress{MAX}"))
     }
 }
 
@@ -214,7 +214,7 @@ impl<const MIN: usize, const MAX: usize> Deref for Verbatim<MIN, MAX> {
     }
 }
 
-impl Deref for EmailAddress {
+impl<const MAX: usize> Deref for EmailAddress<MAX> {
     type Target = str;
     fn deref(&self) -> &str {
         &self.0

@@ -71,7 +71,7 @@ pub(super) fn judge(
             CvvCheck::NotValidated | CvvCheck::NoCvv => Verdict::Decline(invalid_cvv()),
         },
         Operation::Authorize(Authorization { vendor: Some(vendor), .. })
-            if vendor.data.mcc == REFUSED_CATEGORY =>
+            if *vendor.data.mcc == *REFUSED_CATEGORY =>
         {
             Verdict::Decline(Decline::of(DeclinedCode::InvalidMerchant))
         }

@@ -7,26 +7,25 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use regente_domain::country::Country;
+use regente_domain::id::VendorId;
 use regente_domain::time::Timestamp;
-use regente_domain::vendor::IdentityType;
+use regente_domain::vendor::{IdentityType, NewVendor, VendorChanges};
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::idempotency::Planned;
 use regente_engine::vendors::{self, Vendor};
 use serde::Serialize;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::page::Page;
 use super::path::{Path, path_id};
 use super::query::Query;
-use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::{read_changes, read_new};
 
-pub use request::{NamedVendorBody, NewVendorBody, VendorAddressBody, VendorChangesBody, read_named};
+pub use request::{NamedVendorBody, read_named};
 
 /// The `limit` of the list by default.
 const LIMIT: u32 = 10;
@@ -35,91 +34,88 @@ const LIMIT: u32 = 10;
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Vendor)]
-pub struct VendorView {
+pub struct VendorView<'a> {
     /// Id of the vendor.
-    pub id: Uuid,
+    id: VendorId,
     /// The id in the client's own system.
     #[schema(example = "12345")]
-    pub reference_id: String,
+    reference_id: &'a str,
     /// Which number identifies it.
-    #[schema(value_type = words::VendorIdentityType, example = "CNPJ")]
-    pub identity_type: IdentityType,
+    #[schema(example = "CNPJ")]
+    identity_type: IdentityType,
     /// The number, as sent.
     #[schema(example = "12.345.678/0001-99")]
-    pub identity: String,
+    identity: &'a str,
     /// Category code.
     #[schema(example = "5812")]
-    pub mcc: String,
+    mcc: &'a str,
     /// Full name, or name of the company.
     #[schema(example = "Empresa Exemplo Ltda")]
-    pub name: String,
+    name: &'a str,
     /// E-mail address.
     #[schema(required = true)]
-    pub email: Option<String>,
+    email: Option<&'a str>,
     /// Phone number.
     #[schema(required = true)]
-    pub phone_number: Option<String>,
+    phone_number: Option<&'a str>,
     /// Address in the web.
     #[schema(required = true)]
-    pub website: Option<String>,
+    website: Option<&'a str>,
     /// Where it is.
-    pub address: VendorAddressView,
+    address: VendorAddressView<'a>,
     /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
-    pub created_at: Timestamp,
+    created_at: Timestamp,
     /// When it changed last.
-    #[schema(value_type = String, format = DateTime)]
-    pub updated_at: Timestamp,
+    updated_at: Timestamp,
 }
 
 /// The address of a vendor.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = VendorAddressRecord)]
-pub struct VendorAddressView {
+struct VendorAddressView<'a> {
     /// Country.
-    #[schema(value_type = words::Country, example = "BR")]
-    pub country: Country,
+    #[schema(example = "BR")]
+    country: Country,
     /// State.
-    pub state: String,
+    state: &'a str,
     /// City.
-    pub city: String,
+    city: &'a str,
     /// District.
-    pub district: String,
+    district: &'a str,
     /// Postal code.
-    pub zip_code: String,
+    zip_code: &'a str,
     /// Street.
-    pub street: String,
+    street: &'a str,
     /// Number in the street.
-    pub street_number: String,
+    street_number: &'a str,
     /// Apartment, floor and the like.
     #[schema(required = true)]
-    pub complement: Option<String>,
+    complement: Option<&'a str>,
 }
 
-impl VendorView {
-    fn of(vendor: &Vendor) -> Self {
-        let (stored, data) = (&vendor.stored, vendor.data.clone());
-        let address = data.address;
+impl<'a> VendorView<'a> {
+    fn of(Vendor { stored, data }: &'a Vendor) -> Self {
+        let address = &data.address;
         Self {
-            id: stored.id.uuid(),
-            reference_id: stored.reference_id.clone(),
+            id: stored.id,
+            reference_id: &stored.reference_id,
             identity_type: data.identity_type,
-            identity: data.identity,
-            mcc: data.mcc,
-            name: data.name,
-            email: data.email,
-            phone_number: data.phone_number,
-            website: data.website,
+            identity: &data.identity,
+            mcc: &data.mcc,
+            name: &data.name,
+            email: data.email.as_deref(),
+            phone_number: data.phone_number.as_deref(),
+            website: data.website.as_deref(),
             address: VendorAddressView {
                 country: address.country,
-                state: address.state,
-                city: address.city,
-                district: address.district,
-                zip_code: address.zip_code,
-                street: address.street,
-                street_number: address.street_number,
-                complement: address.complement,
+                state: &address.state,
+                city: &address.city,
+                district: &address.district,
+                zip_code: &address.zip_code,
+                street: &address.street,
+                street_number: &address.street_number,
+                complement: address.complement.as_deref(),
             },
             created_at: stored.id.created_at(),
             updated_at: stored.updated_at,
@@ -130,7 +126,7 @@ impl VendorView {
 /// Creates a vendor.
 #[utoipa::path(
     post, path = "/v1/vendors", operation_id = "createVendor", tag = "Vendors",
-    request_body(content = NewVendorBody, content_type = "application/json"),
+    request_body(content = NewVendor, content_type = "application/json"),
     responses((status = 201, description = "The vendor.", body = VendorView),
         (status = 409, description = "The reference is another vendor's, or the idempotency key is in use.",
             body = ErrorEnvelope),
@@ -143,7 +139,7 @@ pub async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let new = body.read(read_new)?;
+    let new = read_new(body.members())?;
     let plan = || async {
         let (batch, vendor) = vendors::plan_creation(&app, (&caller, &request_id), &new).await?;
         Planned::showing(batch, StatusCode::CREATED.as_u16(), &VendorView::of(&vendor))
@@ -162,11 +158,12 @@ pub async fn list(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     query: Query,
-) -> Result<Json<Page<VendorView>>, ApiError> {
+) -> Result<Response, ApiError> {
     let page = query.read(|parameters| parameters.page(LIMIT))?;
     let (limit, offset) = (i64::from(page.limit), page.offset());
     let (found, total) = vendors::list(&app, caller.client_id, limit, offset).await?;
-    Ok(Json(Page::new(page, found.iter().map(VendorView::of).collect(), total)))
+    let views = found.iter().map(VendorView::of).collect();
+    Ok(Json(Page::new(page, views, total)).into_response())
 }
 
 /// Reads a vendor.
@@ -180,15 +177,16 @@ pub async fn read(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
-) -> Result<Json<VendorView>, ApiError> {
-    Ok(Json(VendorView::of(&vendors::find(&app, caller.client_id, path_id(&id)?).await?)))
+) -> Result<Response, ApiError> {
+    let vendor = vendors::find(&app, caller.client_id, path_id(&id)?).await?;
+    Ok(Json(VendorView::of(&vendor)).into_response())
 }
 
 /// Changes a vendor.
 #[utoipa::path(
     patch, path = "/v1/vendors/{id}", operation_id = "updateVendor", tag = "Vendors",
     params(("id" = Uuid, Path, description = "Id of the vendor")),
-    request_body(content = VendorChangesBody, content_type = "application/json"),
+    request_body(content = VendorChanges, content_type = "application/json"),
     responses((status = 200, description = "The vendor after the change.", body = VendorView),
         (status = 404, description = "There is no such vendor.", body = ErrorEnvelope),
         (status = 409, description = "The reference is another vendor's.", body = ErrorEnvelope), CommonErrors),
@@ -199,12 +197,12 @@ pub async fn update(
     Extension(request_id): Extension<RequestId>,
     Path(id): Path<String>,
     body: Body,
-) -> Result<Json<VendorView>, ApiError> {
+) -> Result<Response, ApiError> {
     let id = path_id(&id)?;
     vendors::find(&app, caller.client_id, id).await?;
-    let changes = body.read(read_changes)?;
+    let changes = read_changes(body.members())?;
     let vendor = vendors::change(&app, (&caller, &request_id), id, &changes).await?;
-    Ok(Json(VendorView::of(&vendor)))
+    Ok(Json(VendorView::of(&vendor)).into_response())
 }
 
 /// Deletes a vendor and everything that is known of it.

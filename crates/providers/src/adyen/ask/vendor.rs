@@ -36,7 +36,7 @@ fn sub_merchant<'a>(
     Ok(SubMerchant {
         id: &vendor.reference_id,
         name: data.name.chars().take(NAME_CHARS_MAX).collect(),
-        mcc: format!("{:0>CATEGORY_DIGITS$}", data.mcc),
+        mcc: format!("{:0>CATEGORY_DIGITS$}", &*data.mcc),
         tax_id: without_punctuation(&data.identity),
         amount: wire_amount(authorization.amount, authorization.currency)?,
         email: data.email.as_deref(),

@@ -13,14 +13,13 @@ use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::parse_date;
-use regente_domain::vendor::{IdentityType, VendorAddress, VendorData};
 use regente_providers::authentication::{Browser, CardHolderData, ThreeDSecure};
 use regente_providers::http_client::Incoming;
 use regente_providers::request::{
     Authorization, Call, Credentials, FollowUp, Held, Inquiry, Instrument, Operation, PayerDetails,
     VendorDetails, Verification,
 };
-use serde_json::{Map, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::support::{self, authorization, card, key, object};
@@ -58,30 +57,17 @@ pub(super) fn by_card() -> Authorization {
 }
 
 pub(super) fn vendor() -> VendorDetails {
-    let address = VendorAddress {
-        country: Country::BR,
-        state: "SP".to_owned(),
-        city: "Sao Paulo".to_owned(),
-        district: "Centro".to_owned(),
-        zip_code: "01001-000".to_owned(),
-        street: "Avenida Paulista".to_owned(),
-        street_number: "1000".to_owned(),
-        complement: None,
-    };
+    let data = json!({
+        "identityType": "CNPJ", "identity": "12.345.678/0001-99", "mcc": "812",
+        "name": "Empresa Exemplo de Nome Longo Ltda", "email": "contato@example.com",
+        "website": "https://www.example.com",
+        "address": { "country": "BR", "state": "SP", "city": "Sao Paulo", "district": "Centro",
+            "zipCode": "01001-000", "street": "Avenida Paulista", "streetNumber": "1000" },
+    });
     VendorDetails {
         reference_id: "12345".to_owned(),
         payment_facilitator_id: Some("999".to_owned()),
-        data: VendorData {
-            identity_type: IdentityType::Cnpj,
-            identity: "12.345.678/0001-99".to_owned(),
-            mcc: "812".to_owned(),
-            name: "Empresa Exemplo de Nome Longo Ltda".to_owned(),
-            email: Some("contato@example.com".to_owned()),
-            phone_number: None,
-            website: Some("https://www.example.com".to_owned()),
-            address,
-            unknown: Map::new(),
-        },
+        data: serde_json::from_value(data).unwrap(),
     }
 }
 

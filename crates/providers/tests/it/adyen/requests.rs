@@ -123,7 +123,7 @@ fn a_payment_in_the_name_of_a_vendor_says_whose() {
         }])
     );
     let mut wrong = vendor();
-    wrong.data.mcc = "58120".to_owned();
+    wrong.data.mcc = serde_json::from_value(json!("58120")).unwrap();
     assert_eq!(
         refusal(&of(wrong)).network_denied_reason.as_deref(),
         Some("not_sent"),

@@ -1,6 +1,6 @@
 //! Changes of members that may be absent.
 
-use regente_domain::text::TextChange;
+use regente_domain::wire::Patch;
 
 use super::{Field, Fields};
 
@@ -9,10 +9,10 @@ pub fn text_change(
     fields: &Fields<'_>,
     name: &str,
     text: impl FnOnce(Field<'_>) -> Option<String>,
-) -> TextChange {
+) -> Patch<String> {
     match text(fields.optional(name)) {
-        Some(text) => TextChange::Set(text),
-        None if fields.is_null(name) => TextChange::Remove,
-        None => TextChange::Keep,
+        Some(text) => Patch::Set(text),
+        None if fields.is_null(name) => Patch::Remove,
+        None => Patch::Leave,
     }
 }
