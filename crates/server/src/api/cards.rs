@@ -6,8 +6,10 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
 use regente_domain::card::record::{Card, Unchecked};
 use regente_domain::id::{MerchantId, TokenId};
+use regente_domain::problems::Problems;
 use regente_domain::session::Session;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
@@ -17,10 +19,9 @@ use regente_engine::events::card::CardView;
 use regente_engine::idempotency::{Planned, created};
 use regente_engine::{customers, sessions};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::customers::CustomerView;
-use super::fields::{Body, Fields};
+use super::fields::Body;
 use super::idempotency::{self, KeyLookup, body_response, commit_once, is_replay, json_response};
 use super::page::Page;
 use super::path::{Path, path_id};
@@ -36,41 +37,35 @@ use view::CardWithCustomer;
 const LIMIT_DEFAULT: u32 = 15;
 
 /// A card from a token.
-#[derive(ToSchema)]
+#[derive(Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
 #[schema(as = NewCard, rename_all = "camelCase",
     example = json!({ "tokenId": "82aba896-9e37-45b6-aa90-d510c9050596" }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
 pub struct NewCardBody {
     /// A card token; it is used up.
-    token_id: Uuid,
+    token_id: TokenId,
     /// A merchant with a provider that can check a card with a zero amount.
-    merchant_id: Option<Uuid>,
+    #[deserr(default)]
+    merchant_id: Option<MerchantId>,
     /// Whether the card is checked; needs `merchantId`.
+    #[deserr(default)]
     cvv_check: Option<bool>,
     /// The same two members, nested; they win.
+    #[deserr(default)]
     zero_dollar: Option<ZeroDollarBody>,
 }
 
 /// Where and whether a card is checked.
-#[derive(ToSchema)]
+#[derive(Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
 #[schema(as = ZeroDollar, rename_all = "camelCase")]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct ZeroDollarBody {
+struct ZeroDollarBody {
     /// The merchant.
-    merchant_id: Option<Uuid>,
+    #[deserr(default)]
+    merchant_id: Option<MerchantId>,
     /// Whether the card is checked.
+    #[deserr(default)]
     cvv_check: Option<bool>,
-}
-
-struct NewCard {
-    token_id: TokenId,
-    check: CheckWanted,
 }
 
 /// Whether the card is to be checked.
@@ -80,24 +75,16 @@ enum CheckWanted {
     No(Unchecked),
 }
 
-fn read(fields: &Fields<'_>) -> Option<NewCard> {
-    let token_id = fields.required("tokenId").id();
-    let flat = read_zero_dollar(fields);
-    let nested = fields.optional("zeroDollar").object(|nested| Some(read_zero_dollar(nested)));
-    let (merchant_id, cvv_check) = match nested {
-        Some((merchant_id, cvv_check)) => (merchant_id.or(flat.0), cvv_check.or(flat.1)),
-        None => flat,
-    };
-    let check = match (cvv_check, merchant_id) {
-        (Some(true), Some(merchant_id)) => CheckWanted::At(merchant_id),
-        (Some(true), None) => CheckWanted::No(Unchecked::WithoutMerchant),
-        (Some(false) | None, _) => CheckWanted::No(Unchecked::NotAskedFor),
-    };
-    Some(NewCard { token_id: token_id?, check })
-}
-
-fn read_zero_dollar(fields: &Fields<'_>) -> (Option<MerchantId>, Option<bool>) {
-    (fields.optional("merchantId").id(), fields.optional("cvvCheck").boolean())
+impl NewCardBody {
+    fn check(&self) -> CheckWanted {
+        let nested = self.zero_dollar.as_ref();
+        let cvv_check = nested.and_then(|nested| nested.cvv_check).or(self.cvv_check);
+        match (cvv_check, nested.and_then(|nested| nested.merchant_id).or(self.merchant_id)) {
+            (Some(true), Some(merchant_id)) => CheckWanted::At(merchant_id),
+            (Some(true), None) => CheckWanted::No(Unchecked::WithoutMerchant),
+            (Some(false) | None, _) => CheckWanted::No(Unchecked::NotAskedFor),
+        }
+    }
 }
 
 /// Stores a card.
@@ -145,9 +132,9 @@ pub(super) async fn store(
     session: Option<&Session>,
 ) -> Result<Response, ApiError> {
     let attempt = app.limiters.card_testing.begin(&caller, peer)?;
-    let new = body.read(read)?;
+    let new: NewCardBody = body.read_as()?;
     let seed = sandbox_seed(&headers)?;
-    match new.check {
+    match new.check() {
         CheckWanted::At(merchant_id) => {
             let claim = match idempotency::read(&app, &caller, &headers, "POST /v1/cards", &body).await? {
                 KeyLookup::New(claim) => claim,

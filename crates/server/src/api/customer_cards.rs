@@ -4,14 +4,15 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
 use regente_domain::id::{CardId, CustomerId};
+use regente_domain::problems::Problems;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::cards::listed;
 use regente_engine::customers::cards;
 use regente_engine::idempotency::Planned;
 use serde_json::Value;
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::cards::view::CardWithCustomer;
 use super::fields::Body;
@@ -21,16 +22,13 @@ use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
 /// The card to link.
-#[derive(ToSchema)]
+#[derive(Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
 #[schema(as = CardLink, rename_all = "camelCase",
     example = json!({ "cardId": "148d5db0-f1c3-439f-902d-f1f268086e1d" }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
 pub struct CardLinkBody {
     /// A stored card that belongs to nobody else.
-    card_id: Uuid,
+    card_id: CardId,
 }
 
 /// Links a card to a customer.
@@ -59,7 +57,7 @@ pub async fn link(
     body: Body,
 ) -> Result<Response, ApiError> {
     let customer_id: CustomerId = path_id(&id)?;
-    let card_id: CardId = body.read(|fields| fields.required("cardId").id())?;
+    let CardLinkBody { card_id } = body.read_as()?;
     let route = format!("POST /v1/customers/{customer_id}/cards");
     let plan = || async {
         let batch = cards::plan_link(&app, (&caller, &request_id), customer_id, card_id).await?;
