@@ -2,38 +2,34 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use serde_with::skip_serializing_none;
+use utoipa::ToSchema;
 
 use crate::country::Country;
 use crate::problems::Problems;
 use crate::text::chars_max;
 
 /// An address. [`Demand`] says which members are required.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Address {
-    /// Country.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// ISO 3166-1 alpha-2.
+    #[schema(example = "BR")]
     pub country: Option<Country>,
     /// State or province.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
     /// City.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub city: Option<String>,
     /// District.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub district: Option<String>,
     /// Postal code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zip_code: Option<String>,
     /// Street.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub street: Option<String>,
     /// Number in the street; text, since numbers such as `12B` exist.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub street_number: Option<String>,
     /// Apartment, floor and the like.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complement: Option<String>,
 }
 

@@ -30,7 +30,7 @@ pub use request::{
     CustomerChangesBody, NewAddressBody, NewCustomerBody, PartialAddressBody, address_or_nothing,
     read_document, read_inline, read_new,
 };
-pub use view::{AddressRecordView, AddressView, ChangedCustomerView, CustomerView, DocumentView};
+pub use view::{AddressRecordView, ChangedCustomerView, CustomerView, DocumentView};
 
 /// The most document numbers in one list's filter; each is looked up separately.
 const NUMBERS_MAX: usize = 20;

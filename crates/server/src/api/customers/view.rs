@@ -1,5 +1,6 @@
 //! Customers as answers show them.
 
+use regente_domain::country::Country;
 use regente_domain::customer::{Address, Document};
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
@@ -7,8 +8,6 @@ use regente_engine::customers::{Customer, NewCustomer, StoredAddress};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
-
-use crate::api::schema::words;
 
 /// A customer.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -21,11 +20,9 @@ pub struct CustomerView {
     pub client_id: Uuid,
     /// When they were created; absent in what a public key is answered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub created_at: Option<Timestamp>,
     /// When they changed last; absent in what a public key is answered.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub updated_at: Option<Timestamp>,
     /// The buyer's name.
     #[schema(example = "Ana Souza")]
@@ -43,13 +40,13 @@ pub struct CustomerView {
     pub document: DocumentView,
     /// Where they live.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub address: Option<AddressView>,
+    pub address: Option<Address>,
     /// Where bills go.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub billing_address: Option<AddressView>,
+    pub billing_address: Option<Address>,
     /// Where goods go.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delivery_address: Option<AddressView>,
+    pub delivery_address: Option<Address>,
 }
 
 /// A document, as sent.
@@ -62,40 +59,7 @@ pub struct DocumentView {
     /// The number; may be empty with `noDocument`.
     pub number: String,
     /// ISO 3166-1 alpha-2.
-    #[schema(value_type = words::Country)]
-    pub country: &'static str,
-}
-
-/// An address.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Address)]
-pub struct AddressView {
-    /// ISO 3166-1 alpha-2.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<words::Country>, example = "BR")]
-    pub country: Option<&'static str>,
-    /// State or province.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
-    /// City.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub city: Option<String>,
-    /// District.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub district: Option<String>,
-    /// Postal code.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub zip_code: Option<String>,
-    /// Street.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub street: Option<String>,
-    /// Number in the street.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub street_number: Option<String>,
-    /// Apartment, floor and the like.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub complement: Option<String>,
+    pub country: Country,
 }
 
 /// A customer after a change, with the document both nested and flat, for the two kinds of shipped readers.
@@ -108,10 +72,8 @@ pub struct ChangedCustomerView {
     /// The account they belong to.
     pub client_id: Uuid,
     /// When they were created.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When they changed last.
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
     /// Always null.
     #[schema(required = true)]
@@ -137,8 +99,8 @@ pub struct ChangedCustomerView {
     /// Type of the document.
     pub document_type: String,
     /// Country of the document.
-    #[schema(value_type = Option<words::Country>, required = true)]
-    pub document_country: Option<&'static str>,
+    #[schema(required = true)]
+    pub document_country: Option<Country>,
     /// The document.
     pub document: DocumentView,
     /// Where they live.
@@ -146,10 +108,10 @@ pub struct ChangedCustomerView {
     pub address: Option<AddressRecordView>,
     /// Where bills go.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub billing_address: Option<AddressView>,
+    pub billing_address: Option<Address>,
     /// Where goods go.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub delivery_address: Option<AddressView>,
+    pub delivery_address: Option<Address>,
 }
 
 /// An address as a record of its own.
@@ -160,10 +122,8 @@ pub struct AddressRecordView {
     /// Id of the address.
     pub id: Uuid,
     /// When it was first given.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it changed last.
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
     /// Always null.
     #[schema(required = true)]
@@ -172,8 +132,8 @@ pub struct AddressRecordView {
     #[schema(required = true)]
     pub request_id: Option<String>,
     /// ISO 3166-1 alpha-2.
-    #[schema(value_type = Option<words::Country>, required = true)]
-    pub country: Option<&'static str>,
+    #[schema(required = true)]
+    pub country: Option<Country>,
     /// Street.
     #[schema(required = true)]
     pub street: Option<String>,
@@ -196,7 +156,7 @@ pub struct AddressRecordView {
     #[schema(required = true)]
     pub district: Option<String>,
     /// Always null.
-    #[schema(value_type = Option<String>, format = DateTime, required = true)]
+    #[schema(required = true)]
     pub deleted_at: Option<Timestamp>,
 }
 
@@ -214,9 +174,9 @@ impl CustomerView {
             contact_email: data.contact_email.clone(),
             phone_number: data.phone_number.clone(),
             document: DocumentView::of(&data.document),
-            address: data.address.as_ref().map(|stored| AddressView::of(&stored.address)),
-            billing_address: data.billing_address.as_ref().map(AddressView::of),
-            delivery_address: data.delivery_address.as_ref().map(AddressView::of),
+            address: data.address.as_ref().map(|stored| stored.address.clone()),
+            billing_address: data.billing_address.clone(),
+            delivery_address: data.delivery_address.clone(),
         }
     }
 
@@ -233,9 +193,9 @@ impl CustomerView {
             contact_email: None,
             phone_number: sent.phone_number.clone(),
             document: DocumentView::of(&sent.document),
-            address: sent.address.as_ref().map(AddressView::of),
-            billing_address: sent.billing_address.as_ref().map(AddressView::of),
-            delivery_address: sent.delivery_address.as_ref().map(AddressView::of),
+            address: sent.address.clone(),
+            billing_address: sent.billing_address.clone(),
+            delivery_address: sent.delivery_address.clone(),
         }
     }
 }
@@ -258,37 +218,18 @@ impl ChangedCustomerView {
             phone_number: data.phone_number.clone(),
             document_number: data.document.number.clone(),
             document_type: data.document.kind.clone(),
-            document_country: Some(data.document.country.code()),
+            document_country: Some(data.document.country),
             document: DocumentView::of(&data.document),
             address: data.address.as_ref().map(AddressRecordView::of),
-            billing_address: data.billing_address.as_ref().map(AddressView::of),
-            delivery_address: data.delivery_address.as_ref().map(AddressView::of),
+            billing_address: data.billing_address.clone(),
+            delivery_address: data.delivery_address.clone(),
         }
     }
 }
 
 impl DocumentView {
     fn of(document: &Document) -> Self {
-        Self {
-            kind: document.kind.clone(),
-            number: document.number.clone(),
-            country: document.country.code(),
-        }
-    }
-}
-
-impl AddressView {
-    fn of(address: &Address) -> Self {
-        Self {
-            country: address.country.map(|country| country.code()),
-            state: address.state.clone(),
-            city: address.city.clone(),
-            district: address.district.clone(),
-            zip_code: address.zip_code.clone(),
-            street: address.street.clone(),
-            street_number: address.street_number.clone(),
-            complement: address.complement.clone(),
-        }
+        Self { kind: document.kind.clone(), number: document.number.clone(), country: document.country }
     }
 }
 
@@ -301,7 +242,7 @@ impl AddressRecordView {
             updated_at,
             idempotency_key: None,
             request_id: None,
-            country: address.country.map(|country| country.code()),
+            country: address.country,
             street: address.street,
             street_number: address.street_number,
             complement: address.complement,
