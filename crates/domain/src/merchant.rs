@@ -3,7 +3,7 @@
 use crate::words::words;
 
 words! {
-    /// `status` of a merchant (`docs/interface/merchants-and-providers.md#merchants`).
+    /// Where a merchant stands (`docs/interface/merchants-and-providers.md#merchants`).
     MerchantStatus {
         /// Accepts charges.
         Active = "active",

@@ -28,7 +28,6 @@ use super::page::{LIMIT_DEFAULT, Page};
 use super::path::{Path, path_id};
 use super::providers::ProviderView;
 use super::query::Query;
-use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use platform_fee::RuleView;
@@ -46,10 +45,8 @@ pub struct MerchantView {
     /// The account it belongs to.
     pub client_id: Uuid,
     /// When it was created.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it changed last.
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
     /// The category code held at the providers: one to four digits.
     #[schema(value_type = String, example = "5812")]
@@ -64,7 +61,7 @@ pub struct MerchantView {
     #[schema(required = true)]
     pub merchant_url: Option<String>,
     /// Where it stands.
-    #[schema(value_type = words::MerchantStatus, example = "active")]
+    #[schema(example = "active")]
     pub status: MerchantStatus,
     /// Its providers, oldest first.
     pub providers: Vec<ProviderView>,

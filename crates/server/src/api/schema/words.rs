@@ -7,7 +7,6 @@ use regente_domain::charge::{self, analysis, attempt, timeline};
 pub use regente_domain::country::{Country, CountryOrBlank};
 use regente_domain::currency;
 use regente_domain::ledger;
-use regente_domain::merchant;
 use regente_domain::payment_type;
 use regente_domain::platform_fee;
 use regente_domain::provider_type;
@@ -16,7 +15,6 @@ use regente_domain::routing::explanation;
 use regente_domain::scope;
 use regente_domain::seller;
 use regente_domain::session;
-use regente_domain::vendor;
 use regente_domain::webhook::{self, EVERYTHING, PING};
 
 use crate::api::query;
@@ -50,8 +48,6 @@ closed_lists! {
     StepSequel = listed(timeline::Then::WORDS);
     /// The code of a payment or anti-fraud provider.
     ProviderType = provider_type::ProviderType::all().map(provider_type::ProviderType::code);
-    /// Where a merchant stands.
-    MerchantStatus = listed(merchant::MerchantStatus::WORDS);
     /// Where a seller stands.
     SellerStatus = listed(seller::SellerStatus::WORDS);
     /// What a file shows of a seller.
@@ -62,8 +58,6 @@ closed_lists! {
     RegistrationReviewStatus = listed(seller::review::ReviewStatus::WORDS);
     /// What the value of a field of a review is.
     RegistrationReviewFieldType = listed(seller::review::fields::FieldType::WORDS);
-    /// Which number identifies a vendor.
-    VendorIdentityType = listed(vendor::IdentityType::WORDS);
     /// What a rule of the platform fee is for.
     PlatformFeeMethod = listed(platform_fee::FeeMethod::WORDS);
     /// An accepted ISO 4217 code.
