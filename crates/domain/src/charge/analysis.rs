@@ -106,7 +106,8 @@ words! {
 }
 
 words! {
-    /// `status` of `PATCH /v1/charges/{id}/antifraud` (`docs/interface/sandbox.md#risk-analysis`).
+    /// What a tester may set as the verdict of a pending risk analysis.
+    #[schema(as = SettableVerdict)]
     SimulatedVerdict {
         /// The risk is acceptable.
         Approved = "approved",

@@ -9,7 +9,8 @@ use crate::words::words;
 use super::{Charge, ChargeEvent, ChargeState, ChargeStatus, FollowUpKind, PaymentSource, Transition};
 
 words! {
-    /// `status` of `POST /v1/charges/{id}` (`docs/interface/sandbox.md#status`).
+    /// What a tester may set as the status of a charge.
+    #[schema(as = SettableStatus)]
     SimulatedStatus {
         /// The payment was approved.
         Authorized = "authorized",

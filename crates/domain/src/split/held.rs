@@ -1,11 +1,15 @@
 //! What is left to each of those among whom a charge was divided, after refunds and refunds that came back.
 
+use deserr::Deserr;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 use super::shares::divide;
 use super::{Shares, SplitRule};
 use crate::id::SellerId;
 use crate::money::Amount;
+use crate::problems::Problems;
+use crate::wire::PositiveAmount;
 
 /// What each had, and what is left to them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -101,12 +105,16 @@ impl Held {
 }
 
 /// What a seller gives back of a refund, as a caller says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(example = json!({ "sellerId": "19d05a45-0e92-478e-8366-955231bcf3d6", "amount": 50 }))]
 pub struct SellerReturn {
-    /// The seller.
+    /// A seller of the charge, each at most once.
     pub seller_id: SellerId,
-    /// What they give back.
+    /// In the minor unit of the currency, at most what is left to the seller.
+    #[deserr(from(PositiveAmount) = Amount::from)]
+    #[schema(value_type = PositiveAmount)]
     pub amount: Amount,
 }
 

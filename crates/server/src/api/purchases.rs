@@ -13,9 +13,12 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::Route;
+use deserr::Deserr;
 use futures_util::future::Either;
 use regente_domain::charge::FollowUpKind;
+use regente_domain::money::Amount;
 use regente_domain::problems::Problems;
+use regente_domain::wire::PositiveAmount;
 use regente_engine::app::Answer;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
@@ -120,16 +123,13 @@ pub struct NewPaymentBody {
 }
 
 /// What an operation is about.
-#[derive(ToSchema)]
-#[schema(as = NewPurchaseOperation, rename_all = "camelCase", example = json!({}))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
+#[derive(Deserr, ToSchema)]
+#[deserr(error = Problems)]
+#[schema(as = NewPurchaseOperation, example = json!({}))]
 pub struct OperationBody {
     /// The whole amount, if anything: a purchase is captured and voided as a whole.
-    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
-    amount: Option<i64>,
+    #[deserr(default)]
+    amount: Option<PositiveAmount>,
 }
 
 /// Makes a purchase: one order, two or three cards, all of them charged or none.
@@ -292,14 +292,14 @@ async fn operate(
     operation: FollowUpKind,
 ) -> Result<Response, PurchaseError> {
     let body = body?;
-    let amount = body.read(|fields| Some(fields.optional("amount").positive_amount()))?;
+    let OperationBody { amount } = body.read_as()?;
     let id = path_id(id)?;
     let route = match operation {
         FollowUpKind::Capture => format!("POST /v1/purchases/{id}/capture"),
         FollowUpKind::Void => format!("POST /v1/purchases/{id}/void"),
     };
     let plan = || async move {
-        let (batch, view) = operations::plan(app, caller, id, operation, amount).await?;
+        let (batch, view) = operations::plan(app, caller, id, operation, amount.map(Amount::from)).await?;
         Planned::showing(batch, StatusCode::ACCEPTED.as_u16(), &view)
     };
     let answer = commit_once(app, caller, headers, &route, &body, plan).await?;

@@ -6,15 +6,14 @@ use regente_domain::money::Amount;
 use regente_domain::percentage::{Percent, Percentage};
 use regente_domain::problems::Problems;
 use regente_domain::split::{
-    Bears, FareFee, Fee, Misfit, RulesRefusal, SELLERS_MAX, SellerReturn, Share, Split, SplitRule,
-    WholePercent, check,
+    Bears, FareFee, Fee, Misfit, RulesRefusal, SELLERS_MAX, Share, Split, SplitRule, WholePercent, check,
 };
 use regente_domain::wire::{Integer, List, PositiveAmount, read_with, refused};
 pub use regente_engine::charges::split::SPLIT_RULES;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::api::fields::{Field, Fields};
+use crate::api::fields::Fields;
 
 const PERCENTAGE: &str = "percentage";
 const AMOUNT: &str = "amount";
@@ -107,22 +106,6 @@ impl NewSplitRule {
     }
 }
 
-/// What a seller gives back.
-#[derive(ToSchema)]
-#[schema(as = SellerReturn, rename_all = "camelCase",
-    example = json!({ "sellerId": "19d05a45-0e92-478e-8366-955231bcf3d6", "amount": 50 }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct SellerReturnBody {
-    /// A seller of the charge, each at most once.
-    seller_id: Uuid,
-    /// In the minor unit of the currency, at most what is left to the seller.
-    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
-    amount: i64,
-}
-
 /// Reads the rules for an amount, where it is known; none is no division. Their ids are not drawn yet.
 pub fn read(fields: &Fields<'_>, amount: Option<Amount>) -> Option<Vec<SplitRule>> {
     if !fields.has(SPLIT_RULES) {
@@ -145,18 +128,4 @@ pub fn read(fields: &Fields<'_>, amount: Option<Amount>) -> Option<Vec<SplitRule
         }
     }
     Some(rules)
-}
-
-/// Reads what sellers give back with a void; none is what is theirs in proportion.
-pub fn read_returns(fields: &Fields<'_>) -> Option<Vec<SellerReturn>> {
-    if !fields.has(SPLIT_RULES) {
-        return Some(Vec::new());
-    }
-    fields.optional(SPLIT_RULES).array(0..=SELLERS_MAX, |given| {
-        given.object(|given| {
-            let seller_id = given.required("sellerId").id();
-            let amount = given.required(AMOUNT).positive_amount();
-            Some(SellerReturn { seller_id: seller_id?, amount: amount? })
-        })
-    })
 }

@@ -4,8 +4,10 @@
 use axum::Extension;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
 use regente_domain::charge::analysis::SimulatedVerdict;
 use regente_domain::id::ChargeId;
+use regente_domain::problems::Problems;
 use regente_engine::anti_fraud;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::charges::create::Ran;
@@ -18,20 +20,15 @@ use super::view::ChargeView;
 use super::{find, open_private};
 use crate::api::fields::Body;
 use crate::api::path::{Path, path_id};
-use crate::api::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
 /// The verdict to set.
-#[derive(ToSchema)]
+#[derive(Deserr, ToSchema)]
+#[deserr(error = Problems)]
 #[schema(as = NewAntiFraudStatus, example = json!({ "status": "approved" }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
 pub struct AntiFraudBody {
-    #[schema(value_type = words::SettableVerdict)]
-    status: String,
+    status: SimulatedVerdict,
 }
 
 /// Sets the verdict of a pending risk analysis, in the sandbox.
@@ -63,7 +60,7 @@ pub async fn set_verdict(
         return Err(Error::NotFound.into());
     }
     let charge_id: ChargeId = path_id(&id)?;
-    let verdict = body.read(|fields| fields.required("status").one_of(SimulatedVerdict::WORDS))?;
+    let AntiFraudBody { status: verdict } = body.read_as()?;
     let stored = find(&app, &caller, charge_id).await?;
     let Ran { charge, requests } =
         anti_fraud::set_verdict(&app, (&caller, &request_id), charge_id, verdict).await?;

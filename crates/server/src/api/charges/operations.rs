@@ -5,9 +5,12 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use deserr::Deserr;
 use regente_domain::charge::FollowUpKind;
 use regente_domain::money::Amount;
-use regente_domain::split::SellerReturn;
+use regente_domain::problems::Problems;
+use regente_domain::split::{SELLERS_MAX, SellerReturn};
+use regente_domain::wire::{Integer, List, PositiveAmount};
 use regente_engine::caller::Caller;
 use regente_engine::captures_and_voids::{self, NewFollowUp};
 use regente_engine::charges::create::{Created, Ran};
@@ -18,48 +21,40 @@ use utoipa::ToSchema;
 
 use super::view::ChargeView;
 use super::{find, open_private, replay};
-use crate::api::fields::{Body, Fields};
+use crate::api::fields::Body;
 use crate::api::idempotency::{self, KeyLookup};
 use crate::api::path::{Path, path_id};
-use crate::api::split_rules::{SellerReturnBody, read_returns};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;
 
-/// Most days to gather money.
-const DELAY_TO_COMPOSE_DAYS_MAX: i64 = 365;
+type SellerReturns = List<SellerReturn, 0, SELLERS_MAX>;
 
 /// How much is captured.
-#[derive(ToSchema)]
+#[derive(Deserr, ToSchema)]
+#[deserr(error = Problems)]
 #[schema(as = NewCapture, example = json!({ "amount": 100 }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
 pub struct CaptureBody {
     /// At most what is reserved; everything when it is absent. The rest is released.
-    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
-    amount: Option<i64>,
+    #[deserr(default)]
+    amount: Option<PositiveAmount>,
 }
 
 /// How much is given back.
-#[derive(ToSchema)]
+#[derive(Default, Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
 #[schema(as = NewVoid, rename_all = "camelCase", example = json!({ "amount": 50 }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
 pub struct VoidBody {
     /// At most what is left; everything when it is absent.
-    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
-    amount: Option<i64>,
+    #[deserr(default)]
+    amount: Option<PositiveAmount>,
     /// Days in which the provider of a NuPay may gather the money; nothing else waits.
-    #[schema(minimum = 0, maximum = 365)]
-    delay_to_compose: Option<i64>,
+    #[deserr(default)]
+    delay_to_compose: Option<Integer<0, 365>>,
     /// What sellers give back of it; the merchant gives back the rest. By default each gives back in proportion to what they
-    /// has.
-    #[schema(max_items = 100)]
-    split_rules: Option<Vec<SellerReturnBody>>,
+    /// have.
+    #[deserr(default)]
+    split_rules: Option<SellerReturns>,
 }
 
 /// Captures a charge.
@@ -95,7 +90,8 @@ pub async fn capture(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let asked = body.read(read_capture)?;
+    let CaptureBody { amount } = body.read_as()?;
+    let asked = VoidBody { amount, ..VoidBody::default() };
     run(app, caller, &id, &headers, &body, FollowUpKind::Capture, asked).await
 }
 
@@ -131,30 +127,8 @@ pub async fn void(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let asked = body.read(read_void)?;
+    let asked = body.read_as()?;
     run(app, caller, &id, &headers, &body, FollowUpKind::Void, asked).await
-}
-
-/// What a capture or void asks for.
-struct FollowUpBody {
-    amount: Option<Amount>,
-    delay_to_compose: Option<u16>,
-    returns: Vec<SellerReturn>,
-}
-
-fn read_capture(fields: &Fields<'_>) -> Option<FollowUpBody> {
-    let amount = fields.optional("amount").positive_amount();
-    Some(FollowUpBody { amount, delay_to_compose: None, returns: Vec::new() })
-}
-
-fn read_void(fields: &Fields<'_>) -> Option<FollowUpBody> {
-    let days = fields.optional("delayToCompose").integer(0..=DELAY_TO_COMPOSE_DAYS_MAX);
-    let returns = read_returns(fields);
-    Some(FollowUpBody {
-        amount: fields.optional("amount").positive_amount(),
-        delay_to_compose: days.and_then(|days| days.try_into().ok()),
-        returns: returns?,
-    })
 }
 
 async fn run(
@@ -164,7 +138,7 @@ async fn run(
     headers: &HeaderMap,
     body: &Body,
     operation: FollowUpKind,
-    FollowUpBody { amount, delay_to_compose, returns }: FollowUpBody,
+    asked: VoidBody,
 ) -> Result<Response, ApiError> {
     let seed = sandbox_seed(headers)?;
     let charge_id = path_id(id)?;
@@ -182,9 +156,9 @@ async fn run(
         client_id: caller.client_id,
         charge_id,
         operation,
-        amount,
-        delay_to_compose,
-        returns,
+        amount: asked.amount.map(Amount::from),
+        delay_to_compose: asked.delay_to_compose.and_then(|days| days.get().try_into().ok()),
+        returns: asked.split_rules.unwrap_or_default().into_vec(),
         purchase,
         claim: claim.clone(),
         actor: caller.actor(),

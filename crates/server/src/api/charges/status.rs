@@ -4,8 +4,10 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
+use deserr::Deserr;
 use regente_domain::charge::SimulatedStatus;
 use regente_domain::id::ChargeId;
+use regente_domain::problems::Problems;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::charges::create::Ran;
 use regente_engine::document_links::Addresses;
@@ -20,21 +22,16 @@ use super::view::ChargeView;
 use crate::api::fields::Body;
 use crate::api::idempotency::commit_once_in_steps;
 use crate::api::path::{Path, path_id};
-use crate::api::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
 /// The status to set.
-#[derive(ToSchema)]
+#[derive(Deserr, ToSchema)]
+#[deserr(error = Problems)]
 #[schema(as = NewChargeStatus, example = json!({ "status": "charged_back" }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
 pub struct StatusBody {
     /// `refund_pending` is for Pix alone.
-    #[schema(value_type = words::SettableStatus)]
-    status: String,
+    status: SimulatedStatus,
 }
 
 /// Sets the status of a charge, in the sandbox.
@@ -69,7 +66,7 @@ pub async fn set_status(
         return Err(Error::NotFound.into());
     }
     let charge_id: ChargeId = path_id(&id)?;
-    let status = body.read(|fields| fields.required("status").one_of(SimulatedStatus::WORDS))?;
+    let StatusBody { status } = body.read_as()?;
     let route = format!("POST /v1/charges/{charge_id}");
     let begins = set_status::begins(&app, caller.client_id, charge_id, status);
     let mut nth_try = 0;

@@ -3,7 +3,7 @@
 //!
 //! A member refers to its list: `#[schema(value_type = words::ChargeStatus)]`.
 
-use regente_domain::charge::{self, analysis, attempt, timeline};
+use regente_domain::charge::{self, attempt, timeline};
 pub use regente_domain::country::{Country, CountryOrBlank};
 use regente_domain::currency;
 use regente_domain::ledger;
@@ -24,14 +24,10 @@ pub use crate::http::words::{BusinessCode, DeclinedCode};
 closed_lists! {
     /// Where a charge stands.
     ChargeStatus = listed(charge::ChargeStatus::WORDS);
-    /// What a tester may set as the status of a charge.
-    SettableStatus = listed(charge::SimulatedStatus::WORDS);
     /// How is paid.
     PaymentType = listed(payment_type::PaymentType::WORDS);
     /// Whether a stored card is used for the first time, again, or without the buyer and without a schedule.
     Recurrence = listed(charge::Recurrence::WORDS);
-    /// What a tester may set as the verdict of a pending risk analysis.
-    SettableVerdict = listed(analysis::SimulatedVerdict::WORDS);
     /// Why the outcome of a request was not known at once.
     OpenReason = listed(attempt::OpenReason::WORDS);
     /// What told the outcome of a request, if it was not the answer to the call.
