@@ -149,30 +149,12 @@ pub struct SettingsBody {
 
 /// The same as a form, with a logo.
 #[derive(Debug, ToSchema)]
-#[schema(as = SettingsForm, rename_all = "camelCase")]
+#[schema(as = SettingsForm)]
 pub struct SettingsForm {
     /// A PNG or JPEG file of 1 000 000 bytes and 1000 × 1000 pixels at most.
     #[schema(value_type = Option<String>, format = Binary)]
     pub logo: Option<Vec<u8>>,
-    /// The main colour: `#` and 3, 6 or 8 hexadecimal digits, as all colours.
-    pub main_color: Option<String>,
-    /// The second colour; also read as `SecondaryColor`.
-    pub secondary_color: Option<String>,
-    /// For warnings.
-    pub attention_color: Option<String>,
-    /// For errors.
-    pub error_color: Option<String>,
-    /// For what went well.
-    pub success_color: Option<String>,
-    /// Behind everything.
-    pub background_color: Option<String>,
-    /// Where the company is on the web.
-    #[schema(max_length = 255)]
-    pub company_url: Option<String>,
-    /// The origins of the pages to which buyers of pages with a public key may come back, apart by commas.
-    #[schema(max_length = 2048)]
-    pub redirect_origins: Option<String>,
-    /// The id of the company in the card scheme's Click to Pay.
-    #[schema(max_length = 255)]
-    pub mastercard_click_to_pay_dpaid: Option<String>,
+    /// The other fields.
+    #[serde(flatten)]
+    pub settings: SettingsBody,
 }
