@@ -1,7 +1,9 @@
 //! The OpenAPI description of the payment methods of sessions: what a session offers, and what a buyer chooses of it
 //! (`docs/interface/sessions.md#payment-methods`).
 
+use deserr::Deserr;
 use regente_domain::payment_type::PaymentType;
+use regente_domain::problems::Problems;
 use utoipa::ToSchema;
 
 use crate::api::charges::methods::{AdditionalInfo, DripBrowser, Item, LateCharge, NupayRecipient};
@@ -46,15 +48,17 @@ struct OfferedCredit {
 }
 
 /// Whether the cardholders of a session are authenticated.
-#[derive(ToSchema)]
+#[derive(Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
 #[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct OfferedThreeDs {
+pub(super) struct OfferedThreeDs {
+    #[deserr(default)]
     #[schema(default = false)]
-    enabled: Option<bool>,
+    pub(super) enabled: Option<bool>,
     /// Whether a charge without a liability shift is refused.
+    #[deserr(default)]
     #[schema(default = true)]
-    liability_shift_required: Option<bool>,
+    pub(super) liability_shift_required: Option<bool>,
 }
 
 /// By Pix.

@@ -2,14 +2,17 @@
 
 use std::time::Duration;
 
+use deserr::Deserr;
 use regente_domain::currency::Currency;
 use regente_domain::id::Id;
 use regente_domain::local_day::end_of;
 use regente_domain::money::Amount;
 use regente_domain::payment_type::{INSTALLMENTS_MAX, PaymentType};
+use regente_domain::problems::Problems;
 use regente_domain::session::{Capacity, Item, OfferedMethod, Patch, Terms};
 use regente_domain::text::chars_max;
 use regente_domain::time::{Timestamp, parse_date};
+use regente_domain::wire::{Integer, Text};
 use regente_engine::sessions::create::NewSession;
 use regente_engine::sessions::opened::Private;
 use regente_providers::request::Mode;
@@ -17,7 +20,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::methods::{ChosenMethod, OfferedMethod as OfferedMethodSchema};
+use super::methods::{ChosenMethod, OfferedMethod as OfferedMethodSchema, OfferedThreeDs};
 use crate::api::charges::methods::NewPaymentSource;
 use crate::api::charges::request::{NUPAY_RECIPIENTS, check_offer, parsed_address};
 use crate::api::charges::three_d_secure::NewThreeDSecure;
@@ -28,8 +31,6 @@ use crate::api::vendors::{NamedVendorBody, read_named};
 
 /// Items of a session.
 const ITEMS_MAX: usize = 1000;
-/// The most of one item.
-const QUANTITY_MAX: i64 = 1_000_000;
 /// The fewest characters of a text on a statement.
 const STATEMENT_CHARS_MIN: usize = 3;
 const DUE_DATE: &str = "dueDate";
@@ -97,25 +98,34 @@ pub struct NewSessionBody {
 }
 
 /// An item of a new session.
-#[derive(ToSchema)]
+#[derive(Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
 #[schema(as = NewSessionItem, rename_all = "camelCase")]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
 pub struct NewItemBody {
-    #[schema(min_length = 1, max_length = 256)]
-    name: String,
+    name: Text<1, 256>,
     /// In the minor unit of the currency.
-    #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
-    unit_price: i64,
-    #[schema(minimum = 1, maximum = 1_000_000)]
-    quantity: i64,
-    #[schema(max_length = 2048)]
-    description: Option<String>,
+    unit_price: Amount,
+    quantity: Integer<1, 1_000_000>,
+    #[deserr(default)]
+    description: Option<Text<0, 2048>>,
+    #[deserr(default)]
     tangible: Option<bool>,
-    #[schema(max_length = 255)]
-    category_id: Option<String>,
+    #[deserr(default)]
+    category_id: Option<Text<0, 255>>,
+}
+
+impl From<NewItemBody> for Item {
+    fn from(new: NewItemBody) -> Self {
+        Self {
+            id: Id::new(Uuid::nil()),
+            name: new.name.to_string(),
+            description: new.description.as_deref().map(str::to_owned),
+            unit_price: new.unit_price,
+            quantity: new.quantity.get(),
+            tangible: new.tangible,
+            category_id: new.category_id.as_deref().map(str::to_owned),
+        }
+    }
 }
 
 /// What a merchant changes of a session.
@@ -173,7 +183,8 @@ pub(super) fn read(fields: &Fields<'_>, mode: Mode) -> Option<NewSession> {
         refuse_repetitions(fields, &methods);
         (methods, Private { nupay_recipients: private.into_iter().flatten().next() })
     });
-    let items = fields.required("items").array(1..=ITEMS_MAX, |item| item.object(read_item));
+    let items =
+        fields.required("items").array(1..=ITEMS_MAX, |item| item.read_as::<NewItemBody>().map(Item::from));
     let amount = match fields.has("amount") {
         true => fields.optional("amount").amount(),
         false => items.as_deref().and_then(|items| sum_of(fields, items)),
@@ -266,21 +277,6 @@ fn read_capacity(fields: &Fields<'_>) -> Option<Capacity> {
     capacity
 }
 
-fn read_item(fields: &Fields<'_>) -> Option<Item> {
-    let name = fields.required("name").non_empty_text(chars_max::NAME);
-    let unit_price = fields.required("unitPrice").amount();
-    let quantity = fields.required("quantity").integer(1..=QUANTITY_MAX);
-    Some(Item {
-        id: Id::new(Uuid::nil()),
-        description: fields.optional("description").text(chars_max::FREE),
-        tangible: fields.optional("tangible").boolean(),
-        category_id: fields.optional("categoryId").text(chars_max::LINE),
-        name: name?,
-        unit_price: unit_price?,
-        quantity: quantity?,
-    })
-}
-
 fn sum_of(fields: &Fields<'_>, items: &[Item]) -> Option<Amount> {
     let add = |sum: Amount, item: &Item| {
         let of_item = item.unit_price.minor_units().checked_mul(item.quantity)?;
@@ -323,10 +319,9 @@ fn read_offer(fields: &Fields<'_>, mode: Mode) -> Option<(OfferedMethod, Option<
     let mut terms: Map<String, Value> = names.iter().filter_map(sent).collect();
     terms.retain(|_, value| !value.is_null());
     if payment_type == PaymentType::Credit {
-        let three_ds = fields.optional("threeDS").object(|demand| {
-            let enabled = demand.optional("enabled").boolean().unwrap_or(false);
-            let must_shift = demand.optional("liabilityShiftRequired").boolean().unwrap_or(true);
-            Some(json!({ "enabled": enabled, "liabilityShiftRequired": must_shift }))
+        let three_ds = fields.optional("threeDS").read_as::<OfferedThreeDs>().map(|demand| {
+            let must_shift = demand.liability_shift_required.unwrap_or(true);
+            json!({ "enabled": demand.enabled.unwrap_or(false), "liabilityShiftRequired": must_shift })
         });
         terms.extend(three_ds.map(|demand| ("threeDS".to_owned(), demand)));
     }
