@@ -32,7 +32,7 @@ impl Percentage {
     }
 
     fn of(number: Percent) -> Result<Self, Rule> {
-        Self::parse(&number.to_string()).ok_or(Rule::Borrowed("is not valid"))
+        u32::try_from(number.hundredths()).map(Self).map_err(|_| Rule::Borrowed("is not valid"))
     }
 
     /// Reads a decimal number of percent with a point and at most two decimals, such as `1`, `1.5` or `0.03`.

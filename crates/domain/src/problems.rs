@@ -23,16 +23,23 @@ impl Problems {
         problems
     }
 
-    /// Adds an error.
+    /// Adds an error, up to [`Self::MAX`].
     pub fn add(&mut self, path: impl fmt::Display, rule: impl fmt::Display) {
-        self.0.push(format!("{path} {rule}"));
+        if !self.is_full() {
+            self.0.push(format!("{path} {rule}"));
+        }
     }
 
     /// Adds an error that is a whole sentence, unless it is known.
     pub fn add_once(&mut self, sentence: String) {
-        if !self.0.contains(&sentence) {
+        if !self.is_full() && !self.0.contains(&sentence) {
             self.0.push(sentence);
         }
+    }
+
+    /// Whether there are as many as one answer holds.
+    pub fn is_full(&self) -> bool {
+        self.0.len() >= Self::MAX
     }
 
     /// Adds the errors of another part of the same request, up to [`Self::MAX`].

@@ -82,7 +82,7 @@ impl FareFee {
     }
 
     fn of(number: Fee) -> Result<Self, Rule> {
-        Self::parse(&number.to_string()).ok_or(Rule::Borrowed("is not valid"))
+        u32::try_from(number.hundredths()).map(Self).map_err(|_| Rule::Borrowed("is not valid"))
     }
 
     /// Reads a decimal number of cents with at most two decimals.

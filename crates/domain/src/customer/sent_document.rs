@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use deserr::{Deserr, IntoValue, ValuePointerRef};
+use serde_json::Value;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::{Document, NO_DOCUMENT};
 use crate::country::CountryOrBlank;
 use crate::problems::Problems;
-use crate::wire::{Path, Text, Verbatim, refused};
+use crate::wire::{Path, Text, Verbatim, read_with, refused};
 
 /// A document.
 #[derive(Debug, Deserr, ToSchema)]
@@ -32,13 +33,17 @@ struct SentDocument {
 
 impl Deserr<Problems> for Document {
     fn deserialize_from_value<V: IntoValue>(
-        value: Value<V>,
+        value: deserr::Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, Problems> {
-        let SentDocument { kind, number, country } = SentDocument::deserialize_from_value(value, location)?;
-        if number.is_none() && !kind.eq_ignore_ascii_case(NO_DOCUMENT) {
-            return Err(refused(location.push_key("number"), "should not be empty"));
-        }
+        let sent = read_with(value, location, |members, problems| {
+            let kind = members.get("type").and_then(Value::as_str);
+            let needs_number = !kind.is_some_and(|kind| kind.eq_ignore_ascii_case(NO_DOCUMENT));
+            if needs_number && !members.contains_key("number") {
+                problems.extend(refused(location.push_key("number"), "should not be empty"));
+            }
+        })?;
+        let SentDocument { kind, number, country } = sent;
         let country = country.as_deref().filter(|code| !code.trim().is_empty());
         let path = Path(location).to_string();
         let mut problems = Problems::new();

@@ -15,6 +15,7 @@ pub use agreement::{
     AgreementType, ArrangementBrand, ArrangementProduct, DiscountRate, DiscountRates, PaymentArrangement,
     RateAgreement,
 };
+use transfers::SentTransferPolicy;
 pub use transfers::{TransferDay, TransferInterval, TransferPolicy};
 
 use crate::country::Country;
@@ -56,7 +57,7 @@ pub struct SellerData {
     /// Where its money goes.
     pub bank_account: BankAccount,
     /// When its money goes there.
-    #[deserr(default)]
+    #[deserr(default, from(Option<SentTransferPolicy>) = policy_of)]
     pub transfer_policy: Option<TransferPolicy>,
     /// Agreements on fees, as sent.
     #[deserr(default)]
@@ -104,7 +105,7 @@ pub struct Owner {
     /// Phone number.
     pub phone_number: Verbatim<1, 30>,
     /// Date of birth: `YYYY-MM-DD`; `DD-MM-YYYY` is read too.
-    #[deserr(try_from(Text<0, 255>) = parse_birthdate -> Rule)]
+    #[deserr(try_from(Verbatim<0, 255>) = parse_birthdate -> Rule)]
     pub birthdate: Date,
     /// Document.
     #[deserr(try_from(Document) = that_exists -> OfMember)]
@@ -276,7 +277,7 @@ pub struct MetadataEntry {
 }
 
 /// `YYYY-MM-DD`, `DD-MM-YYYY` as old integrations send it, or the midnight that answers show.
-fn parse_birthdate(text: Text<0, 255>) -> Result<Date, Rule> {
+fn parse_birthdate(text: Verbatim<0, 255>) -> Result<Date, Rule> {
     let text = text.strip_suffix("T00:00:00.000Z").unwrap_or(&text);
     let parts: Vec<&str> = text.split('-').collect();
     let parsed = match parts.as_slice() {
@@ -284,6 +285,10 @@ fn parse_birthdate(text: Text<0, 255>) -> Result<Date, Rule> {
         _ => parse_date(text),
     };
     parsed.ok_or(Rule::Borrowed("must be a valid ISO 8601 date string"))
+}
+
+fn policy_of(sent: Option<SentTransferPolicy>) -> Option<TransferPolicy> {
+    sent.map(|SentTransferPolicy(policy)| policy)
 }
 
 /// A seller has a document.

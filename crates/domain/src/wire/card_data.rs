@@ -21,8 +21,11 @@ impl CardData {
         self.0
     }
 
-    /// Looks at every text in a value and at the names of its members.
+    /// Looks at every text in a value and at the names of its members, until as many were found as one answer holds.
     pub fn look_at(&mut self, value: &Value, location: ValuePointerRef<'_>) {
+        if self.0.is_full() {
+            return;
+        }
         match value {
             Value::String(text) => self.look_at_text(text, location),
             Value::Number(number) => self.look_at_text(&number.to_string(), location),

@@ -21,6 +21,13 @@ pub(crate) const NOT_A_NUMBER: &str = "must be a number conforming to the specif
 #[serde(transparent)]
 pub struct Decimal<const MIN: i64, const MAX: i64>(Number);
 
+impl<const MIN: i64, const MAX: i64> Decimal<MIN, MAX> {
+    /// Its hundredths.
+    pub fn hundredths(&self) -> i64 {
+        hundredths(&self.0.to_string()).unwrap_or_default()
+    }
+}
+
 impl<const MIN: i64, const MAX: i64> Deref for Decimal<MIN, MAX> {
     type Target = Number;
     fn deref(&self) -> &Number {
@@ -73,12 +80,11 @@ fn shown(hundredths: i64) -> String {
 
 impl<const MIN: i64, const MAX: i64> PartialSchema for Decimal<MIN, MAX> {
     fn schema() -> RefOr<Schema> {
-        let bound = |hundredths: i64| hundredths / 100;
         ObjectBuilder::new()
             .schema_type(Type::Number)
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Double)))
-            .minimum(Some(bound(MIN)))
-            .maximum(Some(bound(MAX)))
+            .minimum(Some(MIN.div_euclid(100)))
+            .maximum(Some((MAX + 99).div_euclid(100)))
             .into()
     }
 }

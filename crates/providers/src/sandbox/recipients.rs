@@ -14,6 +14,9 @@ use crate::request::{Call, NotificationAddress};
 /// Most calls that are remembered; the oldest is forgotten first.
 const CALLS_MAX: usize = 200_000;
 
+/// Most registrations that calls have named; when there are more, all are derived anew.
+const NAMED_MAX: usize = 1_000;
+
 /// Whom to notify of one call.
 #[derive(Clone)]
 pub(super) struct Notified {
@@ -86,6 +89,9 @@ impl Recipients {
                     api_key: Zeroizing::new(api_key.to_owned()),
                     registration: registration.clone(),
                 };
+                if known.named.len() >= NAMED_MAX {
+                    known.named.clear();
+                }
                 known.named.insert(*provider_id, named);
                 registration
             }

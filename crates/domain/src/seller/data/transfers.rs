@@ -9,7 +9,7 @@ use serde_with::skip_serializing_none;
 use utoipa::ToSchema;
 
 use crate::problems::Problems;
-use crate::wire::{NOT_A_NUMBER, OfMember, Text, integer_of, refused, within};
+use crate::wire::{NOT_A_NUMBER, Text, integer_of, read_with, refused, within};
 use crate::words::words;
 
 words! {
@@ -29,7 +29,7 @@ words! {
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Deserr, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[deserr(rename_all = camelCase, error = Problems, validate = day_within_interval -> OfMember)]
+#[deserr(rename_all = camelCase, error = Problems)]
 #[schema(as = NewTransferPolicy)]
 pub struct TransferPolicy {
     /// The day within the interval: an integer or its text, as sent.
@@ -58,9 +58,6 @@ pub struct TransferPolicy {
     #[deserr(rename = "automaticAnticipation1025Delay", default)]
     pub automatic_anticipation_delay: Option<Text<0, 255>>,
 }
-
-/// The most that a day is, of any interval.
-const DAY_MAX: i64 = 31;
 
 /// A day within the interval, as sent: daily 1 or 0, weekly 1 to 5, monthly 1 to 31.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -94,21 +91,36 @@ impl Deserr<Problems> for TransferDay {
             Value::Float(number) => Number::from_f64(number).map(Self::Number),
             Value::Null | Value::Boolean(_) | Value::Sequence(_) | Value::Map(_) => None,
         };
-        let sent = sent.filter(|sent| sent.day().is_some()).ok_or_else(|| refused(location, NOT_A_NUMBER))?;
-        within(sent.day().unwrap_or_default(), 0..=DAY_MAX).map_err(|rule| refused(location, rule))?;
-        Ok(sent)
+        let sent = sent.filter(|sent| sent.day().is_some());
+        sent.ok_or_else(|| refused(location, NOT_A_NUMBER))
     }
 }
 
-fn day_within_interval(policy: TransferPolicy, _: ValuePointerRef<'_>) -> Result<TransferPolicy, OfMember> {
-    let days: RangeInclusive<i64> = match policy.transfer_interval {
+/// A policy as sent: its day is within its interval.
+pub(super) struct SentTransferPolicy(pub(super) TransferPolicy);
+
+impl Deserr<Problems> for SentTransferPolicy {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        read_with(value, location, |members, problems| {
+            let interval =
+                members.get("transferInterval").and_then(|word| TransferInterval::parse(word.as_str()?));
+            let day = members.get("transferDay").and_then(|day| TransferDay::deserialize(day).ok()?.day());
+            if let Some(Err(rule)) = day.map(|day| within(day, days_of(interval))) {
+                problems.extend(refused(location.push_key("transferDay"), rule));
+            }
+        })
+        .map(Self)
+    }
+}
+
+fn days_of(interval: Option<TransferInterval>) -> RangeInclusive<i64> {
+    match interval {
         Some(TransferInterval::Daily) => 0..=1,
         Some(TransferInterval::Weekly) => 1..=5,
-        Some(TransferInterval::Monthly) => 1..=DAY_MAX,
-        None => 0..=DAY_MAX,
-    };
-    match policy.transfer_day.as_ref().and_then(TransferDay::day) {
-        Some(day) => within(day, days).map(|_| policy).map_err(|rule| OfMember("transferDay", rule)),
-        None => Ok(policy),
+        Some(TransferInterval::Monthly) => 1..=31,
+        None => 0..=31,
     }
 }

@@ -1,4 +1,5 @@
-//! The history of a purchase as answers show it (`docs/interface/purchases.md#history`). The engine shows the purchase itself, since events carry it too.
+//! The history of a purchase as answers show it (`docs/interface/purchases.md#history`). The engine shows the purchase
+//! itself, since events carry it too.
 
 use regente_domain::id::{ClientId, Id, MerchantId, of};
 use regente_domain::purchase::{Action, Milestone, Purchase};

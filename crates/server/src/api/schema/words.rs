@@ -8,7 +8,6 @@ pub use regente_domain::country::{Country, CountryOrBlank};
 use regente_domain::currency;
 use regente_domain::ledger;
 use regente_domain::payment_type;
-use regente_domain::platform_fee;
 use regente_domain::provider_type;
 use regente_domain::purchase;
 use regente_domain::routing::explanation;
@@ -52,10 +51,6 @@ closed_lists! {
     SellerFileStatus = listed(seller::document::DocumentStatus::WORDS);
     /// Where a review of a registration stands.
     RegistrationReviewStatus = listed(seller::review::ReviewStatus::WORDS);
-    /// What the value of a field of a review is.
-    RegistrationReviewFieldType = listed(seller::review::fields::FieldType::WORDS);
-    /// What a rule of the platform fee is for.
-    PlatformFeeMethod = listed(platform_fee::FeeMethod::WORDS);
     /// An accepted ISO 4217 code.
     Currency = currency::Currency::all().map(currency::Currency::code);
     /// The currencies of purchases.

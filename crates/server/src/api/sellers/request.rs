@@ -125,34 +125,33 @@ pub(super) fn registers(create_async: Option<bool>) -> Registers {
 }
 
 /// Reads a new seller.
-pub(super) fn read_new(members: &Map<String, Value>) -> Result<NewSellerBody, Problems> {
-    let (options, data) = read_parts(&merged(Map::new(), members))?;
+pub(super) fn read_new(sent: &Map<String, Value>) -> Result<NewSellerBody, Problems> {
+    let (options, data) = read_parts(&in_known_spelling(sent.clone()))?;
     Ok(NewSellerBody { options, data })
 }
 
-/// Reads the data of a seller after a change.
+/// Reads the data of a seller after a change: objects are merged field by field, and null removes a field (RFC 7396).
 pub(super) fn read_changed(
     stored: Map<String, Value>,
     sent: &Map<String, Value>,
 ) -> Result<SellerData, Problems> {
-    let mut data = sent.clone();
-    data.retain(|name, _| !SellerChangeOptions::NAMES.contains(&name.as_str()));
-    read(merged(stored, &data))
-}
-
-/// The members of a seller after a change: objects are merged field by field, and null removes a field (RFC 7396).
-fn merged(stored: Map<String, Value>, sent: &Map<String, Value>) -> Map<String, Value> {
     let mut merged = Value::Object(stored);
-    for (name, value) in sent {
-        merge(&mut merged[name.as_str()], value);
-    }
-    if let Some(account) = merged.get_mut("bankAccount").and_then(Value::as_object_mut) {
-        use_known_spellings(account);
+    for (name, value) in in_known_spelling(sent.clone()) {
+        if !SellerChangeOptions::NAMES.contains(&name.as_str()) {
+            merge(&mut merged[name.as_str()], &value);
+        }
     }
     match merged {
-        Value::Object(members) => members,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+        Value::Object(members) => read(members),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            read(Map::new())
+        }
     }
+}
+
+/// Reads all data of a seller.
+pub(super) fn read_data(members: Map<String, Value>) -> Result<SellerData, Problems> {
+    read(in_known_spelling(members))
 }
 
 fn merge(target: &mut Value, sent: &Value) {
@@ -168,12 +167,18 @@ fn merge(target: &mut Value, sent: &Value) {
     }
 }
 
-/// One member of a bank account is misspelt on the wire and is also read in its right spelling, and one word has a short form.
-fn use_known_spellings(account: &mut Map<String, Value>) {
-    if let Some(holder_type) = account.shift_remove("holderType") {
-        account.insert("holdeType".to_owned(), holder_type);
+/// The bank account with the spellings that are stored: `holdeType`, which is misspelt on the wire, is read as `holderType`
+/// too, and one word has a short form.
+fn in_known_spelling(mut sent: Map<String, Value>) -> Map<String, Value> {
+    if let Some(account) = sent.get_mut("bankAccount").and_then(Value::as_object_mut) {
+        if let Some(holder_type) = account.shift_remove("holderType")
+            && (!holder_type.is_null() || !account.contains_key("holdeType"))
+        {
+            account.insert("holdeType".to_owned(), holder_type);
+        }
+        if let Some(kind) = account.get_mut("type").filter(|kind| **kind == "poupanca") {
+            *kind = "conta_poupanca".into();
+        }
     }
-    if let Some(kind) = account.get_mut("type").filter(|kind| **kind == "poupanca") {
-        *kind = "conta_poupanca".into();
-    }
+    sent
 }

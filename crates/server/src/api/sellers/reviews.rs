@@ -38,6 +38,7 @@ use super::super::path::{Path, path_id};
 use super::super::query::{Parameters, Query, SortOrder};
 use super::super::schema::words;
 use super::LIMIT_DEFAULT;
+use super::request::read_data;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
@@ -339,7 +340,7 @@ pub(in crate::api) fn judge(
         }
         return Err(problems);
     }
-    let read = Body::of(merged(seller, &values)).and_then(|body| body.read_as::<SellerData>());
+    let read = Body::of(merged(seller, &values)).and_then(|body| read_data(body.members().clone()));
     match read.map(serde_json::to_value) {
         Err(broken) => {
             for sentence in broken.details() {

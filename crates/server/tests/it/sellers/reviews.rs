@@ -239,7 +239,7 @@ async fn an_answer_has_what_is_asked_for_and_nothing_else(app: TestApp) {
     let review = opened(&app, &seller, &fields, 10).await;
     let good = json!({
         "owner.phoneNumber": "1", "owner.email": "a@example.com", "owner.monthlyIncome": 10.5,
-        "owner.birthdate": "1990-02-28", "bankAccount.type": "conta_poupanca",
+        "owner.birthdate": "1990-02-28", "bankAccount.type": "poupanca",
     });
     let with = |name: &str, value: Value| {
         let mut data = good.clone();
