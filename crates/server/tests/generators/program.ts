@@ -52,10 +52,7 @@ export function describe(event: Schemas["Event"]): string {
     }
     case "purchase":
       return `${event.event}: ${event.data.payments.map((payment) => payment.status).join()}`;
-    case "seller":
-    case "subscription":
-    case "session":
-    case "webhook":
+    default:
       return event.event;
   }
 }
