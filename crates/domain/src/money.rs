@@ -1,11 +1,15 @@
 //! Amounts, as integers of the minor unit, never floating point.
 
+mod positive;
+
 use std::borrow::Cow;
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
+
+pub use positive::PositiveAmount;
 
 use crate::currency::Currency;
 use crate::problems::Problems;

@@ -18,7 +18,6 @@
 //!
 //! Null counts as absent (`docs/interface/conventions.md#requests`), and members that a struct does not know are left out.
 
-mod amount;
 mod as_sent;
 mod card_data;
 mod ids_and_times;
@@ -30,12 +29,11 @@ mod reading;
 mod schema;
 mod text;
 
-pub use amount::PositiveAmount;
 pub use as_sent::{AsSent, Json};
 pub use card_data::CardData;
 pub use list::List;
 pub use number::{Decimal, Integer};
-pub(crate) use number::{NOT_A_NUMBER, integer_of, within};
+pub(crate) use number::{NOT_A_NUMBER, integer_from, integer_of, within};
 pub use patch::Patch;
 pub use path::Path;
 pub(crate) use reading::text_as;

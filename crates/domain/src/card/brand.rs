@@ -3,10 +3,8 @@
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize, Serializer};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
-
-use crate::wire::one_of;
 
 /// A card brand; its name on the wire is in `docs/interface/tokens-and-cards.md#cards`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -98,7 +96,9 @@ impl Serialize for ShownBrand {
 
 impl PartialSchema for ShownBrand {
     fn schema() -> RefOr<Schema> {
-        one_of("The brand of a card.", Brand::ALL.map(Brand::name).into_iter().chain([Brand::UNKNOWN]))
+        let names = Brand::ALL.map(Brand::name).into_iter().chain([Brand::UNKNOWN]);
+        let list = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names));
+        list.description(Some("The brand of a card.")).into()
     }
 }
 

@@ -8,8 +8,8 @@ use super::shares::divide;
 use super::{Shares, SplitRule};
 use crate::id::SellerId;
 use crate::money::Amount;
+use crate::money::PositiveAmount;
 use crate::problems::Problems;
-use crate::wire::PositiveAmount;
 
 /// What each had, and what is left to them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

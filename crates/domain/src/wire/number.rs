@@ -121,7 +121,7 @@ impl<const MIN: i64, const MAX: i64> Deserr<Problems> for Integer<MIN, MAX> {
 }
 
 /// An integer of any size; one too large for 64 bits becomes the largest value, which every range refuses.
-pub(super) fn integer_from<V: IntoValue>(
+pub(crate) fn integer_from<V: IntoValue>(
     value: Value<V>,
     location: ValuePointerRef<'_>,
 ) -> Result<i64, Problems> {

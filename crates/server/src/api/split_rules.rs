@@ -2,13 +2,13 @@
 
 use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use regente_domain::id::{Id, SellerId};
-use regente_domain::money::Amount;
+use regente_domain::money::{Amount, PositiveAmount};
 use regente_domain::percentage::{Percent, Percentage};
 use regente_domain::problems::Problems;
 use regente_domain::split::{
     Bears, FareFee, Fee, Misfit, RulesRefusal, SELLERS_MAX, Share, Split, SplitRule, WholePercent, check,
 };
-use regente_domain::wire::{Integer, List, PositiveAmount, read_with, refused};
+use regente_domain::wire::{Integer, List, read_with, refused};
 pub use regente_engine::charges::split::SPLIT_RULES;
 use utoipa::ToSchema;
 use uuid::Uuid;

@@ -1,4 +1,4 @@
-//! Amounts.
+//! Amounts in bodies that are more than 0.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,9 @@ use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::number::{integer_from, within};
-use super::reading::refused;
-use super::{IN_PLACE, Integer};
-use crate::money::Amount;
+use super::Amount;
 use crate::problems::Problems;
+use crate::wire::{IN_PLACE, Integer, integer_from, refused, within};
 
 /// An amount of more than 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
