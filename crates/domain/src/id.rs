@@ -62,6 +62,12 @@ pub mod of {
         SplitRule,
         /// A rule about what a platform keeps of charges.
         PlatformFeeRule,
+        /// What a customer is charged again and again.
+        Subscription,
+        /// One period of a subscription.
+        Cycle,
+        /// One attempt to charge a cycle.
+        CycleAttempt,
         /// An event of a charge, purchase, session or webhook.
         Event,
         /// A webhook endpoint.
@@ -107,6 +113,10 @@ pub type PurchaseId = Id<of::Purchase>;
 pub type SessionId = Id<of::Session>;
 /// Id of a seller.
 pub type SellerId = Id<of::Seller>;
+/// Id of a subscription.
+pub type SubscriptionId = Id<of::Subscription>;
+/// Id of a cycle of a subscription.
+pub type CycleId = Id<of::Cycle>;
 /// Id of a vendor.
 pub type VendorId = Id<of::Vendor>;
 /// Id of a file that shows who a seller is.

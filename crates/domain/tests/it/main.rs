@@ -28,6 +28,7 @@ mod routing;
 mod scope;
 mod settlement;
 mod split;
+mod subscription;
 mod time;
 mod timeline;
 mod webhook;
