@@ -1,4 +1,5 @@
-//! Subscriptions: their calendar, their states, what is charged when, and what merchants change, as stories.
+//! Subscriptions: their calendar, their states, what is charged when, and what merchants change, as stories; and that
+//! nothing is billed twice and nothing forgotten, whatever happens.
 
 mod attempts;
 mod backlog;
@@ -13,6 +14,7 @@ mod stories;
 mod story;
 mod transitions;
 mod unpaid;
+mod whole;
 mod words;
 
 use std::num::NonZeroU32;
