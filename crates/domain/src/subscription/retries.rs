@@ -12,7 +12,7 @@ pub const RULES_MAX: usize = 6;
 pub const WINDOW_DAYS_MAX: u8 = 30;
 
 /// The days on which a refused cycle is charged again. A strictly rising list counts them from the first attempt, any
-/// other list from the attempt before (decision 36).
+/// other list from the attempt before (decision 37).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<u8>", into = "Vec<u8>")]
 pub struct RetryPolicy(Vec<u8>);
@@ -99,7 +99,7 @@ impl From<RetryPolicy> for Vec<u8> {
 }
 
 /// Whether the same card may be charged again by itself after this refusal. Not when the provider or the table of
-/// declines says no, and not when the card will never be approved, such as a lost or expired one (decision 36).
+/// declines says no, and not when the card will never be approved, such as a lost or expired one (decision 37).
 pub const fn is_tried_again(decline: &Decline) -> bool {
     match decline.code.card_verdict() {
         CardVerdict::Final => false,

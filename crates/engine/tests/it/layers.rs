@@ -16,6 +16,7 @@ const DOMAIN: &[&str] = &[
     "backoff",
     "business_days",
     "local_day",
+    "utc_day",
     "text",
     "problems",
     "check_digits",
@@ -50,6 +51,7 @@ const DOMAIN: &[&str] = &[
     "purchase",
     "seller",
     "session",
+    "subscription",
     "settings",
 ];
 
