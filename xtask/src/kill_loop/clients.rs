@@ -217,6 +217,10 @@ impl ClientLog {
             422 if operation.pays_session() => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
             }
+            // A session takes no more cards at once than it has places: come back later.
+            429 if operation.pays_session() => {
+                self.refused.fetch_add(1, Ordering::Relaxed);
+            }
             503 => {
                 self.came_back.fetch_add(1, Ordering::Relaxed);
                 lock(&self.unanswered).push(operation);
@@ -315,10 +319,11 @@ async fn send_twice(caller: &Caller, operation: &Operation) -> Result<Option<Ans
     Err(Finding(format!("the same key twice at once was answered\n{one}\nand\n{other}")))
 }
 
-/// Repeats a key: the answer is the same, or the outcome is still unknown.
+/// Repeats a key: the answer is the same, or the outcome is still unknown, or the session has no place for a card just now.
 async fn repeat(caller: &Caller, operation: &Operation, first: &Answer) -> Result<(), Finding> {
     let Some(again) = caller.send(operation).await else { return Ok(()) };
-    let may_differ = first.is_pending() || matches!(again.status, 503);
+    let may_differ =
+        first.is_pending() || again.status == 503 || (again.status == 429 && operation.pays_session());
     if again == *first || may_differ {
         return Ok(());
     }

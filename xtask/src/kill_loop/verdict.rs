@@ -61,17 +61,19 @@ pub(super) async fn examine(
         let status = charge["status"].as_str().unwrap_or_default();
         let amount = charge["amount"].as_i64().unwrap_or_default();
         *by_status.entry(status.to_owned()).or_insert(0) += 1;
+        let booked: Vec<Balance> = keys(charge).filter_map(|key| books.remove(key)).collect();
         let (held, taken, effects) = match status {
             "authorized" | "voided" => (0, amount, 1),
             // A payer has refused: nothing was ever reserved.
             "canceled" if !was_reserved(charge) => (0, 0, 0),
             "pre_authorized" | "canceled" => (amount, 0, 1),
+            // What was approved after the charge had failed was given back.
+            "failed" if was_given_back(charge) => (0, 0, booked.len()),
             "failed" => (0, 0, 0),
             _ => (-1, -1, 0),
         };
         kept.regente += taken;
         reserved.regente += held;
-        let booked: Vec<Balance> = keys(charge).filter_map(|key| books.remove(key)).collect();
         let says = (
             booked.iter().map(|balance| balance.reserved).sum::<i64>(),
             booked.iter().map(|balance| balance.kept).sum::<i64>(),
@@ -185,6 +187,12 @@ pub(super) async fn unkept_promises(
 fn was_reserved(charge: &Value) -> bool {
     let reserves = |request: &Value| request["requestType"] == "pre_authorization";
     charge["transactionRequests"].as_array().is_some_and(|requests| requests.iter().any(reserves))
+}
+
+fn was_given_back(charge: &Value) -> bool {
+    let gives_back =
+        |request: &Value| request["requestType"] == "void" && request["requestStatus"] == "success";
+    charge["transactionRequests"].as_array().is_some_and(|requests| requests.iter().any(gives_back))
 }
 
 /// The provider keys of a charge's authorizations.

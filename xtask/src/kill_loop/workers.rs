@@ -105,7 +105,7 @@ pub(crate) async fn run(options: Options) -> Outcome {
 }
 
 /// Settings that shorten the usual waits.
-fn settings(simulator: &Simulator) -> [(&'static str, &str); 9] {
+fn settings(simulator: &Simulator) -> [(&'static str, &str); 10] {
     [
         ("REGENTE_SANDBOX__URL", simulator.url.as_str()),
         ("REGENTE_SANDBOX__DEADLINE_MS", "250"),
@@ -114,6 +114,7 @@ fn settings(simulator: &Simulator) -> [(&'static str, &str); 9] {
         ("REGENTE_WEBHOOKS__WAITS_SECONDS", WAITS_SECONDS),
         ("REGENTE_WEBHOOKS__FIRST_ANSWER_MS", "2000"),
         ("REGENTE_WEBHOOKS__RETRY_ANSWER_MS", "2000"),
+        ("REGENTE_LIMITS__PAGE_REQUESTS_PER_SECOND", "0"),
         ("REGENTE_OUTBOUND__PORTS", "any"),
         ("REGENTE_OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8"),
     ]
