@@ -31,12 +31,13 @@ mod text;
 
 pub use as_sent::{AsSent, Json};
 pub use card_data::CardData;
+pub use ids_and_times::{NOT_A_DATE, day, moment, uuid};
 pub use list::List;
-pub use number::{Decimal, Integer};
-pub(crate) use number::{NOT_A_NUMBER, integer_from, integer_of, within};
+pub(crate) use number::integer_from;
+pub use number::{Decimal, INTEGER_MAX, Integer, NOT_A_NUMBER, hundredths_within, integer_of, plain, within};
 pub use patch::Patch;
 pub use path::Path;
 pub(crate) use reading::text_as;
 pub use reading::{OfMember, Rule, not_among, read, read_parts, read_with, refused};
 pub use schema::{IN_PLACE, add_null, all_optional, flattened, name_in, one_of, whole};
-pub use text::{Digits, EmailAddress, Text, Verbatim};
+pub use text::{Digits, EmailAddress, Text, Verbatim, within_chars};

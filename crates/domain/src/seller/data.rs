@@ -24,8 +24,10 @@ use crate::mcc::Mcc;
 use crate::percentage::{Percent, Percentage};
 use crate::problems::Problems;
 use crate::split::{Bears, FareFee, Fee};
-use crate::time::{Timestamp, parse_date};
-use crate::wire::{AsSent, Decimal, Digits, EmailAddress, Json, List, OfMember, Rule, Text, Verbatim};
+use crate::time::Timestamp;
+use crate::wire::{
+    AsSent, Decimal, Digits, EmailAddress, Json, List, NOT_A_DATE, OfMember, Rule, Text, Verbatim, day,
+};
 use crate::words::words;
 
 /// An amount, or another number that callers send.
@@ -281,10 +283,10 @@ fn parse_birthdate(text: Verbatim<0, 255>) -> Result<Date, Rule> {
     let text = text.strip_suffix("T00:00:00.000Z").unwrap_or(&text);
     let parts: Vec<&str> = text.split('-').collect();
     let parsed = match parts.as_slice() {
-        [day, month, year] if year.len() == 4 => parse_date(&format!("{year}-{month}-{day}")),
-        _ => parse_date(text),
+        [of_month, month, year] if year.len() == 4 => day(&format!("{year}-{month}-{of_month}")),
+        _ => day(text),
     };
-    parsed.ok_or(Rule::Borrowed("must be a valid ISO 8601 date string"))
+    parsed.ok_or(Rule::Borrowed(NOT_A_DATE))
 }
 
 fn policy_of(sent: Option<SentTransferPolicy>) -> Option<TransferPolicy> {

@@ -4,6 +4,7 @@
 use deserr::ValuePointerRef;
 use serde_json::{Map, Value};
 
+use super::number::plain;
 use super::path::Path;
 use crate::card::in_text;
 use crate::problems::Problems;
@@ -28,7 +29,7 @@ impl CardData {
         }
         match value {
             Value::String(text) => self.look_at_text(text, location),
-            Value::Number(number) => self.look_at_text(&number.to_string(), location),
+            Value::Number(number) => self.look_at_text(&plain(number), location),
             Value::Array(values) => {
                 for (index, value) in values.iter().enumerate() {
                     self.look_at(value, location.push_index(index));
@@ -39,7 +40,8 @@ impl CardData {
         }
     }
 
-    fn look_at_members(&mut self, members: &Map<String, Value>, location: ValuePointerRef<'_>) {
+    /// As [`CardData::look_at`], of the members of an object with their names.
+    pub fn look_at_members(&mut self, members: &Map<String, Value>, location: ValuePointerRef<'_>) {
         for (name, value) in members {
             let at = location.push_key(name);
             if in_text::has_number(name) {

@@ -13,17 +13,36 @@ use crate::id::Id;
 use crate::problems::Problems;
 use crate::time::{Timestamp, parse_date};
 
-const NOT_A_DATE: &str = "must be a valid ISO 8601 date string";
+/// The rule of days and moments.
+pub const NOT_A_DATE: &str = "must be a valid ISO 8601 date string";
+
+/// A UUID of any version in its usual form, with hyphens.
+pub fn uuid(text: &str) -> Option<Uuid> {
+    const CHARS: usize = 36;
+    if text.len() == CHARS { Uuid::try_parse(text).ok() } else { None }
+}
+
+/// A calendar day, `YYYY-MM-DD`.
+pub fn day(text: &str) -> Option<jiff::civil::Date> {
+    let has_shape = text.len() == 10
+        && text.bytes().enumerate().all(|(index, byte)| match index {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+    if has_shape { parse_date(text) } else { None }
+}
+
+/// A moment: RFC 3339 with any offset, or a calendar day, which means its midnight in UTC.
+pub fn moment(text: &str) -> Option<Timestamp> {
+    if text.is_ascii() { Timestamp::parse(text) } else { None }
+}
 
 impl Deserr<Problems> for Uuid {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, Problems> {
-        /// The usual form, with hyphens.
-        const CHARS: usize = 36;
-        let parse = |text: &str| if text.len() == CHARS { Self::try_parse(text).ok() } else { None };
-        text_as(value, location, || "must be a UUID".into(), parse)
+        text_as(value, location, || "must be a UUID".into(), uuid)
     }
 }
 
@@ -41,18 +60,16 @@ impl Deserr<Problems> for jiff::civil::Date {
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, Problems> {
-        text_as(value, location, || NOT_A_DATE.into(), parse_date)
+        text_as(value, location, || NOT_A_DATE.into(), day)
     }
 }
 
-/// A moment: RFC 3339 with any offset, or a calendar day, which means its midnight in UTC.
 impl Deserr<Problems> for Timestamp {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
         location: ValuePointerRef<'_>,
     ) -> Result<Self, Problems> {
-        let parse = |text: &str| if text.is_ascii() { Self::parse(text) } else { None };
-        text_as(value, location, || NOT_A_DATE.into(), parse)
+        text_as(value, location, || NOT_A_DATE.into(), moment)
     }
 }
 

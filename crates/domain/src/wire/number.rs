@@ -14,7 +14,8 @@ use super::IN_PLACE;
 use super::reading::{EMPTY, Rule, refused};
 use crate::problems::Problems;
 
-pub(crate) const NOT_A_NUMBER: &str = "must be a number conforming to the specified constraints";
+/// The rule of numbers that are none, or have too many decimals.
+pub const NOT_A_NUMBER: &str = "must be a number conforming to the specified constraints";
 
 /// A number with at most two decimals, kept as sent, from `MIN` to `MAX` hundredths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,17 +48,24 @@ impl<const MIN: i64, const MAX: i64> Deserr<Problems> for Decimal<MIN, MAX> {
             Value::Float(number) => Number::from_f64(number),
             Value::Boolean(_) | Value::String(_) | Value::Sequence(_) | Value::Map(_) => None,
         };
-        let hundredths = number.as_ref().and_then(|number| hundredths(&number.to_string()));
-        let (Some(number), Some(hundredths)) = (number, hundredths) else {
-            return Err(refused(location, NOT_A_NUMBER));
-        };
-        if hundredths < MIN {
-            Err(refused(location, format_args!("must not be less than {}", shown(MIN))))
-        } else if hundredths > MAX {
-            Err(refused(location, format_args!("must not be greater than {}", shown(MAX))))
-        } else {
-            Ok(Self(number))
-        }
+        let number = number.ok_or_else(|| refused(location, NOT_A_NUMBER))?;
+        hundredths_within(&number, MIN..=MAX).map_err(|rule| refused(location, rule))?;
+        Ok(Self(number))
+    }
+}
+
+/// The hundredths of a number with at most two decimals, such as a percentage: `2.5` is 250. `range` is in hundredths.
+///
+/// # Errors
+/// The rule that the number breaks.
+pub fn hundredths_within(number: &Number, range: RangeInclusive<i64>) -> Result<i64, Rule> {
+    let number = hundredths(&number.to_string()).ok_or(Rule::Borrowed(NOT_A_NUMBER))?;
+    if number < *range.start() {
+        Err(Rule::Owned(format!("must not be less than {}", shown(*range.start()))))
+    } else if number > *range.end() {
+        Err(Rule::Owned(format!("must not be greater than {}", shown(*range.end()))))
+    } else {
+        Ok(number)
     }
 }
 
@@ -96,7 +104,7 @@ impl<const MIN: i64, const MAX: i64> ToSchema for Decimal<MIN, MAX> {
 }
 
 /// The largest integer, in absolute value, that every JSON reader takes exactly: 2^53 − 1 (RFC 8259 §6).
-const INTEGER_MAX: i64 = (1 << 53) - 1;
+pub const INTEGER_MAX: i64 = (1 << 53) - 1;
 
 /// An integer from `MIN` to `MAX`; `100.0` is one, `100.5` and `"100"` are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,7 +144,10 @@ pub(crate) fn integer_from<V: IntoValue>(
 }
 
 /// A number within a range.
-pub(crate) fn within(number: i64, range: RangeInclusive<i64>) -> Result<i64, Rule> {
+///
+/// # Errors
+/// The bound that the number breaks.
+pub fn within(number: i64, range: RangeInclusive<i64>) -> Result<i64, Rule> {
     let (least, most) = ((*range.start()).max(-INTEGER_MAX), (*range.end()).min(INTEGER_MAX));
     if number < least {
         Err(Rule::Owned(format!("must not be less than {least}")))
@@ -149,7 +160,7 @@ pub(crate) fn within(number: i64, range: RangeInclusive<i64>) -> Result<i64, Rul
 
 /// The integer that a JSON number is; `None` with a fraction. A number too large for 64 bits becomes the largest value of its
 /// sign, which every range refuses.
-pub(crate) fn integer_of(number: &Number) -> Option<i64> {
+pub fn integer_of(number: &Number) -> Option<i64> {
     if let Some(integer) = number.as_i64() {
         return Some(integer);
     }
@@ -162,6 +173,14 @@ pub(crate) fn integer_of(number: &Number) -> Option<i64> {
             let is_whole = fraction.bytes().all(|digit| digit == b'0');
             is_whole.then(|| integer.parse().unwrap_or(largest))
         }
+    }
+}
+
+/// The shortest text of a number: `100` for `100.0`.
+pub fn plain(number: &Number) -> String {
+    match integer_of(number) {
+        Some(integer) if (-INTEGER_MAX..=INTEGER_MAX).contains(&integer) => integer.to_string(),
+        Some(_) | None => number.to_string(),
     }
 }
 

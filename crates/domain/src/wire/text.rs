@@ -132,12 +132,21 @@ fn bounded<const MIN: usize, const MAX: usize>(
     if MIN > 0 && text.trim().is_empty() {
         return Err(refused(location, EMPTY));
     }
-    // The length in bytes is cheap, and enough for the usual short text.
-    if text.len() > MAX && text.chars().count() > MAX {
-        let rule = Rule::Owned(format!("must be shorter than or equal to {MAX} characters"));
-        return Err(refused(location, rule));
-    }
+    within_chars(&text, MAX).map_err(|rule| refused(location, rule))?;
     Ok(text)
+}
+
+/// A text of at most `chars_max` characters.
+///
+/// # Errors
+/// The rule, when it is longer.
+pub fn within_chars(text: &str, chars_max: usize) -> Result<&str, Rule> {
+    // The length in bytes is cheap, and enough for the usual short text.
+    if text.len() > chars_max && text.chars().count() > chars_max {
+        Err(Rule::Owned(format!("must be shorter than or equal to {chars_max} characters")))
+    } else {
+        Ok(text)
+    }
 }
 
 fn free(text: String, location: ValuePointerRef<'_>) -> Result<String, Problems> {

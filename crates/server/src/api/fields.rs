@@ -18,26 +18,23 @@
 //! This module checks values; each resource decides which fields it needs.
 
 mod body;
-mod card_data;
 mod change;
 pub(super) mod readers;
 
 use std::cell::RefCell;
 use std::fmt;
 
-use deserr::{Deserr, IntoValue, ValuePointerRef};
-use regente_domain::card::in_text::masked;
+use deserr::{Deserr, IntoValue};
 use regente_domain::problems::Problems;
+use regente_domain::wire::{CardData, Path};
 use serde_json::{Map, Value};
 
 pub use body::{BODY_DEPTH_MAX, Body};
 pub use change::text_change;
-pub use readers::INTEGER_MAX;
+pub use regente_domain::wire::INTEGER_MAX;
 
 /// The most problems in one answer.
 pub const PROBLEMS_MAX: usize = Problems::MAX;
-/// The most characters of a member's name in a problem.
-const PATH_SEGMENT_CHARS_MAX: usize = 64;
 
 /// The members of one object of a body. Null counts as absent (`docs/interface/conventions.md#requests`);
 /// [`Fields::is_null`] tells them apart where a change must.
@@ -66,7 +63,7 @@ impl<'a> Fields<'a> {
         members: &Map<String, Value>,
         reader: impl FnOnce(&Fields<'_>) -> Option<T>,
     ) -> Option<T> {
-        let fields = Fields { members, path: Path::Member(&self.path, name), found: self.found };
+        let fields = Fields { members, path: self.path.member(name), found: self.found };
         fields.found.or_note(fields.path, || reader(&fields))
     }
 
@@ -87,13 +84,13 @@ impl<'a> Fields<'a> {
 
     /// All members as sent, to be stored or passed on. Card data in them are problems.
     pub fn taken(&self) -> Map<String, Value> {
-        card_data::are_free(self.members, self.path, self.found);
+        self.found.card_data(|found| found.look_at_members(self.members, self.path.0));
         self.members.clone()
     }
 
     /// Notes a problem of the field `name` that no reader finds, such as a rule between two fields.
     pub fn problem(&self, name: &str, rule: impl fmt::Display) {
-        self.found.add(Path::Member(&self.path, name), rule);
+        self.found.add(self.path.member(name), rule);
     }
 
     /// Notes a problem of the object itself; at the top level its path is `body`.
@@ -107,7 +104,7 @@ impl<'a> Fields<'a> {
     }
 
     fn field<'f>(&'f self, name: &'f str, need: Need) -> Field<'f> {
-        Field::new(self.members.get(name), need, Path::Member(&self.path, name), self.found)
+        Field::new(self.members.get(name), need, self.path.member(name), self.found)
     }
 }
 
@@ -196,7 +193,7 @@ impl<'a> Field<'a> {
             Ok(read) => {
                 let is_taken = match self.digits {
                     Digits::Anything => true,
-                    Digits::CardNumber => card_data::is_free(value, self.path, self.found),
+                    Digits::CardNumber => self.found.card_data(|found| found.look_at(value, self.path.0)),
                 };
                 is_taken.then_some(read)
             }
@@ -209,9 +206,7 @@ impl<'a> Field<'a> {
 
     /// Reads the value as a type that reads itself ([`regente_domain::wire`]).
     pub fn read_as<T: Deserr<Problems>>(self) -> Option<T> {
-        let path = self.path.to_string();
-        let at = ValuePointerRef::Origin.push_key(&path);
-        let read = T::deserialize_from_value(self.value?.clone().into_value(), at);
+        let read = T::deserialize_from_value(self.value?.clone().into_value(), self.path.0);
         read.map_err(|problems| self.found.extend(problems)).ok()
     }
 
@@ -269,33 +264,13 @@ impl<'a> Field<'a> {
         // Not `collect` over `Option`: it would stop at the first invalid element and hide the problems of the others.
         let mut read = Vec::with_capacity(values.len());
         for (index, value) in values.iter().enumerate() {
-            let path = Path::Index(&self.path, index);
+            let path = self.path.element(index);
             read.push(
                 self.found
                     .or_note(path, || element(Field::new(Some(value), Need::Required, path, self.found))),
             );
         }
         read.into_iter().collect()
-    }
-}
-
-/// The position of a value in the body: `owner.email`, `payments[1].amount`. Its text is made only for a problem, and shows no
-/// card number that a member is named after.
-#[derive(Clone, Copy, Debug)]
-enum Path<'a> {
-    Root,
-    Member(&'a Path<'a>, &'a str),
-    Index(&'a Path<'a>, usize),
-}
-
-impl fmt::Display for Path<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root => f.write_str("body"),
-            Self::Member(Self::Root, name) => write!(f, "{:.PATH_SEGMENT_CHARS_MAX$}", masked(name)),
-            Self::Member(parent, name) => write!(f, "{parent}.{:.PATH_SEGMENT_CHARS_MAX$}", masked(name)),
-            Self::Index(parent, index) => write!(f, "{parent}[{index}]"),
-        }
     }
 }
 
@@ -311,12 +286,16 @@ impl ProblemList {
         }
     }
 
-    /// As [`ProblemList::add`], unless it is known: members that are kept as sent are looked at again as a whole.
-    fn add_once(&self, path: Path<'_>, rule: &'static str) {
-        let problem = Problems::one(path, rule).into_details();
-        if !self.0.borrow().details().iter().any(|known| problem.contains(known)) {
-            self.add(path, rule);
-        }
+    /// Notes the card data that `look` finds; whether there is none. Members that are kept as sent are looked at again as
+    /// a whole, so what is known is not noted again.
+    fn card_data(&self, look: impl FnOnce(&mut CardData)) -> bool {
+        let mut found = CardData::default();
+        look(&mut found);
+        let sentences = found.into_problems().into_details();
+        let is_free = sentences.is_empty();
+        let mut problems = self.0.borrow_mut();
+        sentences.into_iter().for_each(|sentence| problems.add_once(sentence));
+        is_free
     }
 
     pub(super) fn into_problems(self) -> Problems {

@@ -13,8 +13,9 @@ use regente_domain::id::Id;
 use regente_domain::money::Amount;
 use regente_domain::problems::Problems;
 use regente_domain::time::Timestamp;
+use regente_domain::wire::{day, moment, uuid, within};
 
-use super::fields::readers::{date, in_range, not_one_of, parse_uuid, timestamp};
+use super::fields::readers::not_one_of;
 use super::fields::{INTEGER_MAX, ProblemList};
 use super::page::{LIMIT_MAX, PAGE_MAX, PageRequest};
 
@@ -130,7 +131,7 @@ impl<'a> Parameters<'a> {
 
     /// Ids of `T`s; empty means no filter.
     pub fn ids<T>(&self, name: &str) -> Vec<Id<T>> {
-        self.many(name, |text| parse_uuid(text).map(Id::new).ok_or("must be a UUID"))
+        self.many(name, |text| uuid(text).map(Id::new).ok_or("must be a UUID"))
     }
 
     /// Words of `table`; empty means no filter.
@@ -178,9 +179,9 @@ impl<'a> Parameters<'a> {
     /// An integer within `range`.
     pub fn integer(&self, name: &str, range: std::ops::RangeInclusive<i64>) -> Option<i64> {
         self.single(name, |text| match text.parse() {
-            Ok(number) => in_range(number, range),
+            Ok(number) => within(number, range),
             Err(_) if is_digits(text) => {
-                in_range(INTEGER_MAX, range.clone()).and_then(|_| in_range(i64::MAX, range))
+                within(INTEGER_MAX, range.clone()).and_then(|_| within(i64::MAX, range))
             }
             Err(_) => Err(NOT_AN_INTEGER.into()),
         })
@@ -215,7 +216,7 @@ impl<'a> Parameters<'a> {
 
     /// One moment.
     pub fn moment(&self, name: &str) -> Option<Timestamp> {
-        self.single(name, |text| timestamp(text).ok_or(NOT_A_DATE))
+        self.single(name, |text| moment(text).ok_or(NOT_A_DATE))
     }
 
     /// Notes a problem of the parameter `name` that no reader finds.
@@ -289,8 +290,8 @@ fn bounded(text: &str, chars_max: usize) -> Result<String, String> {
 
 /// The interval that an exact date or time stands for.
 fn exactly(text: &str) -> Option<(Timestamp, Timestamp)> {
-    let moment = timestamp(text)?;
-    if date(text).is_some() {
+    let moment = moment(text)?;
+    if day(text).is_some() {
         return Some((moment, moment + DAY));
     }
     let second = Timestamp::from_millis(moment.as_millis().div_euclid(1000) * 1000);

@@ -19,11 +19,11 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use self::form::Form;
-use super::fields::readers::parse_uuid;
 use super::idempotency::commit_once;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::{MERCHANT_ID, single};
+use regente_domain::wire::uuid;
 
 pub use request::{SettingsBody, SettingsForm};
 
@@ -180,6 +180,6 @@ pub async fn update(
 /// The merchant that `X-Merchant-Id` names.
 fn merchant_in(headers: &HeaderMap) -> Result<Option<MerchantId>, Error> {
     let text = single(headers, MERCHANT_ID).map_err(|fault| Error::invalid(MERCHANT, fault))?;
-    let read = |text| parse_uuid(text).ok_or_else(|| Error::invalid(MERCHANT, "must be a UUID"));
+    let read = |text| uuid(text).ok_or_else(|| Error::invalid(MERCHANT, "must be a UUID"));
     Ok(text.map(read).transpose()?.map(MerchantId::new))
 }

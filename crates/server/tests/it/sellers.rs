@@ -328,6 +328,11 @@ async fn every_wrong_field_is_named(app: TestApp) {
         app.post(SELLERS, &without_document).await.details(400),
         ["owner.document.type should not be empty", "owner.document.number should not be empty"]
     );
+    let number = put_in(&merchant, "/metadata/0/value", json!({ "card": 4111111111111111.0 }));
+    assert_eq!(
+        app.post(SELLERS, &number).await.details(400),
+        ["metadata[0].value.card must not contain a card number"]
+    );
     let numbers = put_in(&merchant, "/metadata/0/value", json!(vec!["4111111111111111"; 150]));
     assert_eq!(app.post(SELLERS, &numbers).await.details(400).len(), 100, "no answer names more");
     for (name, words) in [

@@ -5,11 +5,10 @@ use std::fmt;
 use axum::extract::{FromRequest, Request};
 use deserr::Deserr;
 use regente_domain::problems::Problems;
-use regente_domain::wire;
+use regente_domain::wire::{self, plain};
 use serde_json::{Map, Value};
 use zeroize::Zeroizing;
 
-use super::readers::plain;
 use super::{Fields, Path, ProblemList};
 use crate::http::error::ApiError;
 use crate::http::limits;
@@ -61,7 +60,7 @@ impl Body {
     /// A string in it contains U+0000.
     pub fn of(members: Map<String, Value>) -> Result<Self, Problems> {
         let found = ProblemList::default();
-        refuse_nul_in_members(&members, Path::Root, &found);
+        refuse_nul_in_members(&members, Path::ROOT, &found);
         found.into_problems().into_result()?;
         Ok(Self { members })
     }
@@ -73,8 +72,8 @@ impl Body {
     pub fn read<T>(&self, reader: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, Problems> {
         let found = ProblemList::default();
         let value = {
-            let fields = Fields { members: &self.members, path: Path::Root, found: &found };
-            found.or_note(Path::Root, || reader(&fields))
+            let fields = Fields { members: &self.members, path: Path::ROOT, found: &found };
+            found.or_note(Path::ROOT, || reader(&fields))
         };
         found.into_problems().into_result()?;
         value.ok_or_else(|| Problems::one("body", "is not valid"))
@@ -181,7 +180,7 @@ fn refuse_nul_in_members(members: &Map<String, Value>, path: Path<'_>, found: &P
         if name.contains('\0') {
             found.add(path, "must not have a member name with the character U+0000");
         } else {
-            refuse_nul(value, Path::Member(&path, name), found);
+            refuse_nul(value, path.member(name), found);
         }
     }
 }
@@ -194,7 +193,7 @@ fn refuse_nul(value: &Value, path: Path<'_>, found: &ProblemList) {
         Value::Object(members) => refuse_nul_in_members(members, path, found),
         Value::Array(values) => {
             for (index, value) in values.iter().enumerate() {
-                refuse_nul(value, Path::Index(&path, index), found);
+                refuse_nul(value, path.element(index), found);
             }
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}

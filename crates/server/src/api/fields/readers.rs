@@ -1,7 +1,6 @@
 //! Readers of single values: texts, ids, numbers, times, choices. The wording is that of
 //! `docs/interface/conventions.md#problems`.
 
-use std::borrow::Cow;
 use std::io;
 use std::ops::RangeInclusive;
 
@@ -11,22 +10,19 @@ use regente_domain::id::Id;
 use regente_domain::mcc::Mcc;
 use regente_domain::money::Amount;
 use regente_domain::text::{chars_max, is_email};
-use regente_domain::time::{Timestamp, parse_date};
-use serde_json::{Map, Number, Value};
+use regente_domain::time::Timestamp;
+use regente_domain::wire::{
+    NOT_A_DATE, NOT_A_NUMBER, Rule, day, hundredths_within, integer_of, moment, not_among, plain, uuid,
+    within, within_chars,
+};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::Field;
 
-/// The largest integer, in absolute value, that every JSON reader takes exactly: 2^53 − 1 (RFC 8259 §6).
-pub const INTEGER_MAX: i64 = (1 << 53) - 1;
-
 const NOT_A_STRING: &str = "must be a string";
 const EMPTY: &str = "should not be empty";
 const NOT_AN_INTEGER: &str = "must be an integer number";
-const NOT_A_NUMBER: &str = "must be a number conforming to the specified constraints";
-const NOT_A_DATE: &str = "must be a valid ISO 8601 date string";
-
-type Rule = Cow<'static, str>;
 
 /// Texts.
 impl<'a> Field<'a> {
@@ -37,20 +33,20 @@ impl<'a> Field<'a> {
 
     /// As [`Field::text`], borrowed from the body: secrets must not be copied into plain strings.
     pub fn str(self, chars_max: usize) -> Option<&'a str> {
-        self.read(|value| bounded(string(value)?, chars_max))
+        self.read(|value| within_chars(string(value)?, chars_max))
     }
 
     /// Text with at least one character that is no white space; it is not trimmed.
     pub fn non_empty_text(self, chars_max: usize) -> Option<String> {
-        self.read(|value| bounded(not_blank(string(value)?)?, chars_max)).map(str::to_owned)
+        self.read(|value| within_chars(not_blank(string(value)?)?, chars_max)).map(str::to_owned)
     }
 
     /// Text, or a number taken as its text: some clients send house numbers as numbers.
     pub fn lenient_text(self, chars_max: usize) -> Option<String> {
         self.read(|value| match value {
-            Value::Number(number) => bounded(&plain(number), chars_max).map(str::to_owned),
+            Value::Number(number) => within_chars(&plain(number), chars_max).map(str::to_owned),
             Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-                string(value).and_then(|text| bounded(text, chars_max)).map(str::to_owned)
+                string(value).and_then(|text| within_chars(text, chars_max)).map(str::to_owned)
             }
         })
     }
@@ -70,7 +66,7 @@ impl<'a> Field<'a> {
         self.read(|value| {
             let text = string(value)?;
             // White space around an address carries no meaning, and no address begins or ends with it.
-            let text = bounded(text.trim(), chars_max)?;
+            let text = within_chars(text.trim(), chars_max)?;
             if is_email(text) { Ok(text.to_owned()) } else { Err(Rule::Borrowed("must be an email")) }
         })
     }
@@ -135,7 +131,7 @@ impl Field<'_> {
 
     /// A UUID of any version in its usual form, with hyphens.
     pub fn uuid(self) -> Option<Uuid> {
-        self.verbatim().read(|value| value.as_str().and_then(parse_uuid).ok_or("must be a UUID"))
+        self.verbatim().read(|value| value.as_str().and_then(uuid).ok_or("must be a UUID"))
     }
 
     /// `true` or `false`.
@@ -157,14 +153,14 @@ impl Field<'_> {
 impl Field<'_> {
     /// An integer within `range`; `100.0` is one, `100.5` and `"100"` are not.
     pub fn integer(self, range: RangeInclusive<i64>) -> Option<i64> {
-        self.verbatim().read(|value| in_range(integer(value)?, range))
+        self.verbatim().read(|value| within(integer(value)?, range))
     }
 
     /// As [`Field::integer`], of a member that clients in use know by another sentence: what is no number at all `must be a
     /// number`.
     pub fn number(self, range: RangeInclusive<i64>) -> Option<i64> {
         self.verbatim().read(|value| match value {
-            Value::Number(_) => in_range(integer(value)?, range),
+            Value::Number(_) => within(integer(value)?, range),
             Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
                 Err(Rule::Borrowed("must be a number"))
             }
@@ -176,18 +172,18 @@ impl Field<'_> {
         self.verbatim().read(|value| {
             let number = match value {
                 Value::String(text) => text.trim().parse().map_err(|_| Rule::Borrowed(NOT_A_NUMBER))?,
-                Value::Number(number) => whole(number).map_err(|_| Rule::Borrowed(NOT_A_NUMBER))?,
+                Value::Number(number) => integer_of(number).ok_or(Rule::Borrowed(NOT_A_NUMBER))?,
                 Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
                     return Err(Rule::Borrowed(NOT_A_NUMBER));
                 }
             };
-            in_range(number, range)
+            within(number, range)
         })
     }
 
     /// An amount in minor units, 0 or more.
     pub fn amount(self) -> Option<Amount> {
-        self.verbatim().read(|value| amount(in_range(integer(value)?, 0..=Amount::MINOR_UNITS_MAX)?))
+        self.verbatim().read(|value| amount(within(integer(value)?, 0..=Amount::MINOR_UNITS_MAX)?))
     }
 
     /// An amount in minor units, more than 0.
@@ -197,24 +193,16 @@ impl Field<'_> {
             if number <= 0 {
                 return Err(Rule::Borrowed("must be greater than 0"));
             }
-            amount(in_range(number, 1..=Amount::MINOR_UNITS_MAX)?)
+            amount(within(number, 1..=Amount::MINOR_UNITS_MAX)?)
         })
     }
 
     /// A number with at most two decimals, such as a percentage, in hundredths: `2.5` is 250. `range` is in hundredths.
     pub fn hundredths(self, range: RangeInclusive<i64>) -> Option<i64> {
-        self.verbatim().read(|value| {
-            let number = match value {
-                Value::Number(number) => hundredths(&number.to_string()),
-                Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
-            };
-            let number = number.ok_or(Rule::Borrowed(NOT_A_NUMBER))?;
-            if number < *range.start() {
-                Err(Rule::Owned(format!("must not be less than {}", show_hundredths(*range.start()))))
-            } else if number > *range.end() {
-                Err(Rule::Owned(format!("must not be greater than {}", show_hundredths(*range.end()))))
-            } else {
-                Ok(number)
+        self.verbatim().read(|value| match value {
+            Value::Number(number) => hundredths_within(number, range),
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                Err(Rule::Borrowed(NOT_A_NUMBER))
             }
         })
     }
@@ -224,12 +212,12 @@ impl Field<'_> {
 impl Field<'_> {
     /// A calendar day, `YYYY-MM-DD`.
     pub fn date(self) -> Option<jiff::civil::Date> {
-        self.read(|value| value.as_str().and_then(date).ok_or(NOT_A_DATE))
+        self.read(|value| value.as_str().and_then(day).ok_or(NOT_A_DATE))
     }
 
     /// A point in time: RFC 3339 with any offset, or a calendar day, which means its midnight in UTC.
     pub fn timestamp(self) -> Option<Timestamp> {
-        self.read(|value| value.as_str().and_then(timestamp).ok_or(NOT_A_DATE))
+        self.read(|value| value.as_str().and_then(moment).ok_or(NOT_A_DATE))
     }
 }
 
@@ -259,40 +247,8 @@ fn not_blank(text: &str) -> Result<&str, Rule> {
     if text.trim().is_empty() { Err(Rule::Borrowed(EMPTY)) } else { Ok(text) }
 }
 
-fn bounded(text: &str, chars_max: usize) -> Result<&str, Rule> {
-    // The length in bytes is cheap, and enough for the usual short text.
-    if text.len() > chars_max && text.chars().count() > chars_max {
-        Err(Rule::Owned(format!("must be shorter than or equal to {chars_max} characters")))
-    } else {
-        Ok(text)
-    }
-}
-
 pub(in super::super) fn not_one_of<T>(table: &[(&str, T)]) -> Rule {
     not_among(table.iter().map(|(name, _)| *name))
-}
-
-fn not_among<'n>(names: impl Iterator<Item = &'n str>) -> Rule {
-    let names: Vec<&str> = names.collect();
-    Rule::Owned(format!("must be one of the following values: {}", names.join(", ")))
-}
-
-pub(in super::super) fn parse_uuid(text: &str) -> Option<Uuid> {
-    const CHARS: usize = 36;
-    if text.len() == CHARS { Uuid::try_parse(text).ok() } else { None }
-}
-
-pub(in super::super) fn date(text: &str) -> Option<jiff::civil::Date> {
-    let has_shape = text.len() == 10
-        && text.bytes().enumerate().all(|(index, byte)| match index {
-            4 | 7 => byte == b'-',
-            _ => byte.is_ascii_digit(),
-        });
-    if has_shape { parse_date(text) } else { None }
-}
-
-pub(in super::super) fn timestamp(text: &str) -> Option<Timestamp> {
-    if text.is_ascii() { Timestamp::parse(text) } else { None }
 }
 
 fn amount(minor_units: i64) -> Result<Amount, Rule> {
@@ -301,73 +257,11 @@ fn amount(minor_units: i64) -> Result<Amount, Rule> {
 
 fn integer(value: &Value) -> Result<i64, Rule> {
     match value {
-        Value::Number(number) => whole(number).map_err(|_| Rule::Borrowed(NOT_AN_INTEGER)),
+        Value::Number(number) => integer_of(number).ok_or(Rule::Borrowed(NOT_AN_INTEGER)),
         Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
             Err(Rule::Borrowed(NOT_AN_INTEGER))
         }
     }
-}
-
-pub(in super::super) fn in_range(number: i64, range: RangeInclusive<i64>) -> Result<i64, Rule> {
-    let (least, most) = ((*range.start()).max(-INTEGER_MAX), (*range.end()).min(INTEGER_MAX));
-    if number < least {
-        Err(Rule::Owned(format!("must not be less than {least}")))
-    } else if number > most {
-        Err(Rule::Owned(format!("must not be greater than {most}")))
-    } else {
-        Ok(number)
-    }
-}
-
-/// The number has a fraction.
-#[derive(Debug)]
-pub(super) struct Fraction;
-
-/// The integer that a JSON number is. A number too large for 64 bits becomes the largest value of its sign, which every
-/// range refuses.
-pub(super) fn whole(number: &Number) -> Result<i64, Fraction> {
-    if let Some(integer) = number.as_i64() {
-        return Ok(integer);
-    }
-    let text = number.to_string();
-    let largest = if text.starts_with('-') { i64::MIN } else { i64::MAX };
-    match text.split_once(['e', 'E']) {
-        Some((_, exponent)) if exponent.starts_with('-') => Err(Fraction),
-        Some(_) => Ok(largest),
-        None => {
-            let (integer, fraction) = text.split_once('.').unwrap_or((&text, ""));
-            if fraction.bytes().all(|digit| digit == b'0') {
-                Ok(integer.parse().unwrap_or(largest))
-            } else {
-                Err(Fraction)
-            }
-        }
-    }
-}
-
-/// The shortest text of a number: `100` for `100.0`.
-pub(super) fn plain(number: &Number) -> String {
-    match whole(number) {
-        Ok(integer) if (-INTEGER_MAX..=INTEGER_MAX).contains(&integer) => integer.to_string(),
-        Ok(_) | Err(Fraction) => number.to_string(),
-    }
-}
-
-/// A decimal text with at most two decimals, in hundredths.
-fn hundredths(text: &str) -> Option<i64> {
-    let (integer, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let fraction = fraction.trim_end_matches('0');
-    if fraction.len() > 2 {
-        return None;
-    }
-    format!("{integer}{fraction:0<2}").parse().ok()
-}
-
-fn show_hundredths(hundredths: i64) -> String {
-    let sign = if hundredths < 0 { "-" } else { "" };
-    let (integer, fraction) = (hundredths.unsigned_abs() / 100, hundredths.unsigned_abs() % 100);
-    let fraction = format!(".{fraction:02}");
-    format!("{sign}{integer}{}", fraction.trim_end_matches('0').trim_end_matches('.'))
 }
 
 fn small(value: &Value, bytes_max: usize) -> Result<(), Rule> {

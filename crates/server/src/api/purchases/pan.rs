@@ -7,7 +7,7 @@ use regente_domain::card::CardNumber;
 use regente_domain::card::in_text::masked;
 use serde_json::Value;
 
-use crate::api::fields::readers::parse_uuid;
+use regente_domain::wire::uuid;
 
 /// Names of members that would hold card data.
 const NAMES_OF_CARD_DATA: [&str; 4] = ["card", "cardNumber", "number", "pan"];
@@ -51,7 +51,7 @@ fn search(value: &Value, place: &str, found: &mut Vec<String>) {
 
 /// Whether the text has as many consecutive digits as a card number; spaces, dots and hyphens between them are skipped.
 fn holds_pan(text: &str) -> bool {
-    if parse_uuid(text).is_some() {
+    if uuid(text).is_some() {
         return false;
     }
     let text: String = text.chars().filter(|char| !matches!(char, ' ' | '.' | '-')).collect();
