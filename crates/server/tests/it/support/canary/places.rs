@@ -39,7 +39,7 @@ impl Disk {
         match self {
             Self::Sqlite(folder) => sqlite_values(&folder.join("regente.db")),
             // One INSERT for each row, as in a backup.
-            Self::Postgres { url, .. } => run("pg_dump", &["--inserts", url]),
+            Self::Postgres { url, .. } => with_bytes(&run("pg_dump", &["--inserts", url])),
         }
     }
 
@@ -70,6 +70,26 @@ impl Disk {
         let read = |path: PathBuf| std::fs::read(&path).ok().map(|bytes| (path, bytes));
         paths.into_iter().filter_map(read).collect()
     }
+}
+
+/// A dump whose values of bytes (`'\x1f…'`) are bytes again, as SQLite has them: in the hexadecimal digits of what is sealed, nine
+/// digits of a card number stand by chance now and then.
+fn with_bytes(dump: &[u8]) -> Vec<u8> {
+    const BEGIN: &[u8] = br"'\x";
+    let mut values = Vec::with_capacity(dump.len());
+    let mut rest = dump;
+    while let Some(at) = rest.windows(BEGIN.len()).position(|window| window == BEGIN) {
+        let (before, sent) = rest.split_at(at + BEGIN.len());
+        values.extend_from_slice(before);
+        let end = sent.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(sent.len());
+        match hex::decode(&sent[..end]) {
+            Ok(bytes) if sent.get(end) == Some(&b'\'') => values.extend(bytes),
+            Ok(_) | Err(_) => values.extend_from_slice(&sent[..end]),
+        }
+        rest = &sent[end..];
+    }
+    values.extend_from_slice(rest);
+    values
 }
 
 fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
