@@ -3,10 +3,13 @@
 
 use std::fmt;
 
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
+use crate::problems::Problems;
 use crate::time::Timestamp;
+use crate::wire::text_as;
 
 mod brand;
 pub mod in_text;
@@ -102,6 +105,9 @@ pub fn passes_luhn(digits: impl DoubleEndedIterator<Item = u8>) -> bool {
     sum.is_multiple_of(10)
 }
 
+/// The rule of security codes.
+pub const NOT_A_CVV: &str = "must be 3 or 4 digits";
+
 /// A card's security code: 3 or 4 digits. It cannot be printed or serialized.
 #[derive(Clone)]
 pub struct Cvv(Zeroizing<String>);
@@ -122,6 +128,15 @@ impl Cvv {
 impl fmt::Debug for Cvv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Cvv(…)")
+    }
+}
+
+impl Deserr<Problems> for Cvv {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        text_as(value, location, || NOT_A_CVV.into(), Self::parse)
     }
 }
 

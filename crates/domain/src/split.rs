@@ -3,6 +3,7 @@
 
 mod fees;
 mod held;
+mod sent;
 mod shares;
 
 use std::fmt;
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 pub use self::fees::fee_parts;
 pub use self::held::{Held, ReturnRefusal, SellerReturn};
+pub use self::sent::{NewSplitRule, SentSplitRules, excess};
 pub use self::shares::{Misfit, Shares};
 use crate::id::{Id, SellerId, of};
 use crate::money::Amount;

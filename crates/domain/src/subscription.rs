@@ -9,6 +9,7 @@
 mod attempt;
 mod change;
 mod cycle;
+pub mod data;
 mod draft;
 mod item;
 mod next;

@@ -24,6 +24,7 @@ words! {
 
 words! {
     /// `status` of a cycle.
+    #[schema(as = SubscriptionCycleStatus)]
     CycleStatus {
         /// Due; nothing was sent yet.
         Scheduled = "scheduled",
@@ -42,6 +43,7 @@ words! {
 
 words! {
     /// `status` of an entry of the payment history.
+    #[schema(as = SubscriptionAttemptStatus)]
     AttemptStatus {
         /// The outcome is not known.
         Pending = "pending",
@@ -54,6 +56,7 @@ words! {
 
 words! {
     /// `recurrence.interval`: the time from one due date to the next.
+    #[schema(as = SubscriptionInterval)]
     Interval {
         /// A day; for tests, so only in the sandbox.
         Daily = "daily",
@@ -89,6 +92,7 @@ impl Interval {
 
 words! {
     /// `items[].risk`: a hint for the analysis of risk.
+    #[schema(as = SubscriptionItemRisk)]
     ItemRisk {
         /// Seldom abused.
         Low = "Low",

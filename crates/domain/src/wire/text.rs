@@ -42,12 +42,22 @@ impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The text as a value of its own.
+    pub fn into_string(self) -> String {
+        self.0
+    }
 }
 
 impl<const MIN: usize, const MAX: usize> Verbatim<MIN, MAX> {
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// The text as a value of its own.
+    pub fn into_string(self) -> String {
+        self.0
     }
 }
 

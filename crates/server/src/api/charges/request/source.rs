@@ -1,6 +1,6 @@
 //! Reads what a charge is paid with (`docs/interface/charges.md#payment-sources`): a card, or a payer.
 
-use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry, in_text};
+use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry, NOT_A_CVV, in_text};
 use regente_domain::text::chars_max;
 use regente_engine::card_data::{CvvSource, InlineCard};
 use regente_engine::charges::{AddressRule, CardOwner, CodeRule, OrderedCard, OrderedPayer};
@@ -132,7 +132,7 @@ fn read_card_number(field: Field<'_>) -> Option<Option<CardNumber>> {
 
 /// A security code.
 pub fn read_cvv(field: Field<'_>) -> Option<Cvv> {
-    field.text_as("must be 3 or 4 digits", Cvv::parse)
+    field.text_as(NOT_A_CVV, Cvv::parse)
 }
 
 /// An expiry `MM/YYYY`.
