@@ -33,6 +33,7 @@ use crate::time::Timestamp;
 pub use attempt::{BegunAttempt, Made, Order, Outcome};
 pub use change::{Behind, NewSubscription, Refusal};
 pub use cycle::{Attempt, AttemptState, Cycle, CycleTerms};
+pub use data::{SubscriptionChanges, SubscriptionData, SubscriptionSettingsChanges};
 pub use draft::{Advance, Announcement};
 pub use item::{Item, sum};
 pub use next::{NewCycle, Next};

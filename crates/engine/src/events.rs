@@ -7,6 +7,7 @@ pub mod registration_review;
 pub mod seller;
 pub mod session;
 pub mod split;
+pub mod subscription;
 pub mod transaction;
 pub mod transaction_request;
 
