@@ -86,12 +86,13 @@ sql! {
         UPDATE transaction_requests SET status = :status, transaction_id = :transaction_id, analysis = :analysis,
             duration_ms = :duration_ms, due_at = :due_at, given_up_at = NULL, updated_at = :updated_at
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id AND status = 'running'";
-    /// Stops probing a request with instructions, an accepted one, a denied one or a pending analysis: its outcome is
-    /// known, or the schedule is over. SQLite would build a table for an `IN` of so many words each time.
+    /// Stops probing a request with instructions, an accepted one, a denied or refused one or a pending analysis: its outcome
+    /// is known, or the schedule is over. SQLite would build a table for an `IN` of so many words each time.
     pub STOP_PROBING_TRANSACTION_REQUEST = "
         UPDATE transaction_requests SET due_at = NULL, given_up_at = NULL
         WHERE object_id = :object_id AND id = :id AND client_id = :client_id
-          AND (status = 'awaiting_payer' OR status = 'processing' OR status = 'timeout' OR status = 'analysed')";
+          AND (status = 'awaiting_payer' OR status = 'processing' OR status = 'timeout' OR status = 'failed'
+            OR status = 'analysed')";
     /// Every request of one object, oldest first.
     pub TRANSACTION_REQUESTS_OF = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE object_id = :object_id AND client_id = :client_id ORDER BY ordinal");
@@ -143,7 +144,7 @@ pub struct StoredRequest {
     /// The card whose number was decrypted for it.
     pub card_id: Option<CardId>,
     /// When its probe is due; absent once the outcome is known. For a request with instructions, when the provider is
-    /// asked about the payer's action; for a denied one, when the provider is asked whether it still denies it; for a
+    /// asked about the payer's action; for a denied or refused one, when the provider is asked whether it still says so; for a
     /// pending analysis, when it is asked for the verdict.
     pub due_at: Option<Timestamp>,
     /// Number of probes.
@@ -232,19 +233,9 @@ pub fn end(batch: &mut Batch, ended: &TransactionRequest) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Ends a request that the provider has denied; the provider is asked about it again at `due_at`. Guards the batch.
-pub fn end_denied(
-    batch: &mut Batch,
-    ended: &TransactionRequest,
-    due_at: Timestamp,
-) -> Result<(), StoreError> {
-    let (statement, args) = end_of(ended, Some(due_at))?;
-    batch.guard(statement, args);
-    Ok(())
-}
-
-/// Ends a request that the provider has accepted; the provider is asked about its result at `due_at`. Guards the batch.
-pub fn end_accepted(
+/// Ends a request about which the provider is asked again at `due_at`: it has accepted it and reports the result later, or has
+/// refused what a payer may still pay. Guards the batch.
+pub fn end_watched(
     batch: &mut Batch,
     ended: &TransactionRequest,
     due_at: Timestamp,
@@ -340,8 +331,8 @@ pub fn tell(
     insert_ended(batch, told, ObjectKind::Charge, actor)
 }
 
-/// Ends probing of a request with instructions, of an accepted one, of a denied one or of a pending analysis. Guards the
-/// batch.
+/// Ends probing of a request with instructions, of an accepted one, of a denied or refused one or of a pending analysis.
+/// Guards the batch.
 pub fn stop_probing(batch: &mut Batch, client_id: ClientId, object_id: Uuid, id: TransactionRequestId) {
     batch.guard(&STOP_PROBING_TRANSACTION_REQUEST, args! { object_id, id, client_id });
 }

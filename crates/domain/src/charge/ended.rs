@@ -1,7 +1,7 @@
 //! Decides what the end of a capture or void makes of its charge when its caller is gone: the reconcile job has sent it
 //! again, or the provider has told of it. The void of an orphaned authorization ends here too.
 
-use super::attempt::{Asks, Outcome, RequestGroup, TransactionRequest};
+use super::attempt::{Asks, Outcome, RequestGroup, ToldBy, TransactionRequest};
 use super::found::{BUYER_IS_GONE, NewId};
 use super::step::{Misstep, Step};
 use super::{Charge, PaymentSource, SecurityCode, Transition, refused_voids};
@@ -174,6 +174,20 @@ impl Charge {
             }
         };
         Ok(Some((told.clone(), Ended::Orphan(Box::new((told, follows))))))
+    }
+
+    /// Whether the provider is asked on about `refused`, an authorization that ended with this charge: it has refused one whose
+    /// answer never came. The payer may hold its instructions all the same, and pay what was withdrawn.
+    pub const fn may_have_unseen_instructions(&self, refused: &TransactionRequest) -> bool {
+        let is_answer_lost = matches!(refused.told_by, Some(ToldBy::Probe | ToldBy::Notification));
+        match self.method.source() {
+            PaymentSource::Payer(_) => {
+                is_answer_lost
+                    && refused.request_type.is_authorization()
+                    && matches!(refused.outcome, Outcome::Declined(_))
+            }
+            PaymentSource::Card(_) | PaymentSource::Wallet => false,
+        }
     }
 
     /// Whether the provider is asked on about the request that `told` tells of, once the charge is this one. Whoever pays by

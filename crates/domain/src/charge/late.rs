@@ -102,14 +102,24 @@ impl Charge {
     }
 
     /// Whether a void of `taken` is under way or done. Requests of earlier releases do not name what they undo: take
-    /// any open void that is not the charge's own open operation.
+    /// any open void that is not the charge's own open operation. Whoever pays by themselves may pay twice: the void of one payment
+    /// is none of the other.
     fn is_being_voided(&self, requests: &[TransactionRequest], taken: &TransactionRequest) -> bool {
+        let undoes_it = |void: &TransactionRequest| match self.method.source() {
+            PaymentSource::Card(_) | PaymentSource::Wallet => true,
+            PaymentSource::Payer(_) => {
+                match (void.undone_transaction_id.as_deref(), taken.transaction_id()) {
+                    (Some(undone), Some(payment)) => undone == payment,
+                    (None, _) | (_, None) => true,
+                }
+            }
+        };
         requests.iter().any(|request| {
             let is_orphans = self.state.open_operation().is_none_or(|open| open.ordinal != request.ordinal);
             request.request_type == RequestType::Void
                 && match (request.follows, &request.outcome) {
                     (Some(follows), Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_)) => {
-                        follows == taken.id
+                        follows == taken.id && undoes_it(request)
                     }
                     (None, Outcome::Open) => is_orphans,
                     (None, Outcome::Accepted(_) | Outcome::Approved(_))

@@ -75,10 +75,12 @@ pub fn is_over(request: &TransactionRequest, found: &Outcome, is_last: bool, now
             Outcome::Open | Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::NoEffect(_),
         ) => is_last,
         (Outcome::NoEffect(_), Outcome::Approved(_) | Outcome::Declined(_)) => true,
+        // A payer may hold instructions that nobody has seen: they may pay once more, whatever was found.
+        (Outcome::Declined(_), _) => is_last,
         (Outcome::Analysed(_), Outcome::Analysed(found)) => found.verdict == Verdict::Pending && is_last,
         (Outcome::Pending(_) | Outcome::NoEffect(_), Outcome::Analysed(_)) | (Outcome::Analysed(_), _) => {
             false
         }
-        (Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Declined(_), _) => false,
+        (Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_), _) => false,
     }
 }

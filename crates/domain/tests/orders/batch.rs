@@ -202,6 +202,7 @@ pub(crate) fn written(stored: &Stored, ended: Option<TransactionRequest>, step: 
         } else {
             match &ended.outcome {
                 Outcome::Pending(_) | Outcome::Accepted(_) | Outcome::NoEffect(_) => watched |= bit(&ended),
+                Outcome::Declined(_) if charge.may_have_unseen_instructions(&ended) => watched |= bit(&ended),
                 Outcome::Open | Outcome::Approved(_) | Outcome::Declined(_) | Outcome::Analysed(_) => {
                     watched &= !bit(&ended);
                 }

@@ -34,7 +34,7 @@ pub(crate) async fn end(
         }
         OrphanVoid::Accepted(after) => {
             let due_at = look_up_schedule::first_look(app, charge.client_id);
-            transaction_requests::end_accepted(&mut batch, &ended, due_at)?;
+            transaction_requests::end_watched(&mut batch, &ended, due_at)?;
             charges::update(&mut batch, charge, &after, actor)?;
             write(app, batch).await
         }

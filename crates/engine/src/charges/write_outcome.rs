@@ -264,10 +264,14 @@ fn end(
         }
         (None, Outcome::Accepted(_)) => {
             let due_at = look_up_schedule::first_look(app, ended.client_id);
-            transaction_requests::end_accepted(batch, ended, due_at)
+            transaction_requests::end_watched(batch, ended, due_at)
         }
         (None, Outcome::NoEffect(_)) => {
-            transaction_requests::end_denied(batch, ended, look_up_schedule::first_look_at_denied(ended))
+            transaction_requests::end_watched(batch, ended, look_up_schedule::first_look_at_denied(ended))
+        }
+        (None, Outcome::Declined(_)) if after.may_have_unseen_instructions(ended) => {
+            let due_at = look_up_schedule::first_look(app, ended.client_id);
+            transaction_requests::end_watched(batch, ended, due_at)
         }
         (None, Outcome::Analysed(analysed)) => {
             let is_pending = analysed.verdict == Verdict::Pending;

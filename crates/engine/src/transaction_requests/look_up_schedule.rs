@@ -1,6 +1,7 @@
 //! When the reconcile job looks up a request: often at first, then for some days. A request with instructions for the
 //! payer is looked up until they expire and then for as long as any other, because the payer may still pay. A request
-//! that the provider has denied is looked up a few times more, in case the provider admits it later.
+//! that the provider has denied is looked up a few times more, in case the provider admits it later; so is one that it has refused
+//! and whose answer never came, since a payer may hold its instructions.
 
 use std::time::Duration;
 
@@ -46,9 +47,7 @@ pub(crate) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
     let now = app.clock.of(stored.request.client_id);
     match stored.request.outcome {
         Outcome::Pending(_) => {
-            let waits = &app.settings.reconcile_waits;
-            let wait = reconciliation::next_look(waits, stored.probes).or_else(|| waits.last().copied());
-            let wait = wait.unwrap_or(LAST_LOOK_WITHIN);
+            let wait = payers_wait(app, stored);
             // The instructions and the held security code expire at these times.
             let ends =
                 [expiry(&stored.request), security_code::held_until(Id::new(stored.request.object_id))];
@@ -58,11 +57,8 @@ pub(crate) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
             let wait = reconciliation::next_look_at_denied(now.since(stored.request.updated_at));
             now + wait.unwrap_or(LAST_LOOK_WITHIN)
         }
-        Outcome::Open
-        | Outcome::Accepted(_)
-        | Outcome::Approved(_)
-        | Outcome::Declined(_)
-        | Outcome::Analysed(_) => {
+        Outcome::Declined(_) => now + payers_wait(app, stored),
+        Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Analysed(_) => {
             now + reconciliation::due_again(&app.settings.reconcile_waits, stored.probes)
         }
     }
@@ -71,20 +67,27 @@ pub(crate) fn next_look(app: &App, stored: &StoredRequest) -> Timestamp {
 /// Whether the current look-up is the last one.
 pub(crate) fn is_last_look(app: &App, stored: &StoredRequest) -> bool {
     match stored.request.outcome {
-        Outcome::Pending(_) => {
-            let whole: Duration = app.settings.reconcile_waits.iter().sum();
-            app.clock.of(stored.request.client_id) >= expiry(&stored.request) + whole
-        }
+        Outcome::Pending(_) => is_whole_schedule_over(app, stored, expiry(&stored.request)),
+        Outcome::Declined(_) => is_whole_schedule_over(app, stored, stored.request.updated_at),
         Outcome::NoEffect(_) => {
             let denied_for = app.clock.of(stored.request.client_id).since(stored.request.updated_at);
             reconciliation::next_look_at_denied(denied_for).is_none()
         }
-        Outcome::Open
-        | Outcome::Accepted(_)
-        | Outcome::Approved(_)
-        | Outcome::Declined(_)
-        | Outcome::Analysed(_) => {
+        Outcome::Open | Outcome::Accepted(_) | Outcome::Approved(_) | Outcome::Analysed(_) => {
             reconciliation::next_look(&app.settings.reconcile_waits, stored.probes).is_none()
         }
     }
+}
+
+/// The wait until the next look for a payer's payment: the last wait of the schedule is repeated.
+fn payers_wait(app: &App, stored: &StoredRequest) -> Duration {
+    let waits = &app.settings.reconcile_waits;
+    let wait = reconciliation::next_look(waits, stored.probes).or_else(|| waits.last().copied());
+    wait.unwrap_or(LAST_LOOK_WITHIN)
+}
+
+/// Whether the payer had the time of a whole schedule to pay since `since`.
+fn is_whole_schedule_over(app: &App, stored: &StoredRequest, since: Timestamp) -> bool {
+    let whole: Duration = app.settings.reconcile_waits.iter().sum();
+    app.clock.of(stored.request.client_id) >= since + whole
 }

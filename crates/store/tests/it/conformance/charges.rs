@@ -297,7 +297,7 @@ async fn a_denied_request_is_asked_about_again_and_its_void_names_it(store: Stor
     let charge = charge(1);
     let request = begin(&store, &charge).await;
     let denied = request.end(Outcome::NoEffect(never_arrived()), None, later(5));
-    write(&store, |batch| transaction_requests::end_denied(batch, &denied, later(125)).unwrap()).await;
+    write(&store, |batch| transaction_requests::end_watched(batch, &denied, later(125)).unwrap()).await;
     let due = async |now| transaction_requests::due(&store, CLIENT, now, 10).await.unwrap();
     assert!(due(later(124)).await.is_empty());
     assert_eq!(due(later(125)).await.pop().unwrap().request.outcome, denied.outcome);

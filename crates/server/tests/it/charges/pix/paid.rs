@@ -35,6 +35,7 @@ stories! {
     a_refund_is_answered_alike_although_another_is_accepted_meanwhile,
     what_is_paid_after_a_withdrawal_is_given_back,
     what_is_paid_after_it_was_failed_by_hand_is_given_back,
+    what_is_paid_of_withdrawn_instructions_that_nobody_saw_is_given_back,
     a_lost_answer_is_found_with_its_code,
 }
 
@@ -248,6 +249,38 @@ async fn what_is_paid_after_it_was_failed_by_hand_is_given_back(app: TestApp) {
         let late = read(&app, &charge).await;
         assert_eq!(late["status"], "failed");
         assert_eq!(requests(&late)[0], ("void", "processing", 150), "{late:#}");
+    }
+}
+
+/// The answer with the instructions is lost, and the provider withdraws them before it can be asked: the charge fails. The payer
+/// has the code from the provider, and pays it once, or twice, of which nobody is notified.
+async fn what_is_paid_of_withdrawn_instructions_that_nobody_saw_is_given_back(app: TestApp) {
+    for (after, payments) in [(MINUTE, 1), (MINUTE, 2), (30 * HOUR, 1)] {
+        let mut body = pix_body(&single_merchant(&app).await, described(jose()));
+        body["paymentFlow"] = json!({ "metadata": { "sandboxFaults": [
+            { "when": { "operation": "authorization" }, "then": { "timeout": "after_effect" } },
+            { "when": { "operation": "probe" }, "then": { "timeout": "before_effect" }, "sequence": [1] },
+        ] } });
+        let charge = app.post("/v1/charges", &body).await.expect(201);
+        happens(&app, &charge, 0, Staged::Withdrawal).await;
+        app.later(after).await;
+        let failed = read(&app, &charge).await;
+        assert_eq!(failed["status"], "failed");
+        assert_eq!(requests(&failed), [("authorization", "failed", 150)], "its code was never known");
+        happens(&app, &charge, 0, PAYS).await;
+        for _ in 1..payments {
+            happens(&app, &charge, 0, PAYS_AGAIN).await;
+        }
+        let key = stored(&app, &charge).await.remove(0).provider_key();
+        app.later(30 * HOUR).await;
+        let late = read(&app, &charge).await;
+        let voids = requests(&late).into_iter().filter(|of| *of == ("void", "processing", 150)).count();
+        assert_eq!((&late["status"], voids), (&json!("failed"), payments), "{late:#}");
+        for place in 1..=payments {
+            happens(&app, &charge, place, Staged::Refund).await;
+        }
+        app.later(24 * HOUR).await;
+        nothing_is_kept(&app, key).await;
     }
 }
 
