@@ -33,7 +33,8 @@ use serde_json::{Map, Value};
 use crate::capture_mode::CaptureMode;
 use crate::currency::Currency;
 use crate::id::{
-    ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, SessionId, TransactionRequestId, of,
+    ChargeId, ClientId, CustomerId, Id, MerchantId, PurchaseId, SessionId, SubscriptionId,
+    TransactionRequestId, of,
 };
 use crate::money::Amount;
 use crate::provider_type::ProviderType;
@@ -116,6 +117,8 @@ pub struct Charge {
     pub purchase_id: Option<PurchaseId>,
     /// The session that it pays.
     pub session_id: Option<SessionId>,
+    /// The subscription of which it is an attempt to charge a cycle.
+    pub subscription_id: Option<SubscriptionId>,
     /// In whose name it is taken. Boxed, since few charges have one.
     pub vendor: Option<Box<NamedVendor>>,
     /// How it is paid, with its source.
@@ -187,6 +190,7 @@ impl Charge {
             order_id: None,
             purchase_id: None,
             session_id: None,
+            subscription_id: None,
             vendor: None,
             method,
             amount,

@@ -337,6 +337,7 @@ fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {
             requests: facts.requests,
             purchase_id: facts.purchase_id,
             session_id: facts.session_id,
+            subscription_id: facts.subscription_id,
             vendor: facts.vendor,
             authentication: facts.authentication,
             screening: facts.screening,

@@ -82,6 +82,7 @@ pub mod seller_documents;
 pub mod sellers;
 pub mod sessions;
 pub mod settings;
+pub mod subscriptions;
 pub mod tokens;
 pub mod transaction_requests;
 pub mod vendors;

@@ -143,6 +143,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0032_customers_of_sessions",
         text: include_str!("../migrations/0032_customers_of_sessions.sql"),
     },
+    Migration {
+        version: 33,
+        name: "0033_subscriptions",
+        text: include_str!("../migrations/0033_subscriptions.sql"),
+    },
 ];
 
 /// The table of applied migrations.

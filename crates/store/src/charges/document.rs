@@ -8,7 +8,7 @@ use regente_domain::charge::{
     CardSource, Charge, Credit, OpenOperation, PaidOtherwise, PaymentMethod, Recurrence, References,
     SecurityCode, StateFacts, Voucher,
 };
-use regente_domain::id::{Id, PurchaseId, SessionId, of};
+use regente_domain::id::{Id, PurchaseId, SessionId, SubscriptionId, of};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::routing;
@@ -63,6 +63,8 @@ struct Doc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     session_id: Option<SessionId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    subscription_id: Option<SubscriptionId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     vendor: Option<Box<NamedVendor>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     authentication: Option<Box<Authentication>>,
@@ -97,6 +99,7 @@ pub(super) struct Facts {
     pub(super) customer_alias: Option<Id<of::CustomerAlias>>,
     pub(super) purchase_id: Option<PurchaseId>,
     pub(super) session_id: Option<SessionId>,
+    pub(super) subscription_id: Option<SubscriptionId>,
     pub(super) vendor: Option<Box<NamedVendor>>,
     pub(super) authentication: Option<Box<Authentication>>,
     pub(super) screening: Option<Box<Screening>>,
@@ -127,6 +130,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         requests,
         purchase_id,
         session_id,
+        subscription_id,
         vendor,
         authentication,
         screening,
@@ -145,6 +149,7 @@ pub(super) fn is_same(before: &Charge, after: &Charge) -> bool {
         && *customer_alias == after.customer_alias
         && *purchase_id == after.purchase_id
         && *session_id == after.session_id
+        && *subscription_id == after.subscription_id
         && *vendor == after.vendor
         && *authentication == after.authentication
         && *screening == after.screening
@@ -175,6 +180,7 @@ pub(super) fn write(charge: &Charge) -> Result<Json, StoreError> {
         customer_alias: charge.customer_alias,
         purchase_id: charge.purchase_id,
         session_id: charge.session_id,
+        subscription_id: charge.subscription_id,
         vendor: charge.vendor.clone(),
         authentication: charge.authentication.clone(),
         screening: charge.screening.clone(),
@@ -210,6 +216,7 @@ pub(super) fn read(text: &str, payment_type: PaymentType) -> Option<Facts> {
         customer_alias: doc.customer_alias,
         purchase_id: doc.purchase_id,
         session_id: doc.session_id,
+        subscription_id: doc.subscription_id,
         vendor: doc.vendor,
         authentication: doc.authentication,
         screening: doc.screening,

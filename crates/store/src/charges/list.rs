@@ -3,7 +3,7 @@
 //! Where counters cover the filter, they also tell which hours hold its charges. A page is read from those hours
 //! only, so that a rare status or page 100,000 does not scan the whole account.
 
-use regente_domain::id::{ChargeId, ClientId, Id, SessionId, of};
+use regente_domain::id::{ChargeId, ClientId, Id, SessionId, SubscriptionId, of};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -47,6 +47,12 @@ macro_rules! of_session {
     () => {
         "id IN (SELECT p.charge_id FROM session_payments p \
            WHERE p.client_id = :client_id AND p.session_id IN EACH_UUID(:sessions))"
+    };
+}
+macro_rules! of_subscription {
+    () => {
+        "id IN (SELECT s.charge_id FROM subscription_charges s \
+           WHERE s.client_id = :client_id AND s.subscription_id IN EACH_UUID(:subscriptions))"
     };
 }
 macro_rules! by {
@@ -95,6 +101,10 @@ sql! {
     CHARGES_BY_SESSION_DESC = page!(by!(of_session!()), "DESC");
     /// By session, oldest first.
     CHARGES_BY_SESSION_ASC = page!(by!(of_session!()), "ASC");
+    /// By subscription, newest first.
+    CHARGES_BY_SUBSCRIPTION_DESC = page!(by!(of_subscription!()), "DESC");
+    /// By subscription, oldest first.
+    CHARGES_BY_SUBSCRIPTION_ASC = page!(by!(of_subscription!()), "ASC");
     /// Counts charges that the counters cannot count.
     COUNT_CHARGES = count!(by_time!());
     /// Counts the charges with these ids.
@@ -103,6 +113,8 @@ sql! {
     COUNT_CHARGES_BY_ORDER = count!(by!(of_order!()));
     /// Counts the charges of these sessions.
     COUNT_CHARGES_BY_SESSION = count!(by!(of_session!()));
+    /// Counts the charges of these subscriptions.
+    COUNT_CHARGES_BY_SUBSCRIPTION = count!(by!(of_subscription!()));
 }
 
 /// The filter of a list of charges. An absent member means all.
@@ -112,6 +124,8 @@ pub struct ChargeFilter {
     pub ids: Option<Vec<ChargeId>>,
     /// Sessions.
     pub sessions: Option<Vec<SessionId>>,
+    /// Subscriptions.
+    pub subscriptions: Option<Vec<SubscriptionId>>,
     /// The merchant's references.
     pub order_ids: Option<Vec<String>>,
     /// Original amounts in minor units.
@@ -140,6 +154,7 @@ pub enum Divided {
 #[derive(Clone, Copy)]
 enum NarrowestBy {
     Session,
+    Subscription,
     Id,
     Order,
     Client,
@@ -149,6 +164,8 @@ impl ChargeFilter {
     const fn narrowest(&self) -> NarrowestBy {
         if self.sessions.is_some() {
             NarrowestBy::Session
+        } else if self.subscriptions.is_some() {
+            NarrowestBy::Subscription
         } else if self.ids.is_some() {
             NarrowestBy::Id
         } else if self.order_ids.is_some() {
@@ -159,18 +176,36 @@ impl ChargeFilter {
     }
 
     fn args(&self, client_id: ClientId, from: Option<Timestamp>, to: Option<Timestamp>) -> Args {
+        // A charge pays a session or is one of a subscription, never both.
+        let ids = match self.sessions.is_some() && self.subscriptions.is_some() {
+            true => Some([].as_slice()),
+            false => self.ids.as_deref(),
+        };
         let args = args! {
             client_id,
             from_id: from.map_or_else(Uuid::nil, |from| Id::<of::Charge>::first_at(from).uuid()),
             to_id: to.map_or_else(Uuid::max, |to| Id::<of::Charge>::first_at(to).uuid()),
-            ids: Json::list(self.ids.as_deref(), ToString::to_string),
+            ids: Json::list(ids, ToString::to_string),
             order_ids: Json::list(self.order_ids.as_deref(), Clone::clone),
             amounts: Json::list(self.original_amounts.as_deref(), ToString::to_string),
             divided: i64::from(self.divided == Divided::Only),
         };
-        let args = match &self.sessions {
-            Some(sessions) => args.with("sessions", Json::list(Some(sessions), ToString::to_string)),
-            None => args,
+        let args = match (self.narrowest(), &self.sessions, &self.subscriptions) {
+            (NarrowestBy::Session, Some(sessions), _) => {
+                args.with("sessions", Json::list(Some(sessions), ToString::to_string))
+            }
+            (NarrowestBy::Subscription, _, Some(subscriptions)) => {
+                args.with("subscriptions", Json::list(Some(subscriptions), ToString::to_string))
+            }
+            (
+                NarrowestBy::Session
+                | NarrowestBy::Subscription
+                | NarrowestBy::Id
+                | NarrowestBy::Order
+                | NarrowestBy::Client,
+                _,
+                _,
+            ) => args,
         };
         self.counted.narrow(args)
     }
@@ -188,6 +223,8 @@ pub async fn page(
     let sql = match (filter.narrowest(), direction) {
         (NarrowestBy::Session, Direction::Descending) => &CHARGES_BY_SESSION_DESC,
         (NarrowestBy::Session, Direction::Ascending) => &CHARGES_BY_SESSION_ASC,
+        (NarrowestBy::Subscription, Direction::Descending) => &CHARGES_BY_SUBSCRIPTION_DESC,
+        (NarrowestBy::Subscription, Direction::Ascending) => &CHARGES_BY_SUBSCRIPTION_ASC,
         (NarrowestBy::Id, Direction::Descending) => &CHARGES_BY_ID_DESC,
         (NarrowestBy::Id, Direction::Ascending) => &CHARGES_BY_ID_ASC,
         (NarrowestBy::Order, Direction::Descending) => &CHARGES_BY_ORDER_DESC,
@@ -219,6 +256,7 @@ pub async fn list(
 ) -> Result<Listed, StoreError> {
     let sql = match filter.narrowest() {
         NarrowestBy::Session => &COUNT_CHARGES_BY_SESSION,
+        NarrowestBy::Subscription => &COUNT_CHARGES_BY_SUBSCRIPTION,
         NarrowestBy::Id => &COUNT_CHARGES_BY_ID,
         NarrowestBy::Order => &COUNT_CHARGES_BY_ORDER,
         NarrowestBy::Client if filter.original_amounts.is_some() || filter.divided == Divided::Only => {
