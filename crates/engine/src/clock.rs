@@ -126,6 +126,11 @@ impl Clock {
         }
     }
 
+    /// Whether an account has a clock of its own.
+    pub fn is_moved(&self, client_id: ClientId) -> bool {
+        self.own.ahead_millis_of(client_id) != 0
+    }
+
     /// What the deployment's time is when that of an account is `at`.
     pub fn deployment_at(&self, client_id: ClientId, at: Timestamp) -> Timestamp {
         ahead(at, -self.own.ahead_millis_of(client_id))

@@ -13,6 +13,7 @@ mod rotation;
 mod runner;
 mod sellers;
 mod sessions;
+mod subscriptions;
 mod unknowns;
 mod void;
 

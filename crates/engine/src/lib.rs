@@ -50,6 +50,7 @@ pub mod settings;
 pub mod settlement;
 pub mod simulator;
 pub mod spans;
+pub mod subscriptions;
 pub mod tokens;
 pub mod transaction_requests;
 pub mod vault;

@@ -4,6 +4,7 @@
 pub mod purchases;
 pub mod sellers;
 pub mod sessions;
+pub mod subscriptions;
 
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
@@ -63,6 +64,8 @@ pub enum Kind {
     EndSellerDocument,
     /// Reminds a seller of a review, passes its answer on, or ends its time.
     RegistrationReview,
+    /// Does what is due of a subscription.
+    Subscription,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -74,7 +77,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 24] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 25] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -99,6 +102,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 24] = [
     (Kind::LinkSellers,       "link_sellers",       Queue::Housekeeping, Recurs::No),
     (Kind::EndSellerDocument, "end_seller_document", Queue::Housekeeping, Recurs::No),
     (Kind::RegistrationReview, "registration_review", Queue::Sellers, Recurs::No),
+    (Kind::Subscription,      "subscription",       Queue::Subscriptions, Recurs::No),
 ];
 
 const _: () = {
@@ -208,17 +212,21 @@ pub enum Queue {
     Sessions,
     /// Jobs that call providers about sellers.
     Sellers,
+    /// Jobs that charge subscriptions and mostly wait for providers. Few run at once, so that a backlog leaves room for the charges
+    /// of those who wait for an answer.
+    Subscriptions,
 }
 
 impl Queue {
     /// Every queue.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Housekeeping,
         Self::Money,
         Self::Purchases,
         Self::Notifications,
         Self::Sessions,
         Self::Sellers,
+        Self::Subscriptions,
     ];
 
     /// Its name in the jobs table.
@@ -230,6 +238,7 @@ impl Queue {
             Self::Notifications => "notifications",
             Self::Sessions => "sessions",
             Self::Sellers => "sellers",
+            Self::Subscriptions => "subscriptions",
         }
     }
 
@@ -241,7 +250,7 @@ impl Queue {
             Self::Purchases => 128,
             Self::Notifications => 64,
             Self::Sessions => 32,
-            Self::Sellers => 16,
+            Self::Sellers | Self::Subscriptions => 16,
         }
     }
 }

@@ -17,8 +17,8 @@ use regente_store::sealed::Sealed;
 use regente_store::sessions::payments;
 use regente_store::transaction_requests::{self, ObjectKind};
 use regente_store::{
-    Admission, Batch, Commit, Refusal, authentication_setups, cards, charges, events, purchases, tokens,
-    wallet_payments,
+    Admission, Batch, Commit, Refusal, authentication_setups, cards, charges, events, purchases,
+    subscriptions, tokens, wallet_payments,
 };
 
 use crate::app::App;
@@ -32,6 +32,7 @@ use crate::clock::MachineTime;
 use crate::error::Error;
 use crate::idempotency::{self, Claim, Claiming};
 use crate::sessions;
+use crate::subscriptions::AttemptStep;
 use crate::transaction_requests::call::SimulatorOverrides;
 
 /// The member with the card token.
@@ -67,12 +68,20 @@ pub struct NewCharge {
     pub circuit_probes: CircuitProbes,
     /// The idempotency claim.
     pub claim: Option<Claim>,
-    /// The purchase that the charge belongs to; the batch that begins the charge also updates the purchase.
-    pub purchase: Option<Box<PurchaseStep>>,
+    /// What the charge is part of: the batch that begins the charge also moves that.
+    pub part_of: Option<PartOf>,
     /// The author of the charge.
     pub actor: Actor,
     /// `X-Sandbox-Seed`.
     pub seed: Option<String>,
+}
+
+/// What a charge is part of, before and after it begins.
+pub enum PartOf {
+    /// A purchase with several cards.
+    Purchase(Box<PurchaseStep>),
+    /// A subscription.
+    Subscription(Box<AttemptStep>),
 }
 
 /// A purchase before and after the charge of one of its cards begins. If the stored purchase has another version, no
@@ -171,8 +180,8 @@ async fn ready(
 }
 
 fn refused(new: &NewCharge, refusal: &Refusal) -> Error {
-    if refusal.is(&purchases::UPDATE_PURCHASE) {
-        // Another node moved the purchase: decide again.
+    if refusal.is(&purchases::UPDATE_PURCHASE) || refusal.is(&subscriptions::UPDATE_SUBSCRIPTION) {
+        // Another node moved what the charge is part of: decide again.
         Error::busy()
     } else if wallet_payments::is_repetition(refusal)
         && let FundingSource::Wallet(wallet) = &new.source
@@ -216,11 +225,16 @@ fn intent(
     if let Some(setup_id) = new.setup_id {
         authentication_setups::consume(&mut batch, setup_id, now);
     }
-    if let Some(purchase) = &new.purchase {
-        purchases::update(&mut batch, &purchase.before, &purchase.step, &new.actor, || app.chance.id(now))?;
-        if let Some(private) = &purchase.private {
-            purchases::set_private(&mut batch, &purchase.step.purchase, private.clone());
+    match &new.part_of {
+        Some(PartOf::Purchase(purchase)) => {
+            let PurchaseStep { before, step, private } = &**purchase;
+            purchases::update(&mut batch, before, step, &new.actor, || app.chance.id(now))?;
+            if let Some(private) = private {
+                purchases::set_private(&mut batch, &step.purchase, private.clone());
+            }
         }
+        Some(PartOf::Subscription(attempt)) => attempt.write(app, &mut batch, new.charge.id)?,
+        None => {}
     }
     if let Some(session_id) = new.charge.session_id {
         payments::begin(&mut batch, session_id, &new.charge, now);

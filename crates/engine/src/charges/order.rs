@@ -4,7 +4,7 @@ use regente_domain::actor::Actor;
 use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::References;
 use regente_domain::currency::Currency;
-use regente_domain::id::{ClientId, CustomerId, MerchantId, PurchaseId, SessionId, TokenId};
+use regente_domain::id::{ClientId, CustomerId, MerchantId, PurchaseId, SessionId, SubscriptionId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::purchase::Purchase;
@@ -24,6 +24,7 @@ use crate::caller::{Caller, RequestId};
 use crate::card_data::wallets::Wallet;
 use crate::customers::ResolvedCustomer;
 use crate::idempotency::Key;
+use crate::subscriptions::AttemptOrder;
 
 /// A charge that is wanted: its members are right, and what they name may not be there.
 pub struct ChargeOrder {
@@ -74,6 +75,8 @@ pub enum Origin {
     Session(Box<Session>),
     /// It is one card of a purchase.
     Purchase(Box<PurchaseSlot>),
+    /// It is an attempt to charge a cycle of a subscription.
+    Subscription(Box<AttemptOrder>),
 }
 
 impl Origin {
@@ -81,7 +84,7 @@ impl Origin {
     pub(super) fn session(&self) -> Option<&Session> {
         match self {
             Self::Session(session) => Some(session),
-            Self::Request | Self::Purchase(_) => None,
+            Self::Request | Self::Purchase(_) | Self::Subscription(_) => None,
         }
     }
 
@@ -92,7 +95,14 @@ impl Origin {
     pub(super) fn purchase_id(&self) -> Option<PurchaseId> {
         match self {
             Self::Purchase(slot) => Some(slot.purchase.id),
-            Self::Request | Self::Session(_) => None,
+            Self::Request | Self::Session(_) | Self::Subscription(_) => None,
+        }
+    }
+
+    pub(super) fn subscription_id(&self) -> Option<SubscriptionId> {
+        match self {
+            Self::Subscription(attempt) => Some(attempt.subscription_id()),
+            Self::Request | Self::Session(_) | Self::Purchase(_) => None,
         }
     }
 }

@@ -28,7 +28,7 @@ use crate::anti_fraud::FRAUD_ANALYSIS;
 use crate::app::App;
 use crate::audit::Openings;
 use crate::card_data::{FundingSource, must_not_name_source, wallets};
-use crate::charges::create::{NewCharge, PurchaseStep};
+use crate::charges::create::{NewCharge, PartOf, PurchaseStep};
 use crate::charges::routing::{self as routes, RiskData};
 use crate::charges::split::{self, SPLIT_RULES};
 use crate::customers::payer::{PRINTED_PAYER, PrintedPayer};
@@ -77,6 +77,7 @@ pub(super) async fn resolve(
         order_id: order.order_id,
         purchase_id: order.origin.purchase_id(),
         session_id: order.origin.session_id(),
+        subscription_id: order.origin.subscription_id(),
         vendor: order.vendor,
         references: Arc::new(order.references),
         authentication,
@@ -97,7 +98,7 @@ pub(super) async fn resolve(
         merchant,
         circuit_probes,
         claim,
-        purchase: begins(order.origin, id, now),
+        part_of: begins(app, order.origin, id, now)?,
         actor: by.actor(),
         seed: by.simulator_seed(),
     })
@@ -167,7 +168,7 @@ fn screening_of(app: &App, merchant: &MerchantWithProviders, order: &ChargeOrder
 async fn sellers_of(app: &App, client_id: ClientId, order: &ChargeOrder) -> Result<Vec<Seller>, Error> {
     let named = split::Named::find(app, client_id, order.merchant_id, &order.split_rules).await?;
     match &order.origin {
-        Origin::Request | Origin::Purchase(_) => named.all(),
+        Origin::Request | Origin::Purchase(_) | Origin::Subscription(_) => named.all(),
         Origin::Session(_) => named.all_of_session(),
     }
 }
@@ -287,14 +288,19 @@ fn seal(
     Ok(Some(app.vault.seal(Binding::new(Purpose::ChargeData, client_id, id.uuid()), &plain)))
 }
 
-/// The purchase of which the charge is one card, before and after the charge begins.
-fn begins(origin: Origin, charge_id: ChargeId, now: Timestamp) -> Option<Box<PurchaseStep>> {
+/// What the charge is part of, before and after it begins.
+fn begins(app: &App, origin: Origin, charge_id: ChargeId, now: Timestamp) -> Result<Option<PartOf>, Error> {
     match origin {
         Origin::Purchase(slot) => {
             let PurchaseSlot { purchase: before, index, without_code: private } = *slot;
             let step = before.apply(Change::SlotBegun(index, charge_id), now);
-            Some(Box::new(PurchaseStep { before, step, private }))
+            Ok(Some(PartOf::Purchase(Box::new(PurchaseStep { before, step, private }))))
         }
-        Origin::Request | Origin::Session(_) => None,
+        Origin::Subscription(attempt) => {
+            // It is not due any more: another node came first.
+            let step = attempt.begin(app, charge_id, now).ok_or_else(Error::busy)?;
+            Ok(Some(PartOf::Subscription(step)))
+        }
+        Origin::Request | Origin::Session(_) => Ok(None),
     }
 }

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::charges::plan_step::Step;
 use crate::charges::{security_code, underpaid};
 use crate::error::Error;
-use crate::queue::{self, Kind, NO_PAYLOAD, purchases, sessions};
+use crate::queue::{self, Kind, NO_PAYLOAD, purchases, sessions, subscriptions};
 use crate::transaction_requests::call::deadline;
 use crate::transaction_requests::look_up_schedule;
 
@@ -96,6 +96,7 @@ pub(crate) async fn write_report(
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
     sessions::wake(app, &mut batch, before, after, Some(told));
+    subscriptions::wake(app, &mut batch, before, after);
     transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
     purchases::wake(app, &mut batch, after);
     if matches!(after.state, ChargeState::PreAuthorized { .. }) {
@@ -167,6 +168,7 @@ fn outcome(
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
     sessions::wake(app, &mut batch, before, after, ended);
+    subscriptions::wake(app, &mut batch, before, after);
     if let Some(ended) = ended {
         end(app, &mut batch, before, after, ended, actor)?;
     }

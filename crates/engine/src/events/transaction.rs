@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::{Charge, ChargeStatus};
 use regente_domain::currency::Currency;
-use regente_domain::id::{ChargeId, ClientId, CustomerId, MerchantId, SessionId};
+use regente_domain::id::{ChargeId, ClientId, CustomerId, MerchantId, SessionId, SubscriptionId};
 use regente_domain::money::Amount;
 use regente_domain::time::Timestamp;
 use regente_domain::wire::whole;
@@ -87,6 +87,9 @@ pub struct TransactionView {
     /// The session that it pays; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<SessionId>,
+    /// The subscription of which it is an attempt to charge a cycle; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subscription_id: Option<SubscriptionId>,
 }
 
 impl TransactionView {
@@ -127,6 +130,7 @@ impl TransactionView {
             transaction_error: (),
             transaction_requests: requests.iter().rev().map(view).collect::<Result<_, _>>()?,
             session_id: charge.session_id,
+            subscription_id: charge.subscription_id,
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use regente_store::jobs::Job;
 
-use super::{counters, feeding, ledger, purge, reservation, rotation, sellers, sessions};
+use super::{counters, feeding, ledger, purge, reservation, rotation, sellers, sessions, subscriptions};
 use crate::app::App;
 use crate::customers::erasure;
 use crate::deliveries::{deleted, keys};
@@ -38,6 +38,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::LinkSellers => sellers::link(app, job).await,
         Kind::EndSellerDocument => sellers::end_document(app, job).await,
         Kind::RegistrationReview => sellers::review(app, job).await,
+        Kind::Subscription => subscriptions::run(app, job).await,
     }
 }
 

@@ -16,13 +16,14 @@ use regente_domain::time::Timestamp;
 use regente_providers::request::Operation;
 use regente_store::sessions::tries;
 use regente_store::transaction_requests::{self, Claim, ObjectKind, StoredRequest};
-use regente_store::{Batch, Commit, held_security_codes};
+use regente_store::{Batch, Commit, held_security_codes, subscriptions};
 
 use crate::app::App;
 use crate::charges::provider_report::{self, Applied, RequestPurpose, way};
 use crate::charges::stored::{charge_of, provider_of};
 use crate::charges::{approval_revoked, write_outcome};
 use crate::error::Error;
+use crate::queue::subscriptions::wake_unanswered;
 use crate::transaction_requests::call::{self, LookUp, ProviderReport, SimulatorOverrides};
 use crate::transaction_requests::look_up_schedule;
 use crate::{anti_fraud, authentication, captures_and_voids};
@@ -201,6 +202,10 @@ async fn still_open(
         && let Some(session_id) = tries::session_of(&app.store, client_id, object_id).await?
     {
         tries::end(&mut batch, session_id, object_id, CardRefused::No);
+    }
+    let attempt = subscriptions::charges::find(&app.store, client_id, Id::new(object_id)).await?;
+    if let Some(attempt) = attempt {
+        wake_unanswered(app, &mut batch, attempt.subscription_id, Id::new(object_id));
     }
     match app.store.apply(batch).await? {
         Commit::Applied => tracing::error!(

@@ -268,6 +268,7 @@ async fn find(app: &App, caller: &Caller, id: ChargeId) -> Result<StoredCharge, 
         ("id" = Option<String>, Query, description = "Ids of charges."),
         ("merchantId" = Option<String>, Query, description = "Ids of merchants."),
         ("sessionId" = Option<String>, Query, description = "Ids of sessions."),
+        ("subscriptionId" = Option<String>, Query, description = "Ids of subscriptions."),
         ("orderId" = Option<String>, Query, description = "The merchant's references."),
         ("originalAmount" = Option<String>, Query, description = "Amounts in minor units."),
         ("status" = Option<Vec<words::ChargeStatus>>, Query, description = "Statuses; repeated, or separated by commas."),
@@ -331,6 +332,7 @@ impl Listing {
             filter: ChargeFilter {
                 ids: given(parameters.ids("id")),
                 sessions: given(parameters.ids("sessionId")),
+                subscriptions: given(parameters.ids("subscriptionId")),
                 order_ids: given(parameters.texts("orderId", ORDER_ID_CHARS_MAX)),
                 original_amounts: given(amounts.into_iter().map(|amount| amount.minor_units()).collect()),
                 counted: CounterFilter {

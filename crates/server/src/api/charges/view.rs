@@ -7,7 +7,7 @@ use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::authentication::newest_answer;
 use regente_domain::charge::{self, Charge, ChargeStatus, PaymentSource, References};
 use regente_domain::currency::Currency;
-use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, TokenId};
+use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, SubscriptionId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ShownProviderType;
 use regente_domain::time::Timestamp;
@@ -38,6 +38,9 @@ pub struct ChargeView {
     merchant_id: MerchantId,
     #[schema(required = true)]
     customer_id: Option<Uuid>,
+    /// The subscription of which it is an attempt to charge a cycle; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subscription_id: Option<SubscriptionId>,
     #[schema(required = true)]
     description: Option<String>,
     #[schema(required = true)]
@@ -146,6 +149,7 @@ impl ChargeView {
             client_id: charge.client_id,
             merchant_id: charge.merchant_id,
             customer_id: shown_customer(charge, caller),
+            subscription_id: charge.subscription_id,
             description: description.clone(),
             order_id: shown_identifier(charge.order_id.as_deref(), caller),
             provider_reference_key: shown_identifier(provider_reference_key.as_deref(), caller),

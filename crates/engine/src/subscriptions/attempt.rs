@@ -1,0 +1,208 @@
+//! An attempt to charge a cycle: its order, how it begins in the batch of its charge, and what its charge tells.
+
+use regente_domain::capture_mode::CaptureMode;
+use regente_domain::charge::analysis::{AnalysisStatus, Standing};
+use regente_domain::charge::attempt::{Outcome as RequestOutcome, TransactionRequest};
+use regente_domain::charge::{Charge, ChargeState, References};
+use regente_domain::decline::{Decline, DeclinedCode};
+use regente_domain::id::{ChargeId, ClientId, CycleId, SubscriptionId};
+use regente_domain::subscription::{Advance, BegunAttempt, BillingRules, CURRENCY, Made, Order, Outcome};
+use regente_domain::time::Timestamp;
+use regente_store::subscriptions::charges::ChargedAttempt;
+use regente_store::subscriptions::{self as rows, settings};
+use regente_store::{Batch, charges};
+use serde_json::Map;
+
+use super::drive::{ACTOR, take_step};
+use super::{GoesOn, Known, apply};
+use crate::app::App;
+use crate::card_data::CvvSource;
+use crate::charges::create::Created;
+use crate::charges::{
+    self as making, Buyer, CardMethod, ChargeOrder, OrderedCard, Origin, PaidBy, PlacedBy, Unguarded,
+};
+use crate::error::Error;
+use crate::queue::Kind;
+
+/// The attempt that an order is for. Its charge begins only if the subscription still has this version.
+pub struct AttemptOrder {
+    known: Known,
+    cycle_id: CycleId,
+    rules: BillingRules,
+}
+
+/// A subscription before and after the charge of an attempt begins.
+pub struct AttemptStep {
+    known: Known,
+    after: Advance,
+    charged: ChargedAttempt,
+}
+
+impl AttemptOrder {
+    /// The subscription that the charge is of.
+    pub(crate) const fn subscription_id(&self) -> SubscriptionId {
+        self.known.subscription.id
+    }
+
+    /// The attempt as it begins with this charge; nothing when it is not due any more.
+    pub(crate) fn begin(self, app: &App, charge_id: ChargeId, now: Timestamp) -> Option<Box<AttemptStep>> {
+        let Self { known, cycle_id, rules } = self;
+        let begun = BegunAttempt { id: app.chance.id(now), made: Made::Charge(charge_id) };
+        let after = known.subscription.begin(&known.cycles, cycle_id, begun, &rules, now).ok().flatten()?;
+        let cycle = after.cycles.iter().find(|cycle| cycle.id == cycle_id)?;
+        let charged = ChargedAttempt {
+            subscription_id: known.subscription.id,
+            cycle_id,
+            attempt: cycle.attempts.last()?.number,
+        };
+        Some(Box::new(AttemptStep { known, after, charged }))
+    }
+}
+
+impl AttemptStep {
+    /// Adds the beginning of the attempt to the batch of its charge.
+    pub(crate) fn write(&self, app: &App, batch: &mut Batch, charge_id: ChargeId) -> Result<(), Error> {
+        rows::charges::insert(batch, charge_id, self.charged);
+        self.known.plan(app, batch, &self.after, GoesOn::Us, &ACTOR)
+    }
+}
+
+/// Charges a cycle. If another node came first, or a change of the merchant, the next step is decided anew.
+pub(super) async fn charge(app: &App, known: Known, cycle_id: CycleId) -> Result<(), Error> {
+    let client_id = known.subscription.client_id;
+    let rules = settings::find(&app.store, client_id).await?.map(|settings| settings.rules);
+    let rules = rules.unwrap_or_default();
+    let cycle = known.cycles.iter().find(|cycle| cycle.id == cycle_id);
+    let cycle = cycle.ok_or_else(|| Error::internal("a cycle that is due and not known"))?;
+    let ordered = known.subscription.order(cycle);
+    let attempt = AttemptOrder { known: known.clone(), cycle_id, rules: rules.clone() };
+    let order = order(ordered, &rules, attempt);
+    let by = PlacedBy::Job { client_id, kind: Kind::Subscription.word() };
+    let admission = app.store.admit_waiting().await?;
+    match making::place(app.clone(), order, by, admission, Unguarded).await {
+        // The next step reads the outcome.
+        Ok(Created::Ran(_)) => Ok(()),
+        Ok(Created::Answered(_)) => Err(Error::internal("an answer to a request without a key")),
+        Err(error) if error.is_final() => impossible(app, &known, cycle_id, &rules, &error).await,
+        Err(error) => Err(error),
+    }
+}
+
+fn order(ordered: Order, rules: &BillingRules, attempt: AttemptOrder) -> ChargeOrder {
+    let Order { cycle_id: _, attempt: _, key: _, terms, card_id, recurrence, follows: _ } = ordered;
+    let method = CardMethod::Credit { installments: terms.installments, recurrence: Some(recurrence) };
+    ChargeOrder {
+        origin: Origin::Subscription(Box::new(attempt)),
+        merchant_id: terms.merchant_id,
+        amount: terms.amount,
+        currency: CURRENCY,
+        capture: CaptureMode::Automatic,
+        order_id: None,
+        buyer: Some(Buyer::Named(terms.customer_id)),
+        paid_by: PaidBy::Card(method, OrderedCard::Stored { card_id, cvv: CvvSource::None }),
+        authentication: None,
+        split_rules: terms.split_rules,
+        references: References {
+            statement_descriptor: rules.statement_descriptor.clone(),
+            ..References::default()
+        },
+        vendor: None,
+        private: Map::new(),
+    }
+}
+
+/// Records an attempt of which no charge can be made: the customer, the merchant or the card is gone.
+async fn impossible(
+    app: &App,
+    known: &Known,
+    cycle_id: CycleId,
+    rules: &BillingRules,
+    error: &Error,
+) -> Result<(), Error> {
+    let client_id = known.subscription.client_id;
+    tracing::warn!(
+        subscription = %known.subscription.id, cycle = %cycle_id, error = ?error,
+        "a cycle of a subscription cannot be charged"
+    );
+    let now = app.clock.of(client_id);
+    let made = Made::Nothing { error_code: error_code(error) };
+    let begun = BegunAttempt { id: app.chance.id(now), made };
+    let Ok(begun) = known.subscription.begin(&known.cycles, cycle_id, begun, rules, now) else {
+        return take_step(app, known).await;
+    };
+    let Some(after) = begun else { return Ok(()) };
+    let mut batch = Batch::new(client_id);
+    known.write(app, &mut batch, &after, GoesOn::Us, &ACTOR).await?;
+    apply(app, batch).await.map(drop)
+}
+
+/// `errorCode` of `subscription.cycle_failed`: the HTTP status with which the same charge would be refused.
+const fn error_code(error: &Error) -> u16 {
+    match error {
+        Error::NotFound | Error::ReferenceNotFound(_) | Error::SellersNotFound { .. } => 404,
+        Error::Conflict { .. } => 409,
+        Error::BusinessRule { .. }
+        | Error::RuleBroken(_)
+        | Error::VoucherRefused { .. }
+        | Error::SellersUnable { .. }
+        | Error::ProviderNeeded { .. } => 422,
+        Error::Invalid(_)
+        | Error::Impossible { .. }
+        | Error::CardDeclined { .. }
+        | Error::IdempotencyMismatch
+        | Error::Processing { .. }
+        | Error::IdempotencyRunning { .. }
+        | Error::TooManyAtOnce { .. }
+        | Error::Unavailable { .. }
+        | Error::Internal(_) => 400,
+    }
+}
+
+/// What the charge of an attempt tells; `None` while its outcome is awaited.
+pub(super) async fn outcome_of(
+    app: &App,
+    client_id: ClientId,
+    charge_id: ChargeId,
+) -> Result<Option<Outcome>, Error> {
+    let found = charges::find_with_requests(&app.store, client_id, charge_id).await?;
+    let (stored, requests) = found.ok_or_else(|| Error::internal("an attempt without its charge"))?;
+    let is_given_up = requests.iter().any(|stored| stored.given_up_at.is_some());
+    let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
+    Ok(told(&stored.charge, &requests, is_given_up))
+}
+
+fn told(charge: &Charge, requests: &[TransactionRequest], is_given_up: bool) -> Option<Outcome> {
+    if let Standing::Held(AnalysisStatus::Reproved) = charge.standing(requests)
+        && matches!(charge.state, ChargeState::Failed { .. } | ChargeState::Voided { .. })
+    {
+        return Some(Outcome::Declined(Box::new(Decline::of(DeclinedCode::FraudSuspect))));
+    }
+    match charge.state {
+        ChargeState::Processing if is_given_up => Some(Outcome::Unanswered),
+        // An analysis of the risk may still hold a reservation.
+        ChargeState::Processing
+        | ChargeState::AwaitingPayer { .. }
+        | ChargeState::PreAuthorized { .. }
+        | ChargeState::CapturePending { .. } => None,
+        ChargeState::Authorized { .. }
+        | ChargeState::RefundPending { .. }
+        | ChargeState::RefundAccepted { .. }
+        | ChargeState::Voided { .. }
+        | ChargeState::ChargedBack { .. } => Some(Outcome::Approved),
+        ChargeState::Failed { .. } | ChargeState::Canceled { .. } => {
+            let authorizations = requests.iter().filter(|request| request.request_type.is_authorization());
+            let declined = authorizations.rev().find_map(|request| match &request.outcome {
+                RequestOutcome::Declined(decline) | RequestOutcome::NoEffect(decline) => {
+                    Some(decline.clone())
+                }
+                RequestOutcome::Open
+                | RequestOutcome::Pending(_)
+                | RequestOutcome::Accepted(_)
+                | RequestOutcome::Approved(_)
+                | RequestOutcome::Analysed(_) => None,
+            });
+            let declined = declined.unwrap_or_else(|| Decline::of(DeclinedCode::Generic));
+            Some(Outcome::Declined(Box::new(declined)))
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Creates subscriptions, and shows what one would charge (`docs/interface/subscriptions.md#creating`).
+
+use regente_domain::card::record::CardState;
+use regente_domain::id::{CardId, ClientId, CustomerId, MerchantId, SubscriptionId};
+use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
+use regente_domain::split::SplitRule;
+use regente_domain::subscription::data::SubscriptionData;
+use regente_domain::subscription::{Advance, NewSubscription, Next, Refusal, Subscription};
+use regente_store::{Batch, cards, subscriptions as rows};
+
+use super::{INVALID_STATE, Shown, announce};
+use crate::app::App;
+use crate::audit;
+use crate::caller::{Caller, RequestId};
+use crate::charges::{routing, split};
+use crate::customers::resolve_customer;
+use crate::error::Error;
+use crate::queue::subscriptions::look_at;
+use crate::settings::Mode;
+
+/// A new subscription, and the batch that writes it.
+///
+/// # Errors
+/// [`Error::Invalid`] names a date that has passed; [`Error::ReferenceNotFound`] names the merchant, the customer or the card;
+/// or why its charges could not be divided.
+pub async fn plan_creation(
+    app: &App,
+    (caller, request_id): (&Caller, &RequestId),
+    data: &SubscriptionData,
+) -> Result<(Batch, Shown), Error> {
+    let (client_id, actor) = (caller.client_id, caller.actor());
+    let created = created(app, client_id, data).await?;
+    let subscription = &created.subscription;
+    let mut batch = Batch::new(client_id);
+    rows::insert(&mut batch, subscription, &actor)?;
+    announce(app, &mut batch, &[], &created, &actor).await?;
+    let now = app.clock.of(client_id);
+    match subscription.next(&[], now) {
+        Next::Wait(at) => look_at(app, &mut batch, subscription, at),
+        Next::Step | Next::Charge(_) => look_at(app, &mut batch, subscription, now),
+        Next::Rest => {}
+    }
+    audit::record(app, &mut batch, caller, request_id, "subscription.created", subscription.id.uuid());
+    Ok((batch, Shown { subscription: created.subscription, last_cycle: None }))
+}
+
+/// The subscription that would be created. Nothing is written.
+///
+/// # Errors
+/// As [`plan_creation`].
+pub async fn preview(app: &App, caller: &Caller, data: &SubscriptionData) -> Result<Subscription, Error> {
+    Ok(created(app, caller.client_id, data).await?.subscription)
+}
+
+async fn created(app: &App, client_id: ClientId, data: &SubscriptionData) -> Result<Advance, Error> {
+    let now = app.clock.of(client_id);
+    let id: SubscriptionId = app.chance.id(now);
+    let mut new = data.create(id, client_id, app.settings.mode == Mode::Production);
+    new.customer_id = customer(app, client_id, new.customer_id).await?;
+    must_pay(app, client_id, new.payment.card_id).await?;
+    let created = Subscription::create(NewSubscription { split_rules: Vec::new(), ..new.clone() }, now);
+    let mut created = created.map_err(refused)?;
+    let terms = Terms {
+        merchant_id: new.merchant_id,
+        amount: created.subscription.amount,
+        installments: new.payment.installments,
+    };
+    created.subscription.split_rules = divided(app, client_id, terms, &new.split_rules).await?;
+    Ok(created)
+}
+
+/// The customer's own id, also where an alias was sent.
+async fn customer(app: &App, client_id: ClientId, id: CustomerId) -> Result<CustomerId, Error> {
+    let found = resolve_customer(app, client_id, id).await?;
+    found.map(|customer| customer.real_id).ok_or(Error::ReferenceNotFound("customerId"))
+}
+
+/// The member with the card.
+const CARD_PATH: &str = "paymentMethod.card.cardId";
+
+/// Whether a card can pay.
+pub(super) async fn must_pay(app: &App, client_id: ClientId, card_id: CardId) -> Result<(), Error> {
+    let found = cards::find(&app.store, client_id, card_id).await?;
+    match found.ok_or(Error::ReferenceNotFound(CARD_PATH))?.card.state {
+        CardState::Failed { .. } => {
+            let message = "card cannot be used in status failed";
+            Err(Error::Impossible {
+                message: message.into(),
+                details: vec![format!("{CARD_PATH}: {message}")],
+            })
+        }
+        CardState::Active | CardState::Pending(_) | CardState::Verifying => Ok(()),
+    }
+}
+
+/// What decides how the charges of a subscription are divided.
+pub(super) struct Terms {
+    pub(super) merchant_id: MerchantId,
+    pub(super) amount: Amount,
+    pub(super) installments: u8,
+}
+
+/// The rules with their ids; refused where a charge could not be divided so, or the merchant is not there.
+pub(super) async fn divided(
+    app: &App,
+    client_id: ClientId,
+    Terms { merchant_id, amount, installments }: Terms,
+    rules: &[SplitRule],
+) -> Result<Vec<SplitRule>, Error> {
+    let now = app.clock.of(client_id);
+    let merchant = routing::merchant(app, client_id, merchant_id).await?;
+    let merchant = merchant.ok_or(Error::ReferenceNotFound("merchantId"))?;
+    let sellers = split::Named::find(app, client_id, merchant_id, rules).await?.all()?;
+    let rules = split::rules_with(app, rules, &sellers, now);
+    let fees = &merchant.merchant.details.platform_fee;
+    let fee = fees.of_charge(PaymentType::Credit, installments, now);
+    if let Some(divided) = split::of_rules(rules.clone(), fee) {
+        divided.fit(amount).map_err(|misfit| split::misfit(split::SPLIT_RULES, misfit))?;
+    }
+    Ok(rules)
+}
+
+/// Why the domain refuses what a merchant wants.
+pub(super) fn refused(refusal: Refusal) -> Error {
+    let invalid = |path: &'static str, rule: &str| Error::invalid(path, rule);
+    match refusal {
+        Refusal::InvalidState(status) => Error::BusinessRule {
+            business_code: INVALID_STATE,
+            message: format!("subscription is {}", status.word()).into(),
+        },
+        Refusal::AlreadyStarted => Error::BusinessRule {
+            business_code: INVALID_STATE,
+            message: "recurrence.startAt cannot change: the first cycle is made".into(),
+        },
+        Refusal::Behind => Error::busy(),
+        Refusal::StartInThePast => invalid("recurrence.startAt", "must not be in the past"),
+        Refusal::TrialNotAhead => invalid("trial.endAt", "must be after today"),
+        Refusal::CancellationInThePast => invalid("scheduledCancellationAt", "must not be in the past"),
+        Refusal::FewerCyclesThanMade(made) => {
+            invalid("recurrence.cycles", &format!("must not be less than {made}: so many cycles are made"))
+        }
+        Refusal::AmountTooHigh => {
+            let most = Amount::MINOR_UNITS_MAX;
+            invalid("items", &format!("must not cost more than {most} together"))
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! What happens to a subscription by itself: trials end, cycles are made and charged, outcomes are taken. A run does everything that is due
+//! and ends; the batch of each change has the job that looks next. The whole state is in the database, so any node can go on, and
+//! the version of the subscription lets one of several through.
+
+use std::time::Duration;
+
+use regente_domain::actor::Actor;
+use regente_domain::id::{ChargeId, ClientId, CycleId, SubscriptionId};
+use regente_domain::subscription::{NewCycle, Next, Outcome};
+use regente_domain::time::Timestamp;
+use regente_store::Batch;
+use regente_store::subscriptions::{charges, settings};
+
+use super::attempt::{self, outcome_of};
+use super::{GoesOn, Known, apply};
+use crate::app::App;
+use crate::error::Error;
+use crate::queue::Kind;
+
+/// Most steps of one run; what is due then is done by the next one, so that others have their turn.
+const STEPS_MAX: usize = 64;
+/// How long after a failed run the next one starts.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
+
+/// The actor of what happens by itself.
+pub(super) const ACTOR: Actor = Actor::Job(Kind::Subscription.word());
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextRun {
+    /// Nothing is due: a later job looks again.
+    Idle,
+    /// The subscription of this version has something due at this time.
+    Until(i64, Timestamp),
+    /// There is more to do now, or the run failed.
+    Again(Timestamp),
+}
+
+/// Does everything that is due. `charge_id` is a charge of the subscription whose outcome may be new. A failed run is tried again:
+/// nothing is half done.
+pub async fn run(app: &App, client_id: ClientId, id: SubscriptionId, charge_id: Option<ChargeId>) -> NextRun {
+    drive(app, client_id, id, charge_id).await.unwrap_or_else(|error| {
+        tracing::warn!(subscription = %id, error = ?error, "a step of a subscription failed; it is tried again");
+        NextRun::Again(app.clock.of(client_id) + RETRY_AFTER)
+    })
+}
+
+async fn drive(
+    app: &App,
+    client_id: ClientId,
+    id: SubscriptionId,
+    charge_id: Option<ChargeId>,
+) -> Result<NextRun, Error> {
+    let charged = match charge_id {
+        Some(charge_id) => charges::find(&app.store, client_id, charge_id).await?,
+        None => None,
+    };
+    for _ in 0..STEPS_MAX {
+        let also = charged.map(|charged| charged.cycle_id);
+        let Some(known) = Known::find(app, client_id, id, also).await? else { return Ok(NextRun::Idle) };
+        if take_outcome(app, &known, charge_id).await? {
+            continue;
+        }
+        match known.subscription.next(&known.cycles, app.clock.of(client_id)) {
+            Next::Step => take_step(app, &known).await?,
+            Next::Charge(cycle_id) => attempt::charge(app, known, cycle_id).await?,
+            Next::Wait(at) => return Ok(NextRun::Until(known.subscription.version, at)),
+            Next::Rest => return Ok(NextRun::Idle),
+        }
+    }
+    Ok(NextRun::Again(app.clock.of(client_id)))
+}
+
+/// Takes the step that fell due first. If another node came first, the next step is decided anew.
+pub(super) async fn take_step(app: &App, known: &Known) -> Result<(), Error> {
+    let client_id = known.subscription.client_id;
+    let now = app.clock.of(client_id);
+    let new = NewCycle { id: app.chance.id(now), is_emulated: app.clock.is_moved(client_id) };
+    let Some(after) = known.subscription.step(&known.cycles, new, now) else { return Ok(()) };
+    let mut batch = Batch::new(client_id);
+    known.write(app, &mut batch, &after, GoesOn::Us, &ACTOR).await?;
+    apply(app, batch).await.map(drop)
+}
+
+/// Takes one outcome that is new; `false` when none is. `charge_id` is a charge that may tell one of an attempt that has ended.
+async fn take_outcome(app: &App, known: &Known, charge_id: Option<ChargeId>) -> Result<bool, Error> {
+    for cycle in &known.cycles {
+        for attempt in &cycle.attempts {
+            let Some(charge) = attempt.charge_id else { continue };
+            if !attempt.state.is_open() && charge_id != Some(charge) {
+                continue;
+            }
+            let outcome = outcome_of(app, known.subscription.client_id, charge).await?;
+            let Some(outcome) = outcome else { continue };
+            if end_attempt(app, known, (cycle.id, attempt.number), &outcome).await? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Ends an attempt; `false` when its outcome is known already.
+async fn end_attempt(
+    app: &App,
+    known: &Known,
+    attempt: (CycleId, u32),
+    outcome: &Outcome,
+) -> Result<bool, Error> {
+    let client_id = known.subscription.client_id;
+    let rules = settings::find(&app.store, client_id).await?.map(|settings| settings.rules);
+    let (rules, now) = (rules.unwrap_or_default(), app.clock.of(client_id));
+    let Ok(ended) = known.subscription.end_attempt(&known.cycles, attempt, outcome, &rules, now) else {
+        take_step(app, known).await?;
+        return Ok(true);
+    };
+    let Some(after) = ended else { return Ok(false) };
+    let mut batch = Batch::new(client_id);
+    known.write(app, &mut batch, &after, GoesOn::Us, &ACTOR).await?;
+    apply(app, batch).await.map(|_| true)
+}
