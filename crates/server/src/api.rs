@@ -35,6 +35,7 @@ pub mod sessions;
 pub mod settings;
 pub mod split_rules;
 mod strangers;
+pub mod subscriptions;
 pub mod tokens;
 pub mod vendors;
 pub mod webhooks;

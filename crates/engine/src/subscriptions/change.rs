@@ -3,7 +3,7 @@
 
 use regente_domain::id::SubscriptionId;
 use regente_domain::subscription::data::SubscriptionChanges;
-use regente_domain::subscription::{Advance, Cycle, Refusal, Subscription, Update, sum};
+use regente_domain::subscription::{Advance, Refusal, Subscription, Update, sum};
 use regente_domain::time::Timestamp;
 use regente_store::{Batch, Commit, subscriptions as rows};
 
@@ -32,40 +32,77 @@ pub async fn change(
     let before = rows::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
     let update = checked(app, &before, Update::from(changes)).await?;
     let decide = |known: &Known, now| known.subscription.update(&known.cycles, &update, now);
-    let subscription = carry_out(app, by, id, "subscription.updated", decide).await?;
+    let subscription = written(app, by, id, "subscription.updated", decide).await?;
     let last_cycle = rows::cycles::page(&app.store, client_id, id, 1, 0).await?.pop();
     Ok(Shown { subscription, last_cycle })
 }
 
-/// Pauses a subscription.
+/// What a merchant wants of a subscription as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Move {
+    /// It ends now.
+    Cancel,
+    /// Nothing is charged.
+    Pause,
+    /// It goes on; of an unpaid one the failed cycle is tried once more.
+    Resume,
+}
+
+impl Move {
+    /// The word in its path.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+        }
+    }
+
+    const fn action(self) -> &'static str {
+        match self {
+            Self::Cancel => "subscription.canceled",
+            Self::Pause => "subscription.paused",
+            Self::Resume => "subscription.resumed",
+        }
+    }
+
+    fn of(self, known: &Known, now: Timestamp) -> Result<Option<Advance>, Refusal> {
+        let Known { subscription, cycles } = known;
+        let after = match self {
+            Self::Cancel => subscription.cancel(cycles, now),
+            Self::Pause => subscription.pause(cycles, now),
+            Self::Resume => subscription.resume(cycles, now),
+        };
+        after.map(Some)
+    }
+}
+
+/// Carries out what a merchant wants.
 ///
 /// # Errors
 /// [`Error::NotFound`]; [`Error::BusinessRule`] in another status.
-pub async fn pause(app: &App, by: (&Caller, &RequestId), id: SubscriptionId) -> Result<Subscription, Error> {
-    carry_out(app, by, id, "subscription.paused", some(Subscription::pause)).await
+pub async fn carry_out(
+    app: &App,
+    by: (&Caller, &RequestId),
+    id: SubscriptionId,
+    wish: Move,
+) -> Result<Subscription, Error> {
+    written(app, by, id, wish.action(), |known, now| wish.of(known, now)).await
 }
 
-/// Resumes a subscription that is paused, or tries the failed cycle of an unpaid one once more.
+/// The batch that carries it out, and the subscription after it; for a request with an idempotency key, which is
+/// written with it.
 ///
 /// # Errors
-/// As [`pause`].
-pub async fn resume(app: &App, by: (&Caller, &RequestId), id: SubscriptionId) -> Result<Subscription, Error> {
-    carry_out(app, by, id, "subscription.resumed", some(Subscription::resume)).await
-}
-
-/// Ends a subscription now.
-///
-/// # Errors
-/// As [`pause`].
-pub async fn cancel(app: &App, by: (&Caller, &RequestId), id: SubscriptionId) -> Result<Subscription, Error> {
-    carry_out(app, by, id, "subscription.canceled", some(Subscription::cancel)).await
-}
-
-/// A change that always changes something.
-fn some(
-    decide: impl Fn(&Subscription, &[Cycle], Timestamp) -> Result<Advance, Refusal>,
-) -> impl Fn(&Known, Timestamp) -> Result<Option<Advance>, Refusal> {
-    move |known, now| decide(&known.subscription, &known.cycles, now).map(Some)
+/// As [`carry_out`].
+pub async fn plan(
+    app: &App,
+    by: (&Caller, &RequestId),
+    id: SubscriptionId,
+    wish: Move,
+) -> Result<(Batch, Subscription), Error> {
+    let planned = planned(app, by, id, wish.action(), |known, now| wish.of(known, now)).await?;
+    Ok((planned.batch.unwrap_or_else(|| Batch::new(by.0.client_id)), planned.subscription))
 }
 
 /// Checks what a change names.
@@ -93,21 +130,28 @@ async fn checked(app: &App, before: &Subscription, update: Update) -> Result<Upd
     Ok(Update { split_rules: update.split_rules.is_some().then_some(rules), ..update })
 }
 
-async fn carry_out(
+/// A change that is not written yet.
+struct Planned {
+    /// `None` when nothing changes.
+    batch: Option<Batch>,
+    subscription: Subscription,
+}
+
+/// Decides, after the steps that come first.
+async fn planned(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
     id: SubscriptionId,
     action: &'static str,
     decide: impl Fn(&Known, Timestamp) -> Result<Option<Advance>, Refusal>,
-) -> Result<Subscription, Error> {
+) -> Result<Planned, Error> {
     let client_id = caller.client_id;
     let mut steps = 0;
-    let mut tries = races::tries();
     loop {
         let known = Known::find(app, client_id, id, None).await?.ok_or(Error::NotFound)?;
         let after = match decide(&known, app.clock.of(client_id)) {
             Ok(Some(after)) => after,
-            Ok(None) => return Ok(known.subscription),
+            Ok(None) => return Ok(Planned { batch: None, subscription: known.subscription }),
             Err(Refusal::Behind) if steps < STEPS_FIRST_MAX => {
                 steps += 1;
                 take_step(app, &known).await?;
@@ -115,23 +159,36 @@ async fn carry_out(
             }
             Err(refusal) => return Err(refused(refusal)),
         };
-        if tries.next().is_none() {
-            return Err(Error::busy());
-        }
         let mut batch = Batch::new(client_id);
         known.write(app, &mut batch, &after, GoesOn::TheJob, &caller.actor()).await?;
         audit::record(app, &mut batch, caller, request_id, action, id.uuid());
+        return Ok(Planned { batch: Some(batch), subscription: after.subscription });
+    }
+}
+
+async fn written(
+    app: &App,
+    by: (&Caller, &RequestId),
+    id: SubscriptionId,
+    action: &'static str,
+    decide: impl Fn(&Known, Timestamp) -> Result<Option<Advance>, Refusal>,
+) -> Result<Subscription, Error> {
+    let client_id = by.0.client_id;
+    for _ in races::tries() {
+        let Planned { batch, subscription } = planned(app, by, id, action, &decide).await?;
+        let Some(batch) = batch else { return Ok(subscription) };
         let _admission = app.store.admit(client_id)?;
         match app.store.apply(batch).await? {
-            Commit::Applied => return Ok(after.subscription),
+            Commit::Applied => return Ok(subscription),
             Commit::Refused(_) => {}
             // It may be written: then its version is the stored one.
             Commit::Unknown => {
                 let stored = rows::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
-                if stored == after.subscription {
+                if stored == subscription {
                     return Ok(stored);
                 }
             }
         }
     }
+    Err(Error::busy())
 }

@@ -250,6 +250,7 @@ const SERVER: &[&str] = &[
     "api::merchants",
     "api::ledger",
     "api::sellers",
+    "api::subscriptions",
     "api::webhooks",
     "api::buyer_page",
     "api::strangers",

@@ -17,7 +17,7 @@ use super::strangers::{Behind, door};
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
     ledger, merchants, notifications, openapi, payment_page, providers, purchases, review_page, scripts,
-    sellers, sessions, settings, tokens, vendors, webhooks,
+    sellers, sessions, settings, subscriptions, tokens, vendors, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -99,6 +99,28 @@ fn routes(
         .merge(behind(Needs(Scope::Sellers), routes!(sellers::reviews::read)))
         .merge(behind(Needs(Scope::Sellers), routes!(sellers::reviews::answer)))
         .merge(behind(Needs(Scope::Sellers), routes!(sellers::read, sellers::update, sellers::delete)))
+        .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::create)))
+        .merge(behind(ListOf(Scope::Subscriptions), routes!(subscriptions::list::list)))
+        .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::preview::preview)))
+        .merge(behind(
+            Needs(Scope::Subscriptions),
+            routes!(subscriptions::settings::read, subscriptions::settings::update),
+        ))
+        .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::read, subscriptions::update)))
+        .merge(behind(
+            Needs(Scope::Subscriptions),
+            routes!(subscriptions::status::cancel, subscriptions::status::cancel_by_post),
+        ))
+        .merge(behind(
+            Needs(Scope::Subscriptions),
+            routes!(subscriptions::status::pause, subscriptions::status::pause_by_post),
+        ))
+        .merge(behind(
+            Needs(Scope::Subscriptions),
+            routes!(subscriptions::status::resume, subscriptions::status::resume_by_post),
+        ))
+        .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::cycles::list)))
+        .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::cycles::read)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::create, webhooks::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::read, webhooks::update, webhooks::delete)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))

@@ -2,7 +2,7 @@
 
 use regente_engine::charges::split;
 use regente_engine::purchases::operations::{INTENT_MISMATCH, INVALID_STATE};
-use regente_engine::{link_settings, sessions};
+use regente_engine::{link_settings, sessions, subscriptions};
 
 /// The rules of the body with their own codes (`docs/interface/purchases.md#errors`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
 pub const CAPTCHA_REQUIRED: &str = "session_captcha_required";
 
 /// Every `businessCode`.
-pub const CODES: [&str; 23] = [
+pub const CODES: [&str; 24] = [
     BodyCode::InvalidRequest.code(),
     BodyCode::PanNotAllowed.code(),
     BodyCode::InvalidPaymentsCount.code(),
@@ -86,4 +86,5 @@ pub const CODES: [&str; 23] = [
     sessions::CONSUMED,
     split::FEE_EXCEEDS,
     link_settings::NO_EFFECTIVE_FIELD,
+    subscriptions::INVALID_STATE,
 ];

@@ -116,6 +116,21 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("POST /v1/settings", SecretKey),
     ("GET /v1/settings", SecretKey),
     ("PATCH /v1/settings", SecretKey),
+    ("POST /v1/subscriptions", Scope("subscriptions")),
+    ("GET /v1/subscriptions", Everything),
+    ("POST /v1/subscriptions/preview", Scope("subscriptions")),
+    ("GET /v1/subscriptions/settings", Scope("subscriptions")),
+    ("PATCH /v1/subscriptions/settings", Scope("subscriptions")),
+    ("GET /v1/subscriptions/{id}", Scope("subscriptions")),
+    ("PUT /v1/subscriptions/{id}", Scope("subscriptions")),
+    ("PATCH /v1/subscriptions/{id}/cancel", Scope("subscriptions")),
+    ("POST /v1/subscriptions/{id}/cancel", Scope("subscriptions")),
+    ("PATCH /v1/subscriptions/{id}/pause", Scope("subscriptions")),
+    ("POST /v1/subscriptions/{id}/pause", Scope("subscriptions")),
+    ("PATCH /v1/subscriptions/{id}/resume", Scope("subscriptions")),
+    ("POST /v1/subscriptions/{id}/resume", Scope("subscriptions")),
+    ("GET /v1/subscriptions/{id}/cycles", Scope("subscriptions")),
+    ("GET /v1/subscriptions/{id}/cycles/{cycleId}", Scope("subscriptions")),
     ("POST /v1/webhooks", Scope("webhooks")),
     ("GET /v1/webhooks", Scope("webhooks")),
     ("GET /v1/webhooks/{id}", Scope("webhooks")),
@@ -336,6 +351,7 @@ async fn bodies_that_name_records_of_another_account_are_refused_like_unknown_on
     let charge = charge_body(&own.merchant().await, APPROVED);
     let paid_with = |source: Value| put(charge.clone(), "paymentSource", source);
     let stored = json!({ "sourceType": "card", "cardId": own.card().await });
+    let subscription = own.subscription_body().await;
     let check = json!({ "tokenId": own.token(APPROVED).await, "cvvCheck": true });
     let nested = put(check.clone(), "zeroDollar", json!({ "cvvCheck": true }));
     let cases = [
@@ -364,6 +380,9 @@ async fn bodies_that_name_records_of_another_account_are_refused_like_unknown_on
         ("/v1/cards", check, "/merchantId", theirs.merchant().await),
         ("/v1/cards", nested, "/zeroDollar/merchantId", theirs.merchant().await),
         (&link, json!({}), "/cardId", theirs.card().await),
+        ("/v1/subscriptions", subscription.clone(), "/merchantId", theirs.merchant().await),
+        ("/v1/subscriptions", subscription.clone(), "/customerId", theirs.customer().await),
+        ("/v1/subscriptions", subscription, "/paymentMethod/card/cardId", theirs.card().await),
     ];
     let public_key = app.client_token(json!("*")).await;
     for (path, body, member, foreign) in cases {

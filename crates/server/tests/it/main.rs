@@ -68,6 +68,7 @@ mod settings;
 mod settlement;
 mod simulator;
 mod splits;
+mod subscriptions;
 mod support;
 mod sweep;
 mod telemetry;

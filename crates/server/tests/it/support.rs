@@ -33,6 +33,7 @@ pub mod server;
 pub mod sessions;
 pub mod settlement;
 pub mod splits;
+pub mod subscriptions;
 pub mod three_d_secure;
 pub mod time;
 pub mod unknowns;

@@ -5,6 +5,7 @@ use regente_domain::webhook::{EventName, Family, PING, PING_OBJECT};
 use regente_engine::events::purchase::PurchaseView;
 use regente_engine::events::registration_review::ReviewNewsView;
 use regente_engine::events::seller::SellerNewsView;
+use regente_engine::events::subscription::SubscriptionNewsView;
 use regente_engine::events::transaction::TransactionView;
 use utoipa::ToSchema;
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, Paths, PathsBuilder};
@@ -29,9 +30,7 @@ fn entry(name: &str, event: Option<EventName>) -> PathItem {
         Some(Family::Seller) => {
             ("A seller has come into a status, or a review of it has changed.", SellerEvent::name())
         }
-        Some(Family::Subscription) => {
-            ("A subscription has changed. Not sent by this release.", SubscriptionEvent::name())
-        }
+        Some(Family::Subscription) => ("A subscription has changed.", SubscriptionEvent::name()),
         Some(Family::Session) => ("A session has changed.", SessionEvent::name()),
         None => ("A test event, which `POST /v1/webhooks/{id}/ping` asks for.", TestEvent::name()),
     };
@@ -99,8 +98,8 @@ envelopes! {
     PurchaseEvent of words::PurchaseEventWord: PurchaseView;
     /// A seller has come into a status, or a review of its registration has changed.
     SellerEvent of words::SellerEventWord: SellerEventSchema;
-    /// A subscription has changed. Not sent by this release.
-    SubscriptionEvent of words::SubscriptionEventWord: Object;
+    /// A subscription has changed.
+    SubscriptionEvent of words::SubscriptionEventWord: SubscriptionNewsView;
     /// A session has changed.
     SessionEvent of words::SessionEventWord: ShownSession;
     /// A test event.

@@ -17,6 +17,7 @@ use crate::support::forms::{Form, png};
 use crate::support::providers::sandbox;
 use crate::support::sellers::{DOCUMENTS, selfie, seller_body};
 use crate::support::sessions::session_body;
+use crate::support::subscriptions::subscription_body;
 use crate::support::{anti_fraud, documents, vendors};
 
 sql! {
@@ -183,6 +184,30 @@ impl Records<'_> {
                 let seller = self.seller().await;
                 Call::of(&text(&seller["id"])).with(json!({ "merchantId": seller["merchantId"] }))
             }
+            "POST /v1/subscriptions" | "POST /v1/subscriptions/preview" => {
+                none.with(self.subscription_body().await)
+            }
+            "GET /v1/subscriptions" => none,
+            "GET /v1/subscriptions/settings" => {
+                let (path, body) = ("/v1/subscriptions/settings", json!({}));
+                self.app.call(self.client, Method::PATCH, path, &[], Some(&body)).await.expect(200);
+                none
+            }
+            "PATCH /v1/subscriptions/settings" => none.with(example()),
+            "GET /v1/subscriptions/{id}"
+            | "GET /v1/subscriptions/{id}/cycles"
+            | "PATCH /v1/subscriptions/{id}/cancel"
+            | "POST /v1/subscriptions/{id}/cancel"
+            | "PATCH /v1/subscriptions/{id}/pause"
+            | "POST /v1/subscriptions/{id}/pause" => Call::of(&self.subscription().await),
+            "PUT /v1/subscriptions/{id}" => Call::of(&self.subscription().await).with(example()),
+            "PATCH /v1/subscriptions/{id}/resume" | "POST /v1/subscriptions/{id}/resume" => {
+                let id = self.subscription().await;
+                let path = format!("/v1/subscriptions/{id}/pause");
+                self.app.call(self.client, Method::PATCH, &path, &[], None).await.expect(200);
+                Call::of(&id)
+            }
+            "GET /v1/subscriptions/{id}/cycles/{cycleId}" => Call { ids: self.cycle().await, body: None },
             "POST /v1/webhooks" => none.with(put(example(), "endpoint", unique_endpoint())),
             "GET /v1/webhooks" => none,
             "GET /v1/webhooks/{id}" | "DELETE /v1/webhooks/{id}" => Call::of(&self.webhook().await),
@@ -291,6 +316,25 @@ impl Records<'_> {
         let rules = json!([{ "paymentMethod": "credit", "percentage": 1, "installment": 3 }]);
         let made = self.make(&format!("/v1/merchants/{merchant}/platform-fee"), &rules).await;
         (merchant, text(&made[0]["id"]))
+    }
+
+    /// A subscription by a stored card that begins today.
+    pub async fn subscription_body(&self) -> Value {
+        let (merchant, customer) = (self.merchant().await, self.customer().await);
+        subscription_body(&merchant, &customer, &self.card().await)
+    }
+
+    pub async fn subscription(&self) -> String {
+        text(&self.make("/v1/subscriptions", &self.subscription_body().await).await["id"])
+    }
+
+    /// The ids of a subscription and of its first cycle.
+    async fn cycle(&self) -> Vec<String> {
+        let id = self.subscription().await;
+        self.app.run_jobs().await;
+        let path = format!("/v1/subscriptions/{id}");
+        let shown = self.app.call(self.client, Method::GET, &path, &[], None).await.expect(200);
+        vec![id, text(&shown["lastCycle"]["id"])]
     }
 
     pub async fn vendor(&self) -> String {
