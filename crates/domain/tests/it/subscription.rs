@@ -5,6 +5,7 @@ mod attempts;
 mod backlog;
 mod changes;
 mod ends;
+mod independent;
 mod model;
 mod pauses;
 mod preview;

@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod changes;
+mod crashes;
+pub(crate) mod cycles;
 mod settings;
 mod status;
 
