@@ -2,6 +2,7 @@
 //!
 //! Pure: no I/O, no async, no clock and no random source. Time, ids and chance come in as arguments.
 
+pub mod account_clock;
 pub mod actor;
 pub mod backoff;
 pub mod boleto;

@@ -6,23 +6,29 @@
 //!
 //! Whoever works for an account asks for its time with [`Clock::of`]; what belongs to the deployment itself
 //! (housekeeping, backups, operators' commands that name no account) asks with [`Clock::deployment`]. The two are the
-//! same unless the account has a clock of its own, which stands ahead of the deployment's or behind it. Only tests give
-//! an account one today ([`Clock::set_of`]); this is the seam for accounts whose owners move their time. What is due is
-//! found by the deployment's time for all accounts without one ([`Clock::times`], [`Clock::with_own_clocks`]), and for
-//! each of the others by its own, which costs a few more queries for each of them in every look.
+//! same unless the account has a clock of its own, which is ahead of the deployment's or behind it, or stands. In the
+//! sandbox its owner moves it (`account_clocks.rs` stores it, `accounts.rs` here follows what is stored); tests also set it
+//! ([`Clock::set_of`]). What is due is found by the deployment's time for all accounts without one ([`Clock::times`],
+//! [`Clock::with_own_clocks`]), and for each of the others by its own, which costs a few more queries for each of them in
+//! every look.
 
 #![allow(clippy::disallowed_methods, reason = "the one place that asks the machine for the time")]
 
+mod accounts;
 mod following;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use regente_domain::account_clock::Running;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::accounts::Accounts;
+
+use self::accounts::OwnClocks;
+pub use self::accounts::FOLLOWED_WITHIN;
 
 /// Both clocks. Clones share them.
 #[derive(Clone, Debug)]
@@ -30,14 +36,6 @@ pub struct Clock {
     business: Business,
     own: Arc<OwnClocks>,
     started: Instant,
-}
-
-/// The accounts with clocks of their own, and by how many milliseconds these are ahead of the deployment's.
-#[derive(Debug, Default)]
-struct OwnClocks {
-    /// Whether there is any, so that nobody takes the lock while there is none.
-    any: AtomicBool,
-    ahead_millis: RwLock<BTreeMap<ClientId, i64>>,
 }
 
 /// A business time, and the accounts whose time it is.
@@ -112,7 +110,8 @@ impl Clock {
 
     /// The business time of an account.
     pub fn of(&self, client_id: ClientId) -> Timestamp {
-        ahead(self.deployment(), self.own.ahead_millis_of(client_id))
+        let deployment = self.deployment();
+        self.own.of(client_id).map_or(deployment, |running| running.now(deployment))
     }
 
     /// The business time of what belongs to no account.
@@ -128,17 +127,27 @@ impl Clock {
 
     /// Whether an account has a clock of its own.
     pub fn is_moved(&self, client_id: ClientId) -> bool {
-        self.own.ahead_millis_of(client_id) != 0
+        self.own.of(client_id).is_some()
     }
 
-    /// What the deployment's time is when that of an account is `at`.
-    pub fn deployment_at(&self, client_id: ClientId, at: Timestamp) -> Timestamp {
-        ahead(at, -self.own.ahead_millis_of(client_id))
+    /// What the deployment's time is when that of an account is `at`; `None` when the account's clock stands before it, so
+    /// that it does not come by itself.
+    pub fn deployment_at(&self, client_id: ClientId, at: Timestamp) -> Option<Timestamp> {
+        match self.own.of(client_id) {
+            None => Some(at),
+            Some(running) => running.deployment_at(at, self.deployment()),
+        }
     }
 
     /// The accounts that have a clock of their own, by id.
     pub fn own_clocks(&self) -> Vec<ClientId> {
-        self.own.read().map(|own| own.keys().copied().collect()).unwrap_or_default()
+        self.own.accounts()
+    }
+
+    /// Whether the clock of an account is being advanced: what is due of it is then done by the job that advances it, and
+    /// by nobody else.
+    pub fn is_advancing(&self, client_id: ClientId) -> bool {
+        matches!(self.own.of(client_id), Some(Running::Advancing { .. }))
     }
 
     /// Every business time that there is now, with its accounts.
@@ -166,6 +175,14 @@ impl Clock {
         let last = page.last().copied().filter(|_| page.len() >= limit);
         let on_page = own.into_iter().filter(|id| *id >= from && last.is_none_or(|last| *id <= last));
         page.into_iter().chain(on_page).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    /// Whether it is the system's, which goes on by itself.
+    pub fn is_system(&self) -> bool {
+        match &self.business {
+            Business::System(_) => true,
+            Business::Manual(_) => false,
+        }
     }
 
     /// Machine time, for measuring inside this process.
@@ -227,7 +244,7 @@ impl Clock {
             Business::System(_) => {}
             Business::Manual(_) => {
                 let ahead_millis = time.as_millis() - self.deployment().as_millis();
-                self.own.set(client_id, ahead_millis);
+                self.own.set(client_id, Running::GoesOn { ahead_millis });
             }
         }
     }
@@ -243,29 +260,6 @@ impl Wall {
     fn put_forward(&self, millis: i64) {
         self.at_start_millis.fetch_add(millis, Ordering::SeqCst);
     }
-}
-
-impl OwnClocks {
-    /// By how much the clock of an account is ahead of the deployment's.
-    fn ahead_millis_of(&self, client_id: ClientId) -> i64 {
-        self.read().and_then(|own| own.get(&client_id).copied()).unwrap_or(0)
-    }
-
-    fn set(&self, client_id: ClientId, ahead_millis: i64) {
-        let mut own = self.ahead_millis.write().unwrap_or_else(PoisonError::into_inner);
-        own.insert(client_id, ahead_millis);
-        self.any.store(true, Ordering::Release);
-    }
-
-    /// Nothing while no account has one.
-    fn read(&self) -> Option<RwLockReadGuard<'_, BTreeMap<ClientId, i64>>> {
-        let any = self.any.load(Ordering::Acquire);
-        any.then(|| self.ahead_millis.read().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-fn ahead(time: Timestamp, millis: i64) -> Timestamp {
-    Timestamp::from_millis(time.as_millis().saturating_add(millis))
 }
 
 fn machine_timestamp() -> Timestamp {

@@ -2,6 +2,7 @@
 //! idempotent. Each queue of jobs runs independently, as do unknown outcomes and deliveries: a job that hangs blocks
 //! only its own queue.
 
+mod advance;
 mod counters;
 mod feeding;
 mod job;
@@ -16,11 +17,13 @@ mod sessions;
 mod subscriptions;
 mod unknowns;
 mod void;
+mod whose;
 
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::join_all;
+use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::jobs;
 use regente_store::{Batch, Commit, DatabaseKind, StoreError, deliveries, events, transaction_requests};
@@ -33,8 +36,9 @@ use crate::error::Error;
 use crate::queue::{self, Kind, Queue};
 use job::Jobs;
 pub use purge::forget_ended_credentials;
-use runner::Runner;
+use runner::{Runner, Source};
 use unknowns::Unknowns;
+use whose::Whose;
 
 /// How long after a database failure the recurring jobs are ensured again.
 const PREPARE_AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -120,14 +124,31 @@ impl Worker {
     }
 
     fn queue(&self, queue: Queue) -> Runner<Jobs> {
-        Runner::new(Jobs { app: self.app.clone(), owner: self.owner, queue })
+        Runner::new(self.jobs(queue))
+    }
+
+    fn jobs(&self, queue: Queue) -> Jobs {
+        Jobs { app: self.app.clone(), owner: self.owner, queue, whose: Whose::Everybody }
     }
 
     fn unknowns(&self) -> Runner<Unknowns> {
-        Runner::new(Unknowns { app: self.app.clone() })
+        Runner::new(Unknowns { app: self.app.clone(), whose: Whose::Everybody })
     }
 
-    /// When something is due next, besides the recurring jobs, by the time of the deployment.
+    /// Runs the job that advances the clock of an account, once, unless another worker has it.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn advance_clock(&self, client_id: ClientId) -> Result<(), Error> {
+        let jobs = self.jobs(Queue::Clocks);
+        for job in jobs.due(client_id, 1).await? {
+            jobs.clone().run(job).await;
+        }
+        Ok(())
+    }
+
+    /// When something is due next, besides the recurring jobs, by the time of the deployment. What lies ahead of a clock that
+    /// stands is never due by itself.
     pub async fn next_due(&self) -> Result<Option<Timestamp>, StoreError> {
         let store = &self.app.store;
         let mut next = jobs::next_due(store, DEPLOYMENT).await?;
@@ -135,7 +156,7 @@ impl Worker {
         next.extend(events::next_dispatch_of_each(store).await?);
         next.extend(deliveries::next_due(store).await?);
         let clock = &self.app.clock;
-        Ok(next.into_iter().map(|(client_id, due_at)| clock.deployment_at(client_id, due_at)).min())
+        Ok(next.into_iter().filter_map(|(client_id, due_at)| clock.deployment_at(client_id, due_at)).min())
     }
 }
 

@@ -4,6 +4,7 @@
 //!
 //! The modules are in layers; each imports only modules of the layers above it in the list of `tests/it/layers.rs`.
 
+pub mod account_clocks;
 pub mod accounts;
 pub mod anti_fraud;
 pub mod app;

@@ -66,6 +66,8 @@ pub enum Kind {
     RegistrationReview,
     /// Does what is due of a subscription.
     Subscription,
+    /// Advances the clock of an account, in the sandbox, and does what falls due on the way.
+    AdvanceClock,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -77,7 +79,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 25] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 26] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -103,6 +105,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 25] = [
     (Kind::EndSellerDocument, "end_seller_document", Queue::Housekeeping, Recurs::No),
     (Kind::RegistrationReview, "registration_review", Queue::Sellers, Recurs::No),
     (Kind::Subscription,      "subscription",       Queue::Subscriptions, Recurs::No),
+    (Kind::AdvanceClock,      "advance_clock",      Queue::Clocks,       Recurs::No),
 ];
 
 const _: () = {
@@ -215,11 +218,13 @@ pub enum Queue {
     /// Jobs that charge subscriptions and mostly wait for providers. Few run at once, so that a backlog leaves room for the charges
     /// of those who wait for an answer.
     Subscriptions,
+    /// Jobs that advance clocks of accounts, in the sandbox, and do all other jobs of theirs.
+    Clocks,
 }
 
 impl Queue {
     /// Every queue.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Housekeeping,
         Self::Money,
         Self::Purchases,
@@ -227,6 +232,7 @@ impl Queue {
         Self::Sessions,
         Self::Sellers,
         Self::Subscriptions,
+        Self::Clocks,
     ];
 
     /// Its name in the jobs table.
@@ -239,6 +245,7 @@ impl Queue {
             Self::Sessions => "sessions",
             Self::Sellers => "sellers",
             Self::Subscriptions => "subscriptions",
+            Self::Clocks => "clocks",
         }
     }
 
@@ -251,6 +258,7 @@ impl Queue {
             Self::Notifications => 64,
             Self::Sessions => 32,
             Self::Sellers | Self::Subscriptions => 16,
+            Self::Clocks => 8,
         }
     }
 }

@@ -82,6 +82,15 @@ sql! {
         JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
         WHERE d.due_at IS NOT NULL AND w.active = 1 AND ", is_next_of_its_object!("d.client_id"),
         " GROUP BY d.client_id");
+    /// When the next delivery of an account is due after a moment, of those whose turn it is.
+    pub NEXT_DUE_DELIVERY_OF_ACCOUNT = concat!("SELECT MIN(d.due_at) AS due_at FROM webhooks w
+        JOIN deliveries d ON d.webhook_id = w.id AND d.client_id = w.client_id
+        WHERE w.client_id = :client_id AND w.active = 1 AND d.due_at IS NOT NULL AND d.due_at > :after AND ",
+        is_next_of_its_object!(":client_id"));
+    /// Counts the attempts of an account that have not ended.
+    pub ATTEMPTS_UNDER_WAY_OF_ACCOUNT = "SELECT COUNT(*) AS n FROM webhooks w
+        JOIN deliveries d ON d.webhook_id = w.id AND d.client_id = w.client_id
+        WHERE w.client_id = :client_id AND d.due_at IS NOT NULL AND d.began_at IS NOT NULL";
     /// The number of due deliveries of a webhook, and since when the first that may be sent has been due.
     pub BACKLOG_OF_WEBHOOK = concat!("
         SELECT (SELECT COUNT(*) FROM deliveries d
@@ -383,6 +392,28 @@ pub async fn due(
 pub async fn next_due(store: &Store) -> Result<Vec<(ClientId, Timestamp)>, StoreError> {
     let rows = store.rows(&NEXT_DUE_DELIVERY, args! {}).await?;
     rows.iter().map(|row| Ok((row.get("client_id")?, row.get("due_at")?))).collect()
+}
+
+/// When the next delivery of an account is due after `after`, by its own time.
+///
+/// # Errors
+/// As [`Store::row`].
+pub async fn next_due_of(
+    store: &Store,
+    client_id: ClientId,
+    after: Timestamp,
+) -> Result<Option<Timestamp>, StoreError> {
+    let row = store.row(&NEXT_DUE_DELIVERY_OF_ACCOUNT, args! { client_id, after }).await?;
+    row.map_or(Ok(None), |row| row.get("due_at"))
+}
+
+/// Counts the attempts of an account that have not ended, on whichever node.
+///
+/// # Errors
+/// As [`Store::row`].
+pub async fn attempts_under_way(store: &Store, client_id: ClientId) -> Result<u64, StoreError> {
+    let row = store.row(&ATTEMPTS_UNDER_WAY_OF_ACCOUNT, args! { client_id }).await?;
+    row.map_or(Ok(0), |row| row.get("n"))
 }
 
 pub(crate) fn due_from_row(row: &Row) -> Result<DueDelivery, StoreError> {

@@ -4,6 +4,7 @@
 //! `store`, `sqlite/` and `postgres/` run the statements; every other module is a resource with its statements at the
 //! top of the file and its rows as types. No business rules, HTTP, clock or random source here.
 
+pub mod account_clocks;
 pub mod accounts;
 mod admission;
 mod batch;

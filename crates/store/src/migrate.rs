@@ -148,6 +148,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0033_subscriptions",
         text: include_str!("../migrations/0033_subscriptions.sql"),
     },
+    Migration {
+        version: 34,
+        name: "0034_account_clocks",
+        text: include_str!("../migrations/0034_account_clocks.sql"),
+    },
 ];
 
 /// The table of applied migrations.

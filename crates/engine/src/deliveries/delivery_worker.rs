@@ -129,6 +129,30 @@ impl DeliveryWorker {
         Ok(dispatched? + begun?)
     }
 
+    /// Runs everything of an account that is due now to its end, though its clock is being advanced; returns the number of
+    /// events and that of attempts.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub(crate) async fn round_of(&self, client_id: ClientId) -> Result<(usize, usize), Error> {
+        let dispatched = self.0.dispatcher.of_account(client_id).await;
+        let mut attempts = JoinSet::new();
+        let mut begun = 0;
+        for webhook in self.of_accounts(vec![client_id]).await {
+            match self.clone().take_or_later(webhook).await {
+                Took::Begun(taken) => {
+                    begun += taken.len();
+                    for taken in taken {
+                        attempts.spawn(self.clone().attempt(taken));
+                    }
+                }
+                Took::NoRoom => {}
+            }
+        }
+        while attempts.join_next().await.is_some() {}
+        Ok((dispatched, begun))
+    }
+
     /// Runs until `stop` completes; then finishes what has begun.
     pub async fn run_until(self, stop: impl Future<Output = ()>) {
         let stop = stop.shared();
@@ -208,18 +232,27 @@ impl DeliveryWorker {
         let app = &self.0.app;
         match self.page().await {
             Ok((mut webhooks, is_last)) => {
+                webhooks.retain(|webhook| !app.clock.is_advancing(webhook.client_id));
                 let ids: Vec<WebhookId> = webhooks.iter().map(|webhook| webhook.id).collect();
-                let own = self.of_accounts(app.clock.own_clocks()).await;
+                let own = self.of_accounts(self.not_advancing(app.clock.own_clocks())).await;
                 webhooks.extend(own.into_iter().filter(|webhook| !ids.contains(&webhook.id)));
                 Ok(Look { webhooks, ids, is_last })
             }
             // A part of the database cannot be reached.
             Err(StoreError::Unavailable(_)) => {
-                let webhooks = self.of_accounts(accounts::all(&app.store).await?).await;
+                let all = self.not_advancing(accounts::all(&app.store).await?);
+                let webhooks = self.of_accounts(all).await;
                 Ok(Look { webhooks, ids: Vec::new(), is_last: true })
             }
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The accounts without those whose clocks are being advanced: what is due of these is done by the job that advances
+    /// them.
+    fn not_advancing(&self, mut accounts: Vec<ClientId>) -> Vec<ClientId> {
+        accounts.retain(|client_id| !self.0.app.clock.is_advancing(*client_id));
+        accounts
     }
 
     /// A page of the webhooks with something due, and whether no others follow.

@@ -60,12 +60,19 @@ impl Dispatcher {
         let clients = accounts::found_or_all(store, found, after, CLIENTS_MAX).await?;
         let is_last = clients.len() < CLIENTS_MAX;
         self.set_after(clients.last().copied().filter(|_| !is_last));
+        // The job that advances the clock of an account dispatches its events.
+        let clients = clients.into_iter().filter(|client_id| !self.app.clock.is_advancing(*client_id));
         let dispatched = stream::iter(clients)
             .map(|client_id| self.of_client_or_later(client_id).boxed())
             .buffer_unordered(CLIENTS_AT_ONCE)
             .fold(0, async |dispatched, more| dispatched + more)
             .await;
         Ok(dispatched)
+    }
+
+    /// Dispatches some events of an account and returns how many.
+    pub(super) async fn of_account(&self, client_id: ClientId) -> usize {
+        self.of_client_or_later(client_id).await
     }
 
     /// Dispatches a client's events; rows of one client that cannot be read or reached do not block the others.

@@ -10,6 +10,7 @@ use regente_store::{Batch, Commit};
 use uuid::Uuid;
 
 use super::runner::{Did, Source};
+use super::whose::Whose;
 use super::{apply, kind};
 use crate::accounts;
 use crate::app::App;
@@ -27,6 +28,7 @@ pub(super) struct Jobs {
     pub(super) app: App,
     pub(super) owner: Uuid,
     pub(super) queue: Queue,
+    pub(super) whose: Whose,
 }
 
 impl Source for Jobs {
@@ -43,6 +45,9 @@ impl Source for Jobs {
     async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
         // A job may open data that another node has just sealed under a new key.
         self.app.vault.keep_current().await?;
+        if let Some(page) = self.whose.account_from(from) {
+            return Ok(page);
+        }
         let rows = i64::try_from(limit).unwrap_or(i64::MAX);
         let (store, clock) = (&self.app.store, &self.app.clock);
         let found = jobs::clients_with_due(store, self.due_by(clock.deployment()), from, rows).await;
@@ -51,6 +56,9 @@ impl Source for Jobs {
     }
 
     async fn due(&self, client_id: ClientId, limit: usize) -> Result<Vec<Job>, Error> {
+        if self.queue != Queue::Clocks && self.whose.leaves_out(&self.app.clock, client_id) {
+            return Ok(Vec::new());
+        }
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let due = self.due_by(self.app.clock.of(client_id));
         Ok(jobs::due(&self.app.store, client_id, due, limit).await?)
@@ -61,10 +69,12 @@ impl Source for Jobs {
     }
 
     async fn run(self, job: Job) -> Did {
-        self.lease_and_run(&job).await.unwrap_or_else(|error| {
+        let did = self.lease_and_run(&job).await.unwrap_or_else(|error| {
             tracing::error!(job = %job.id, kind = %job.kind, error = ?error, "a job could not be leased or ended");
             Did::Nothing
-        })
+        });
+        self.whose.count(&job.kind, did);
+        did
     }
 }
 
@@ -103,7 +113,7 @@ impl Jobs {
 
     async fn work_on(&self, job: &Job) -> Result<Ended, Error> {
         match Kind::parse(&job.kind) {
-            Some(kind) => kind::run(kind, &self.app, job).await,
+            Some(kind) => kind::run(kind, self, job).await,
             None => Ok(Ended::GiveUp { why: "this release does not know the kind".to_owned() }),
         }
     }

@@ -2,7 +2,10 @@
 
 use regente_store::jobs::Job;
 
-use super::{counters, feeding, ledger, purge, reservation, rotation, sellers, sessions, subscriptions};
+use super::job::Jobs;
+use super::{
+    advance, counters, feeding, ledger, purge, reservation, rotation, sellers, sessions, subscriptions,
+};
 use crate::app::App;
 use crate::customers::erasure;
 use crate::deliveries::{deleted, keys};
@@ -12,7 +15,8 @@ use crate::purchases::{self, NextRun};
 use crate::queue::{Ended, Kind};
 
 /// Runs a job of this kind.
-pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error> {
+pub(super) async fn run(kind: Kind, jobs: &Jobs, job: &Job) -> Result<Ended, Error> {
+    let app = &jobs.app;
     match kind {
         Kind::PurgeIdempotency => purge::idempotency(app).await,
         Kind::PurgeTokens => purge::tokens(app).await,
@@ -39,6 +43,7 @@ pub(super) async fn run(kind: Kind, app: &App, job: &Job) -> Result<Ended, Error
         Kind::EndSellerDocument => sellers::end_document(app, job).await,
         Kind::RegistrationReview => sellers::review(app, job).await,
         Kind::Subscription => subscriptions::run(app, job).await,
+        Kind::AdvanceClock => advance::run(jobs, job).await,
     }
 }
 

@@ -5,6 +5,7 @@ use regente_store::transaction_requests::{self, StoredRequest};
 use uuid::Uuid;
 
 use super::runner::{Did, Source};
+use super::whose::Whose;
 use crate::accounts;
 use crate::app::App;
 use crate::error::Error;
@@ -12,11 +13,14 @@ use crate::transaction_requests::reconcile::{self, Resolved};
 
 /// Requests that are looked up concurrently.
 const CONCURRENT_MAX: usize = 32;
+/// What a request whose outcome became known is counted as.
+const OUTCOME: &str = "outcome";
 
 /// The due requests.
 #[derive(Clone)]
 pub(super) struct Unknowns {
     pub(super) app: App,
+    pub(super) whose: Whose,
 }
 
 impl Source for Unknowns {
@@ -32,6 +36,9 @@ impl Source for Unknowns {
 
     async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
         self.app.vault.keep_current().await?;
+        if let Some(page) = self.whose.account_from(from) {
+            return Ok(page);
+        }
         let (store, now) = (&self.app.store, self.app.clock.deployment());
         let rows = i64::try_from(limit).unwrap_or(i64::MAX);
         let found = transaction_requests::clients_with_due(store, now, from, rows).await;
@@ -40,6 +47,9 @@ impl Source for Unknowns {
     }
 
     async fn due(&self, client_id: ClientId, limit: usize) -> Result<Vec<StoredRequest>, Error> {
+        if self.whose.leaves_out(&self.app.clock, client_id) {
+            return Ok(Vec::new());
+        }
         let (store, now) = (&self.app.store, self.app.clock.of(client_id));
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         Ok(transaction_requests::due(store, client_id, now, limit).await?)
@@ -50,9 +60,11 @@ impl Source for Unknowns {
     }
 
     async fn run(self, stored: StoredRequest) -> Did {
-        match reconcile::look_after(&self.app, &stored).await {
+        let did = match reconcile::look_after(&self.app, &stored).await {
             Resolved::Yes => Did::Something,
             Resolved::NotYet => Did::Nothing,
-        }
+        };
+        self.whose.count(OUTCOME, did);
+        did
     }
 }

@@ -53,6 +53,7 @@ const DOMAIN: &[&str] = &[
     "session",
     "subscription",
     "settings",
+    "account_clock",
 ];
 
 /// The store, from the top down: values and batches, the two databases, the store of both, then one name for each resource.
@@ -113,6 +114,7 @@ const STORE: &[&str] = &[
     "tokens",
     "vendors",
     "wallet_payments",
+    "account_clocks",
     "testing",
 ];
 
@@ -168,6 +170,7 @@ const ENGINE: &[&str] = &[
     "card_data",
     "tokens",
     "queue",
+    "account_clocks",
     "events",
     "idempotency",
     "charges::split",
