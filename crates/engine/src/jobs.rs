@@ -35,6 +35,7 @@ use crate::deliveries::DeliveryWorker;
 use crate::error::Error;
 use crate::queue::{self, Kind, Queue};
 use job::Jobs;
+pub use advance::advance_within;
 pub use purge::forget_ended_credentials;
 use runner::{Runner, Source};
 use unknowns::Unknowns;
@@ -136,10 +137,7 @@ impl Worker {
     }
 
     /// Runs the job that advances the clock of an account, once, unless another worker has it.
-    ///
-    /// # Errors
-    /// The database failed.
-    pub async fn advance_clock(&self, client_id: ClientId) -> Result<(), Error> {
+    async fn advance_clock(&self, client_id: ClientId) -> Result<(), Error> {
         let jobs = self.jobs(Queue::Clocks);
         for job in jobs.due(client_id, 1).await? {
             jobs.clone().run(job).await;

@@ -4,6 +4,7 @@
 mod answer;
 mod backup;
 mod clients;
+mod clock;
 mod command;
 mod customers;
 mod doctor;
@@ -21,6 +22,7 @@ mod webhooks;
 pub use answer::{Answer, WebhookKeys};
 pub use backup::{BackedUp, Restored, partial_path, restore_alone, staged_path};
 pub use clients::{ClientRow, KeyRow};
+pub use clock::{ClockRow, ClockTask};
 pub use command::{Command, ExistingFile};
 pub use customers::ErasedPerson;
 pub use doctor::{Check, Report, Subject, Verdict, examine};

@@ -28,6 +28,7 @@ pub mod query;
 pub mod request_id;
 mod review_page;
 pub mod router;
+pub mod sandbox_clock;
 pub mod schema;
 mod scripts;
 pub mod sellers;

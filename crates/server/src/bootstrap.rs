@@ -187,6 +187,10 @@ pub async fn open_by(
         store.close().await;
         return Err(error.into());
     }
+    if let Err(error) = follow_accounts(config, &clock, &store).await {
+        store.close().await;
+        return Err(error.into());
+    }
     match assemble(config, &store, &kek, clock, chance).await {
         Ok(app) => {
             #[cfg(feature = "bench-without-storage")]
@@ -200,6 +204,14 @@ pub async fn open_by(
             store.close().await;
             Err(error)
         }
+    }
+}
+
+/// In the sandbox, accounts may have clocks of their own. In production there is only the machine's, whatever is stored.
+async fn follow_accounts(config: &Config, clock: &Clock, store: &Store) -> Result<(), StoreError> {
+    match config.mode {
+        Mode::Sandbox => clock.follow_accounts(store).await,
+        Mode::Production => Ok(()),
     }
 }
 

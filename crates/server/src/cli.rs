@@ -1,6 +1,7 @@
 //! Parses the command line and chooses the process in which a command runs.
 
 mod backup;
+mod clock;
 mod dev;
 mod dev_apple_pay;
 mod health;
@@ -161,6 +162,9 @@ enum Task {
     /// Payment providers of merchants
     #[command(subcommand)]
     Providers(ProvidersTask),
+    /// The time of an account, in the sandbox
+    #[command(subcommand)]
+    Clock(clock::ClockCommand),
     /// The books of money
     #[command(subcommand)]
     Ledger(ledger::LedgerTask),
@@ -416,6 +420,7 @@ impl Task {
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
             Self::Customers(task) => operate::customers(&sources.load_plain()?, task),
             Self::Providers(task) => operate::providers(&sources.load_plain()?, task),
+            Self::Clock(command) => clock::run(&sources.load_plain()?, command),
             Self::Ledger(task) => ledger::run(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),

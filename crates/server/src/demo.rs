@@ -69,7 +69,8 @@ pub fn routes(app: &App, client_id: ClientId, api_key: &Zeroizing<String>, url: 
         .route(PATH, get(show))
         .route(&format!("{PATH}/orders"), post(order))
         .route(&format!("{PATH}/events"), get(hear))
-        .route(&format!("{PATH}/charges/{{id}}/pay"), post(pay));
+        .route(&format!("{PATH}/charges/{{id}}/pay"), post(pay))
+        .route(&format!("{PATH}/day"), post(day_later));
     routes.route_layer(from_fn(only_from_here)).with_state(shop)
 }
 
@@ -129,11 +130,21 @@ async fn hear(State(shop): State<Arc<Shop>>, query: Query) -> Result<Response, A
 /// Pays what waits for its payer, such as a Pix, by the simulator.
 async fn pay(State(shop): State<Arc<Shop>>, Path(id): Path<String>) -> Result<Response, ApiError> {
     let id = path_id::<regente_domain::id::of::Charge>(&id)?;
-    match shop.merchant.pay(id).await {
-        Ok(()) => Ok(StatusCode::NO_CONTENT.into_response()),
-        Err(Refusal { status, body }) => {
-            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-            Ok((status, Json(json!({ "refused": body }))).into_response())
-        }
+    Ok(match shop.merchant.pay(id).await {
+        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Err(refusal) => refused(refusal),
+    })
+}
+
+/// Moves the time of the account a day ahead: what waits for its payer too long expires, and so on.
+async fn day_later(State(shop): State<Arc<Shop>>) -> Response {
+    match shop.merchant.day_later().await {
+        Ok(clock) => Json(clock).into_response(),
+        Err(refusal) => refused(refusal),
     }
+}
+
+fn refused(Refusal { status, body }: Refusal) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
+    (status, Json(json!({ "refused": body }))).into_response()
 }

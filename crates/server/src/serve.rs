@@ -16,6 +16,8 @@ use std::time::Duration;
 use axum::Extension;
 use axum_server::Handle;
 use regente_engine::jobs::Worker;
+use regente_engine::settings::Mode;
+use regente_store::DatabaseKind;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinSet;
 
@@ -138,10 +140,17 @@ pub async fn work(app: &App, drain_timeout: Duration, mut signals: Signals) {
     }
 }
 
-/// Keeps the time of this process to the database's clock, until the returned set is dropped.
+/// Keeps the time of this process to the database's clock, and the clocks of accounts to what is stored, until the returned set is dropped.
 fn follow_the_database(app: &App) -> JoinSet<Infallible> {
     let mut following = JoinSet::new();
     following.spawn(app.clock.clone().keep_following(app.store.clone()));
+    match (app.settings.mode, app.store.database_kind()) {
+        (Mode::Sandbox, DatabaseKind::Postgres) => {
+            following.spawn(app.clock.clone().keep_following_accounts(app.store.clone()));
+        }
+        // Nobody else moves a clock: one process has the database, or there is only the machine's.
+        (Mode::Sandbox, DatabaseKind::Sqlite) | (Mode::Production, _) => {}
+    }
     following
 }
 

@@ -12,9 +12,11 @@ use futures_util::future::BoxFuture;
 use regente_domain::account_clock::Running;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
+use regente_store::account_clocks::StoredClock;
 use regente_store::jobs::Job;
 use regente_store::{Commit, account_clocks as stored_clocks, deliveries};
 
+use super::Worker;
 use super::job::Jobs;
 use super::runner::Runner;
 use super::unknowns::Unknowns;
@@ -64,6 +66,29 @@ pub(super) fn run<'a>(jobs: &'a Jobs, job: &'a Job) -> BoxFuture<'a, Result<Ende
         }
     }
     .boxed()
+}
+
+/// Advances the clock of an account, as far as that is done within `wait_max`; the worker goes on with the rest. It goes on
+/// too when the caller hangs up. Returns the clock, when every node goes by it.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Internal`].
+pub async fn advance_within(app: &App, client_id: ClientId, wait_max: Duration) -> Result<StoredClock, Error> {
+    let started = app.clock.machine();
+    account_clocks::follow(app, client_id).await?;
+    let worker = Worker::new(app.clone());
+    let advancing = app.in_flight.run(async move { worker.advance_clock(client_id).await });
+    if let Ok(advanced) = tokio::time::timeout(wait_max, advancing).await {
+        advanced?;
+    }
+    loop {
+        let stored = account_clocks::follow(app, client_id).await?;
+        if !stored.clock.is_advancing() || app.clock.machine().since(started) >= wait_max {
+            account_clocks::followed(app).await;
+            return Ok(stored);
+        }
+        tokio::time::sleep(LOOK_AGAIN_AFTER).await;
+    }
 }
 
 /// One run of the job.

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::backup::{BackedUp, Restored};
 use super::clients::{ClientRow, KeyRow};
+use super::clock::ClockRow;
 use super::customers::ErasedPerson;
 use super::doctor::Report;
 use super::ledger::{LedgerReport, Statement};
@@ -81,6 +82,8 @@ pub enum Answer {
     CustomerErased(ErasedPerson),
     /// What works with a provider.
     ProviderChecked(Report),
+    /// The clock of an account.
+    Clock(ClockRow),
     /// The key of a webhook is being replaced.
     WebhookKeyRotated(WebhookKeys),
     /// The keys of a webhook.

@@ -7,6 +7,7 @@ use regente_domain::actor::Actor;
 use regente_domain::time::Timestamp;
 use regente_engine::clock::{Clock, MachineTime};
 use regente_engine::jobs::{DEPLOYMENT, Worker};
+use regente_engine::settings::Mode;
 use regente_engine::vault;
 use regente_store::audit::{self, AuditEntry};
 use regente_store::{Batch, Commit, Existing, Replaced, SqliteStore, Staged, Store};
@@ -91,6 +92,10 @@ pub(super) async fn restore(app: &App, config: &Config, file: PathBuf) -> Result
     // Cached credentials come from the replaced database.
     app.credentials.forget();
     app.merchants.forget();
+    app.clock.forget_accounts();
+    if app.settings.mode == Mode::Sandbox {
+        app.clock.follow_accounts(&app.store).await?;
+    }
     app.vault.begin_anew().await?;
     if let Err(error) = Worker::new(app.engine.clone()).prepare().await {
         tracing::warn!(?error, "the recurring jobs could not be checked; the next start checks them");

@@ -140,3 +140,19 @@ fn checked_name(what: &str, text: String) -> Result<String, CommandError> {
     }
     Ok(text)
 }
+
+/// The account that was named, or the only one there is.
+pub(super) async fn the_client(app: &App, named: Option<ClientId>) -> Result<ClientId, CommandError> {
+    if let Some(client_id) = named {
+        let found = clients::find(&app.store, client_id).await?;
+        return found.map(|client| client.id).ok_or(AccessError::UnknownClient(client_id).into());
+    }
+    match clients::list(&app.store, None, 2).await?.as_slice() {
+        [client] => Ok(client.id),
+        [] => Err(CommandError::Argument("there is no account yet".to_owned())),
+        _ => Err(CommandError::Argument(
+            "there are several accounts; name one with `--client`, as `regente clients list` shows them"
+                .to_owned(),
+        )),
+    }
+}

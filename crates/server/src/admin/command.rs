@@ -7,6 +7,7 @@ use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, ProviderId, Transac
 use regente_engine::ledger::Repair;
 use serde::{Deserialize, Serialize};
 
+use super::clock::ClockTask;
 use super::ledger::StatementOf;
 use super::settlement::SettlementCommand;
 use super::webhooks::WebhooksCommand;
@@ -90,6 +91,13 @@ pub enum Command {
         /// How long its notification is waited for.
         wait_seconds: u64,
     },
+    /// Show or move the clock of an account.
+    Clock {
+        /// Whose; not needed where there is one account.
+        client_id: Option<ClientId>,
+        /// What is done about it.
+        task: ClockTask,
+    },
     /// Something about webhooks.
     Webhooks(WebhooksCommand),
     /// Something about a settlement file.
@@ -124,11 +132,12 @@ pub enum ExistingFile {
 
 impl Command {
     /// Whether one of an operator's commands consists of many of these, so that they are not logged: what a listener asks
-    /// continually, and the pages and batches of an import.
+    /// continually, and the pages and batches of an import, and what waits for an advance of a clock.
     pub const fn is_one_of_many(&self) -> bool {
         matches!(
             self,
-            Self::Webhooks(WebhooksCommand::Hear { .. })
+            Self::Clock { task: ClockTask::Wait, .. }
+                | Self::Webhooks(WebhooksCommand::Hear { .. })
                 | Self::Settlement(
                     SettlementCommand::Moved { .. }
                         | SettlementCommand::Find { .. }
@@ -156,6 +165,7 @@ impl Command {
             Self::LedgerStatement(_) => "ledger statement",
             Self::CustomersErase { .. } => "customers erase",
             Self::ProvidersCheck { .. } => "providers check",
+            Self::Clock { task, .. } => task.name(),
             Self::Webhooks(command) => command.name(),
             Self::Settlement(_) => "settle",
             Self::Address => "health",

@@ -10,14 +10,13 @@ use regente_engine::deliveries::keys::{self, RotationError};
 use regente_engine::deliveries::listeners;
 use regente_engine::deliveries::replay::{Replayed, replay};
 use regente_engine::deliveries::signature::to_pem;
-use regente_store::clients;
 use regente_store::deliveries::{self, DeliveryRange};
 use regente_store::webhooks::{self, Webhook};
 use serde::{Deserialize, Serialize};
 
 use super::answer::{Answer, NextWebhookKey, WebhookKeys};
+use super::clients::the_client;
 use super::error::CommandError;
-use crate::access::AccessError;
 use crate::app::App;
 
 /// The most deliveries that are counted before a replay.
@@ -203,22 +202,6 @@ async fn delivery_range(app: &App, range: &ReplayRange) -> Result<DeliveryRange,
 fn no_event(name: &str) -> CommandError {
     let known: Vec<&str> = EventName::WORDS.iter().map(|(name, _)| *name).collect();
     CommandError::Argument(format!("there is no event `{name}`; there are {}", known.join(", ")))
-}
-
-/// The account that was named, or the only one there is.
-async fn the_client(app: &App, named: Option<ClientId>) -> Result<ClientId, CommandError> {
-    if let Some(client_id) = named {
-        let found = clients::find(&app.store, client_id).await?;
-        return found.map(|client| client.id).ok_or(AccessError::UnknownClient(client_id).into());
-    }
-    match clients::list(&app.store, None, 2).await?.as_slice() {
-        [client] => Ok(client.id),
-        [] => Err(CommandError::Argument("there is no account yet".to_owned())),
-        _ => Err(CommandError::Argument(
-            "there are several accounts; name one with `--client`, as `regente clients list` shows them"
-                .to_owned(),
-        )),
-    }
 }
 
 fn keys_of(webhook: &Webhook, now: Timestamp) -> WebhookKeys {

@@ -34,7 +34,7 @@ async fn collect(State(app): State<App>, request: Request) -> Result<Response, A
     let server = server(&app)?.clone();
     let language = Language::of(request.headers());
     let form = Form::read(request).await?;
-    let is_setup = form.get("JWT").is_some_and(|token| server.is_setup(token, app.clock.deployment()));
+    let is_setup = form.get("JWT").is_some_and(|token| server.is_setup(token, app.clock.earliest()));
     Ok(if is_setup {
         html::collected(language).answer(StatusCode::OK)
     } else {
@@ -49,8 +49,10 @@ async fn step_up(State(app): State<App>, request: Request) -> Result<Response, A
     let is_post = request.method() == Method::POST;
     let form = Form::read(request).await?;
     let now = app.clock.deployment();
+    // A token does not tell its account, by whose time it is good.
+    let earliest = app.clock.earliest();
     let challenge = match (form.get("JWT"), form.get("MD"), form.get("PaReq"), form.get("TermUrl")) {
-        (Some(token), ..) => server.challenge(token, now),
+        (Some(token), ..) => server.challenge(token, earliest),
         (None, Some(md), Some(pa_req), Some(term_url)) => server.hosted_challenge(md, pa_req, term_url),
         (None, ..) => Err(NotAChallenge),
     };

@@ -16,8 +16,8 @@ use super::request_id::Boundary;
 use super::strangers::{Behind, door};
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
-    ledger, merchants, notifications, openapi, payment_page, providers, purchases, review_page, scripts,
-    sellers, sessions, settings, subscriptions, tokens, vendors, webhooks,
+    ledger, merchants, notifications, openapi, payment_page, providers, purchases, review_page,
+    sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens, vendors, webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -126,6 +126,8 @@ fn routes(
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::replay)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::ping)))
+        .merge(behind(SecretKeyOnly, routes!(sandbox_clock::read, sandbox_clock::advance)))
+        .merge(behind(SecretKeyOnly, routes!(sandbox_clock::update, sandbox_clock::reset)))
         .merge(linked(routes!(
             charges::authentication::come_back,
             charges::authentication::come_back_with_form

@@ -3,7 +3,7 @@
 use regente_domain::check_digits::CheckDigits;
 use regente_domain::time::Timestamp;
 
-use super::ledger;
+use super::{clock, ledger};
 use crate::admin::{
     Answer, BackedUp, ClientRow, ErasedPerson, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
 };
@@ -42,6 +42,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::LedgerStatement(found) => ledger::statement(found),
         Answer::CustomerErased(person) => erased(person),
         Answer::ProviderChecked(found) => report(found),
+        Answer::Clock(row) => clock::shown(row),
         Answer::WebhookKeyRotated(keys) => key_rotated(keys),
         Answer::WebhookKeys(keys) => webhook_keys(keys),
         Answer::ReplayCounted { deliveries } => format!("{deliveries} deliveries\n"),

@@ -58,6 +58,7 @@ struct Texts {
     events_hint: &'static str,
     no_events: &'static str,
     pay: &'static str,
+    day_later: &'static str,
     gone: &'static str,
     failed: &'static str,
     back: &'static str,
@@ -82,6 +83,7 @@ const PORTUGUESE: Texts = Texts {
     events_hint: "O que o webhook da loja recebe, ao vivo, o mais novo primeiro.",
     no_events: "Nenhum evento ainda.",
     pay: "Pagar (simulador)",
+    day_later: "Um dia depois",
     gone: "O serviço não responde; tentando de novo.",
     failed: "A sessão de pagamento não foi criada",
     back: "Voltar à loja",
@@ -106,6 +108,7 @@ const ENGLISH: Texts = Texts {
     events_hint: "What the shop's webhook gets, live, newest first.",
     no_events: "No events yet.",
     pay: "Pay (simulator)",
+    day_later: "A day later",
     gone: "The service does not answer; trying again.",
     failed: "The payment session was not made",
     back: "Back to the shop",
@@ -179,9 +182,9 @@ pub(super) fn shop(language: Language) -> Page {
         "<header><h1>Café Regente <small>{title}</small></h1><p>{lead}</p></header><main><section><ul class=\"goods\">{goods}\
          </ul><h2>{cards_title}</h2><p>{cards_hint}</p><table><thead><tr><th>{number}</th><th>{code}</th><th>{result}</th>\
          </tr></thead><tbody>{cards}</tbody></table></section><section class=\"events\"><h2>{}</h2><p>{}</p>\
-         <p id=\"state\" role=\"status\" data-none=\"{}\" data-gone=\"{}\">{}</p><ol id=\"events\" aria-live=\"polite\" \
+         <p><button type=\"button\" id=\"day\">{}</button> <time id=\"today\"></time></p><p id=\"state\" role=\"status\" data-none=\"{}\" data-gone=\"{}\">{}</p><ol id=\"events\" aria-live=\"polite\" \
          data-from=\"{PATH}\" data-pay=\"{}\"></ol></section></main><script>{SCRIPT}</script>",
-        texts.events, texts.events_hint, texts.no_events, texts.gone, texts.no_events, texts.pay,
+        texts.events, texts.events_hint, texts.day_later, texts.no_events, texts.gone, texts.no_events, texts.pay,
     );
     Page::of(texts, &body)
 }

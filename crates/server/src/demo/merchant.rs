@@ -101,6 +101,11 @@ impl Merchant {
         self.post(&path, &json!({ "status": "authorized" })).await.map(drop)
     }
 
+    /// Moves the time of the account a day ahead; returns its clock.
+    pub(super) async fn day_later(&self) -> Result<Value, Refusal> {
+        self.post("/v1/sandbox/clock", &json!({ "by": "1d" })).await
+    }
+
     async fn find_or_make(&self) -> Result<DemoRecords, Refusal> {
         let buyer = json!({
             "name": "Ana Souza", "email": "ana@example.com", "phoneNumber": "21988899909",

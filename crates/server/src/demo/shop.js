@@ -33,6 +33,20 @@
     paying.set(data.id, button);
   }
 
+  // Moves the time of the account a day ahead; what falls due meanwhile tells of itself by events.
+  const day = document.getElementById("day");
+  const today = document.getElementById("today");
+  day.addEventListener("click", async () => {
+    day.disabled = true;
+    const answer = await fetch(`${from}/day`, { method: "POST" }).catch(() => null);
+    if (answer && answer.ok) {
+      const { now } = await answer.json();
+      today.textContent = new Date(now).toLocaleString(language);
+      today.dateTime = now;
+    }
+    day.disabled = false;
+  });
+
   function show({ name, at, body }) {
     const data = body.data || {};
     const item = document.createElement("li");

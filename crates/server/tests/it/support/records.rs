@@ -131,6 +131,10 @@ impl Records<'_> {
             "GET /v1/vendors" => none,
             "GET /v1/vendors/{id}" | "DELETE /v1/vendors/{id}" => Call::of(&self.vendor().await),
             "PATCH /v1/vendors/{id}" => Call::of(&self.vendor().await).with(vendors::another()),
+            "GET /v1/sandbox/clock" | "DELETE /v1/sandbox/clock" => none,
+            // What other calls have made, such as a public key, is still good then.
+            "POST /v1/sandbox/clock" => none.with(json!({ "by": "1s" })),
+            "PATCH /v1/sandbox/clock" => none.with(example()),
             "POST /v1/settings" => {
                 self.forget_settings().await;
                 none.with(example())

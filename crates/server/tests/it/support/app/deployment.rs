@@ -119,6 +119,9 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     };
     let store = Store::open(options).await.unwrap();
     store.migrate(clock.deployment()).await.unwrap();
+    if settings.mode == Mode::Sandbox {
+        clock.follow_accounts(&store).await.unwrap();
+    }
     store.put_fuse(fuse.clone());
     let chance = Chance::seeded(seed);
     let vault =
