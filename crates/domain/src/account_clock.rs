@@ -275,6 +275,7 @@ fn year_of(at: Timestamp) -> Option<i16> {
 }
 
 fn too_far(member: &str) -> Problems {
-    let rule = format!("must lead ahead by {ADVANCE_YEARS_MAX} years at most, and not into the year {YEAR_MAX}");
+    let rule =
+        format!("must lead ahead by {ADVANCE_YEARS_MAX} years at most, and not into the year {YEAR_MAX}");
     Problems::one(member, rule)
 }

@@ -98,11 +98,7 @@ pub async fn plan_advance(
 ///
 /// # Errors
 /// As [`plan_advance`].
-pub async fn begin_advance(
-    app: &App,
-    change: Change<'_>,
-    new: &NewAdvance,
-) -> Result<StoredClock, Error> {
+pub async fn begin_advance(app: &App, change: Change<'_>, new: &NewAdvance) -> Result<StoredClock, Error> {
     let stored = races::change(|| async {
         let (batch, stored) = plan_advance(app, change, new).await?;
         Ok(Changed::Written(app.store.apply(batch).await?, stored))
@@ -117,11 +113,11 @@ pub async fn begin_advance(
 /// # Errors
 /// [`Error::NotFound`] in production; [`Error::Conflict`] when a clock that is being advanced is to go on.
 pub async fn set_frozen(app: &App, change: Change<'_>, frozen: Frozen) -> Result<StoredClock, Error> {
-    let (action, decide): (_, fn(&AccountClock, Timestamp) -> Result<AccountClock, IsAdvancing>) = match frozen
-    {
-        Frozen::Yes => (FROZEN, |clock, deployment| Ok(clock.freeze(deployment))),
-        Frozen::No => (UNFROZEN, AccountClock::unfreeze),
-    };
+    let (action, decide): (_, fn(&AccountClock, Timestamp) -> Result<AccountClock, IsAdvancing>) =
+        match frozen {
+            Frozen::Yes => (FROZEN, |clock, deployment| Ok(clock.freeze(deployment))),
+            Frozen::No => (UNFROZEN, AccountClock::unfreeze),
+        };
     self::change(app, change, action, decide).await
 }
 
@@ -207,5 +203,7 @@ async fn write(app: &App, stored: &StoredClock, clock: AccountClock) -> Result<C
 }
 
 fn under_way(IsAdvancing { to }: IsAdvancing) -> Error {
-    Error::conflict(vec![format!("the clock is being advanced to {to}; it can be frozen or reset on the way")])
+    Error::conflict(vec![format!(
+        "the clock is being advanced to {to}; it can be frozen or reset on the way"
+    )])
 }

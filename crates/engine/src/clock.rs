@@ -27,8 +27,8 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::accounts::Accounts;
 
-use self::accounts::OwnClocks;
 pub use self::accounts::FOLLOWED_WITHIN;
+use self::accounts::OwnClocks;
 
 /// Both clocks. Clones share them.
 #[derive(Clone, Debug)]

@@ -170,4 +170,3 @@ fn from_row(row: &Row) -> Result<StoredClock, StoreError> {
     let clock = AccountClock { running, advance: doc.advance };
     Ok(StoredClock { client_id, clock, version: row.get("version")? })
 }
-

@@ -52,11 +52,7 @@ impl Deserr<Problems> for Span {
 
 impl PartialSchema for Span {
     fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .min_length(Some(1))
-            .max_length(Some(CHARS_MAX))
-            .into()
+        ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(CHARS_MAX)).into()
     }
 }
 

@@ -73,7 +73,11 @@ pub(super) fn run<'a>(jobs: &'a Jobs, job: &'a Job) -> BoxFuture<'a, Result<Ende
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Internal`].
-pub async fn advance_within(app: &App, client_id: ClientId, wait_max: Duration) -> Result<StoredClock, Error> {
+pub async fn advance_within(
+    app: &App,
+    client_id: ClientId,
+    wait_max: Duration,
+) -> Result<StoredClock, Error> {
     let started = app.clock.machine();
     account_clocks::follow(app, client_id).await?;
     let worker = Worker::new(app.clone());

@@ -27,7 +27,9 @@ impl Whose {
     pub(super) fn account_from(&self, from: ClientId) -> Option<Vec<ClientId>> {
         match self {
             Self::Everybody => None,
-            Self::Advancing(client_id, _) => Some(vec![*client_id].into_iter().filter(|id| *id >= from).collect()),
+            Self::Advancing(client_id, _) => {
+                Some(vec![*client_id].into_iter().filter(|id| *id >= from).collect())
+            }
         }
     }
 

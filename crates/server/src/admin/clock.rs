@@ -98,11 +98,7 @@ pub(super) async fn run(
     Ok(ClockRow { client_id, clock: ClockView::of(&stored.clock, app.clock.deployment()) })
 }
 
-async fn advance(
-    app: &App,
-    change: Change<'_>,
-    new: NewAdvance,
-) -> Result<StoredClock, Error> {
+async fn advance(app: &App, change: Change<'_>, new: NewAdvance) -> Result<StoredClock, Error> {
     account_clocks::begin_advance(app, change, &new).await?;
     jobs::advance_within(app, change.client_id, WAIT_MAX).await
 }

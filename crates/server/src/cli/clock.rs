@@ -18,8 +18,10 @@ pub(super) enum ClockCommand {
     /// Show the time of an account
     Show(ClockArgs),
     /// Move the time of an account ahead; what falls due on the way is done in the order of time
-    #[command(after_help = "A service that runs goes on when this command is interrupted; `regente clock freeze` \
-                            stops it where it is.")]
+    #[command(
+        after_help = "A service that runs goes on when this command is interrupted; `regente clock freeze` \
+                            stops it where it is."
+    )]
     Advance {
         /// By so much, such as `1d`, `3mo` or `P1Y6M`; five years at most
         #[arg(value_name = "SPAN", required_unless_present = "to")]

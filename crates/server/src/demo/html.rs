@@ -184,7 +184,13 @@ pub(super) fn shop(language: Language) -> Page {
          </tr></thead><tbody>{cards}</tbody></table></section><section class=\"events\"><h2>{}</h2><p>{}</p>\
          <p><button type=\"button\" id=\"day\">{}</button> <time id=\"today\"></time></p><p id=\"state\" role=\"status\" data-none=\"{}\" data-gone=\"{}\">{}</p><ol id=\"events\" aria-live=\"polite\" \
          data-from=\"{PATH}\" data-pay=\"{}\"></ol></section></main><script>{SCRIPT}</script>",
-        texts.events, texts.events_hint, texts.day_later, texts.no_events, texts.gone, texts.no_events, texts.pay,
+        texts.events,
+        texts.events_hint,
+        texts.day_later,
+        texts.no_events,
+        texts.gone,
+        texts.no_events,
+        texts.pay,
     );
     Page::of(texts, &body)
 }

@@ -61,6 +61,7 @@ mod purchases;
 mod races;
 mod real_providers;
 mod reconcile;
+mod sandbox_clock;
 mod sellers;
 mod sequences;
 mod sessions;

@@ -44,7 +44,10 @@ impl TestApp {
     async fn next_job(&self) -> Result<Option<Timestamp>, StoreError> {
         let nobody = ClientId::new(uuid::Uuid::max());
         let due = jobs::next_due(&self.app.store, nobody).await?;
-        Ok(due.into_iter().filter_map(|(client_id, due_at)| self.clock.deployment_at(client_id, due_at)).min())
+        Ok(due
+            .into_iter()
+            .filter_map(|(client_id, due_at)| self.clock.deployment_at(client_id, due_at))
+            .min())
     }
 
     async fn pass(&self, by: Duration, next_due: impl AsyncFn() -> Result<Option<Timestamp>, StoreError>) {
