@@ -15,6 +15,7 @@ use crate::support::bodies::{APPROVED, token_body};
 use crate::support::charges::reserved;
 use crate::support::client::{As, Client, Reply};
 use crate::support::read::text;
+use crate::support::server::{Server, run_on};
 
 stories! {
     two_accounts_have_different_times,
@@ -215,4 +216,37 @@ async fn production_has_only_the_machines_clock(app: TestApp) {
     let machine = Clock::manual(start());
     app.another_node(&machine, 1).await;
     assert_eq!(machine.of(app.client_id()), start(), "what is stored is not read");
+}
+
+#[tokio::test]
+async fn the_command_line_and_the_demo_shop_move_the_clock() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let read = async || server.get(CLOCK).send().await.unwrap().json::<Value>().await.unwrap();
+    let before = at(&read().await["now"]);
+    let day = reqwest::Client::new().post(server.url("/demo/day")).send().await.unwrap();
+    assert_eq!(day.status(), 200);
+    assert!(at(&read().await["now"]) >= before + DAY);
+
+    let advanced = run_on(folder.path(), &["clock", "advance", "30d", "--json"]).await.json();
+    assert_eq!(advanced["clock"]["advance"]["status"], "reached", "{advanced}");
+    assert!(at(&read().await["now"]) >= before + 31 * DAY);
+    let nonsense = run_on(folder.path(), &["clock", "advance", "soon"]).await;
+    assert!(nonsense.complaint().contains("soon is no span of time"), "{}", nonsense.stderr);
+    let frozen = run_on(folder.path(), &["clock", "freeze"]).await;
+    assert!(frozen.text().contains(", and stands."), "{}", frozen.stdout);
+    let stands = read().await["now"].clone();
+    server.stop().await;
+
+    // Without a server, and at its next start.
+    let shown = run_on(folder.path(), &["clock", "show"]).await;
+    assert!(shown.text().contains(text(&stands)), "{}", shown.stdout);
+    run_on(folder.path(), &["clock", "advance", "1d"]).await.text();
+    let server = Server::start(folder.path(), &[]).await;
+    let kept = server.get(CLOCK).send().await.unwrap().json::<Value>().await.unwrap();
+    assert_eq!((at(&kept["now"]), &kept["frozen"]), (at(&stands) + DAY, &json!(true)));
+    run_on(folder.path(), &["clock", "reset"]).await.text();
+    let reset = server.get(CLOCK).send().await.unwrap().json::<Value>().await.unwrap();
+    assert!(at(&reset["now"]) < before + DAY, "{reset}");
+    server.stop().await;
 }

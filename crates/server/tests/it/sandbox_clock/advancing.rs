@@ -52,6 +52,15 @@ async fn happened(app: &TestApp) -> Vec<(String, i64)> {
     rows.iter().map(event).collect()
 }
 
+/// The same events in the same order, at the same times. Ids of accounts whose times are within ten seconds share a line,
+/// so an id may be ahead by as much.
+fn assert_same(some: &[(String, i64)], others: &[(String, i64)]) {
+    let names = |events: &[(String, i64)]| events.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(some), names(others));
+    let is_near = |(one, other): (&(String, i64), &(String, i64))| one.1.abs_diff(other.1) <= 10_000;
+    assert!(some.iter().zip(others).all(is_near), "{some:?} {others:?}");
+}
+
 /// A session that ends in ten days, a Pix that waits for its payer and a reservation.
 async fn three_waiting(app: &TestApp) -> (Value, Value, String) {
     let mut body = session_body(&single_merchant(app).await);
@@ -90,7 +99,7 @@ async fn a_year_at_once_does_the_same_as_a_month_at_a_time(mut app: TestApp) {
     for _ in 0..12 {
         advance(&app, "1mo").await;
     }
-    assert_eq!(at_once, happened(&app).await);
+    assert_same(&at_once, &happened(&app).await);
     assert!(at_once.len() > 5 && at_once.is_sorted_by_key(|(_, since)| *since), "{at_once:?}");
 }
 
@@ -170,7 +179,7 @@ async fn an_advance_survives_a_crash_at_each_step(app: TestApp) {
             (start() + 31 * DAY, &json!("reached"))
         );
         let events = happened(&app).await;
-        assert_eq!(*expected.get_or_insert_with(|| events.clone()), events, "after {steps} steps");
+        assert_same(expected.get_or_insert_with(|| events.clone()), &events);
         (app, has_ended)
     })
     .await;
