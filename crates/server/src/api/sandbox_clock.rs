@@ -1,7 +1,6 @@
 //! `/v1/sandbox/clock`: the time of the account, which its owner moves, in the sandbox only
 //! (`docs/interface/sandbox.md#clock`).
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use axum::extract::State;
@@ -56,10 +55,20 @@ pub struct AdvanceView {
     pub reached: Timestamp,
     /// What has become of it.
     pub status: AdvanceStatus,
-    /// How often something was done on the way, by what it was: the kinds of jobs, `outcome` for an outcome that was found,
-    /// `delivery` for an attempt to deliver to a webhook.
-    #[schema(example = json!({ "expire_session": 1, "outcome": 2, "delivery": 3 }))]
-    pub done: BTreeMap<String, u64>,
+    /// What was done on the way.
+    pub done: Vec<DoneView>,
+}
+
+/// How often something was done on the way of an advance.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ClockAdvanceDone)]
+pub struct DoneView {
+    /// The kind of a job, `outcome` for an outcome that was found, or `delivery` for an attempt to deliver to a webhook.
+    #[schema(example = "expire_session")]
+    pub what: String,
+    /// How often.
+    pub times: u64,
 }
 
 impl ClockView {
@@ -74,7 +83,11 @@ impl ClockView {
             to: advance.to,
             reached: advance.reached,
             status: advance.status,
-            done: advance.done.clone(),
+            done: advance
+                .done
+                .iter()
+                .map(|(what, times)| DoneView { what: what.clone(), times: *times })
+                .collect(),
         });
         Self { now: clock.running.now(deployment), frozen, advance }
     }

@@ -11,6 +11,7 @@ use regente_domain::time::Timestamp;
 use super::webhooks::timestamp;
 use super::{Failure, OutputArg, operate};
 use crate::admin::{Answer, ClockRow, ClockTask, Command};
+use crate::api::sandbox_clock::DoneView;
 use crate::config::Loaded;
 
 #[derive(Debug, Subcommand)]
@@ -92,7 +93,7 @@ pub(super) fn shown(ClockRow { client_id, clock }: &ClockRow) -> String {
         return text;
     }
     text.push_str(". What was done:\n");
-    for (what, times) in &advance.done {
+    for DoneView { what, times } in &advance.done {
         text.push_str(&format!("  {times:>6} {what}\n"));
     }
     text

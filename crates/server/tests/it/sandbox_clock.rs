@@ -8,6 +8,7 @@ use axum::http::Method;
 use regente_domain::time::Timestamp;
 use regente_engine::clock::Clock;
 use regente_engine::settings::Mode;
+use regente_store::DatabaseKind;
 use serde_json::{Value, json};
 
 use crate::support::app::{START, TestApp, stories};
@@ -49,6 +50,12 @@ async fn freeze(app: &TestApp, frozen: bool) -> Value {
 
 pub(super) fn at(value: &Value) -> Timestamp {
     Timestamp::parse(text(value)).unwrap()
+}
+
+/// How often something was done on the way of the last advance.
+pub(super) fn times(clock: &Value, what: &str) -> i64 {
+    let done = clock["advance"]["done"].as_array().unwrap();
+    done.iter().find(|done| done["what"] == what).map_or(0, |done| done["times"].as_i64().unwrap())
 }
 
 fn start() -> Timestamp {
@@ -114,7 +121,7 @@ async fn what_lies_ahead_of_a_frozen_clock_waits(app: TestApp) {
     let moved = advance(&app, "8d").await;
     assert_eq!((at(&moved["now"]), &moved["frozen"]), (start() + 8 * DAY, &json!(true)));
     assert_eq!(status().await, "canceled");
-    assert_eq!(moved["advance"]["done"]["expire_reservation"], 1);
+    assert_eq!(times(&moved, "expire_reservation"), 1);
 }
 
 async fn a_reset_leads_back_to_the_time_of_the_deployment(app: TestApp) {
@@ -178,26 +185,27 @@ async fn a_repeated_key_advances_once(app: TestApp) {
 }
 
 async fn every_node_goes_by_a_stored_clock(app: TestApp) {
-    let node_clock = Clock::manual(start());
-    let node = app.another_node(&node_clock, 1).await;
+    let (stored, store) = (Clock::manual(start()), &app.app.store);
     advance(&app, "3mo").await;
-    let stored = node.clock.clone();
     assert_eq!(stored.of(app.client_id()), start(), "it has not looked yet");
-    stored.follow_accounts(&node.store).await.unwrap();
+    stored.follow_accounts(store).await.unwrap();
     assert_eq!(stored.of(app.client_id()), app.clock.of(app.client_id()));
     freeze(&app, true).await;
-    stored.follow_accounts(&node.store).await.unwrap();
+    stored.follow_accounts(store).await.unwrap();
+    // What stands does not go on with the time of a node.
     stored.advance(DAY);
     assert_eq!(stored.of(app.client_id()), app.clock.of(app.client_id()));
     app.delete(CLOCK).await.expect(200);
-    stored.follow_accounts(&node.store).await.unwrap();
+    stored.follow_accounts(store).await.unwrap();
     assert_eq!(stored.of(app.client_id()), start() + DAY);
 
     // A node that starts later reads it at once.
-    advance(&app, "1y").await;
-    let later = Clock::manual(start());
-    app.another_node(&later, 2).await;
-    assert_eq!(later.of(app.client_id()), app.clock.of(app.client_id()));
+    if store.database_kind() == DatabaseKind::Postgres {
+        advance(&app, "1y").await;
+        let later = Clock::manual(start());
+        app.another_node(&later, 1).await;
+        assert_eq!(later.of(app.client_id()), app.clock.of(app.client_id()));
+    }
 }
 
 async fn production_has_only_the_machines_clock(app: TestApp) {
@@ -213,9 +221,11 @@ async fn production_has_only_the_machines_clock(app: TestApp) {
         let reply = app.call(&app.client, method.clone(), CLOCK, &[], body).await;
         assert_eq!(reply.status, 404, "{method}");
     }
-    let machine = Clock::manual(start());
-    app.another_node(&machine, 1).await;
-    assert_eq!(machine.of(app.client_id()), start(), "what is stored is not read");
+    if app.app.store.database_kind() == DatabaseKind::Postgres {
+        let machine = Clock::manual(start());
+        app.another_node(&machine, 1).await;
+        assert_eq!(machine.of(app.client_id()), start(), "what is stored is not read");
+    }
 }
 
 #[tokio::test]
