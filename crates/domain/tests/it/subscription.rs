@@ -4,6 +4,7 @@
 mod attempts;
 mod backlog;
 mod changes;
+mod data;
 mod ends;
 mod independent;
 mod model;

@@ -14,8 +14,8 @@ use crate::support::read::text;
 use crate::support::records::{Call, Records, address, customer_body, fresh_key, put, unique};
 use crate::support::sellers::{changes, complete_body};
 use crate::support::three_d_secure::three_d_secure;
-use crate::support::vendors;
 use crate::support::wallets::{by_click_to_pay, open_shop};
+use crate::support::{subscriptions, vendors};
 
 /// Bodies for an operation, one for each combination of members that are only read together.
 async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
@@ -101,6 +101,17 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
             "successColor": "#fff", "backgroundColor": "#fff", "companyUrl": "www.example.com",
             "redirectOrigins": "https://shop.example", "mastercardClickToPayDpaid": "1",
         }))],
+        "POST /v1/subscriptions" | "POST /v1/subscriptions/preview" => {
+            let (merchant, seller) = records.merchant_with_seller().await;
+            let body = subscriptions::complete_body(&records.subscription_body().await, &merchant);
+            split_rules(&seller).map(|rules| with(put(body.clone(), "splitRules", rules))).into()
+        }
+        "PUT /v1/subscriptions/{id}" => {
+            let (merchant, seller) = records.merchant_with_seller().await;
+            let body = subscriptions::complete_body(&records.subscription_body().await, &merchant);
+            let body = subscriptions::changes(body);
+            split_rules(&seller).map(|rules| with(put(body.clone(), "splitRules", rules))).into()
+        }
         "PATCH /v1/vendors/{id}" => vec![with(vendors::another())],
         "POST /v1/merchants" => vec![with(merchant())],
         "PATCH /v1/merchants/{id}" => vec![with(merchant())],

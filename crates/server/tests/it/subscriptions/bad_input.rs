@@ -79,7 +79,7 @@ fn wrong() -> Vec<(&'static str, Value, String)> {
         ),
         (
             "paymentSource",
-            json!({ "sourceType": "token" }),
+            json!({ "sourceType": "token", "cardId": "3f1c1b1e-2a7b-4a57-9d35-000000000000" }),
             "paymentSource.sourceType must be one of the following values: card".into(),
         ),
     ]

@@ -22,6 +22,50 @@ pub fn subscription_body(merchant: &str, customer: &str, card: &str) -> Value {
     })
 }
 
+/// An item with every member.
+pub fn complete_item() -> Value {
+    json!({
+        "name": "Ticket", "amount": 100, "quantity": 2, "description": "Two days", "sku": "T-1",
+        "categoryId": "events", "locality": "Rio de Janeiro", "genre": "rock", "risk": "Low", "date": "2030-02-28",
+        "type": -3,
+        "tickets": { "quantityTicketSale": 4, "quantityEventHouse": 5, "convenienceFeeValue": 2.5,
+            "quantityFull": 1, "quantityHalf": 3, "batch": 2 },
+        "location": { "street": "Rua A", "number": "1", "complement": "2", "zipCode": "25650011", "city": "Rio",
+            "state": "RJ", "country": "BR", "district": "Leblon", "reference": "the beach", "quantityHalf": 3,
+            "batch": 2 },
+    })
+}
+
+/// A body with every member but a split.
+pub fn complete_body(body: &Value, merchant: &str) -> Value {
+    let mut body = body.clone();
+    for (pointer, member, value) in [
+        ("", "merchantId", json!(merchant)),
+        ("", "referenceKey", json!("SUB-1")),
+        ("", "items", json!([complete_item()])),
+        ("", "trial", json!({ "endAt": "2030-01-01" })),
+        ("/recurrence", "cycles", json!(12)),
+        ("/recurrence", "startAt", json!("2030-01-01")),
+        ("/paymentMethod", "installments", json!(2)),
+        ("/paymentMethod/card", "cvv", json!("560")),
+    ] {
+        body.pointer_mut(pointer).unwrap()[member] = value;
+    }
+    body
+}
+
+/// A change with every member but a split, from a complete body.
+pub fn changes(mut body: Value) -> Value {
+    for member in ["customerId", "trial"] {
+        body.as_object_mut().unwrap().shift_remove(member);
+    }
+    body["paymentMethod"]["card"].as_object_mut().unwrap().shift_remove("cvv");
+    body["cancelAtPeriodEnd"] = json!(true);
+    body["scheduledCancellationAt"] = json!("2030-12-31");
+    body["scheduledCancellationReason"] = json!("Customer asked");
+    body
+}
+
 /// A merchant, a buyer and a card that is approved.
 pub struct Parties {
     pub merchant: String,
