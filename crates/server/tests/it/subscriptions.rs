@@ -2,8 +2,10 @@
 
 mod bad_input;
 mod changes;
+mod clock;
 mod crashes;
 pub(crate) mod cycles;
+mod random;
 mod settings;
 mod status;
 

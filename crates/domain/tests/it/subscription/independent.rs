@@ -16,7 +16,11 @@ fn the_due_dates_are_those_of_an_independent_calendar() {
         let schedule = Schedule::new(start, interval, None);
         for word in words {
             let (number, due_on) = word.split_once(':').unwrap();
-            assert_eq!(schedule.due_on(number.parse().unwrap()), Some(day(due_on)), "cycle {number} of {line}");
+            assert_eq!(
+                schedule.due_on(number.parse().unwrap()),
+                Some(day(due_on)),
+                "cycle {number} of {line}"
+            );
             compared += 1;
         }
     }

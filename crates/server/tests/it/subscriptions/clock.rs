@@ -1,0 +1,81 @@
+//! Subscriptions of an account that moves its time (`docs/interface/sandbox.md#clock`).
+
+use regente_domain::time::Timestamp;
+use serde_json::{Value, json};
+
+use super::cycles::{REFUSED, charges_of};
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::BLOCKED;
+use crate::support::read::{announced, text};
+use crate::support::subscriptions::{Parties, day, made, path_of, read};
+
+stories! {
+    two_years_at_once_do_the_same_as_ten_days_at_a_time,
+}
+
+const CLOCK: &str = "/v1/sandbox/clock";
+
+/// Subscriptions of every interval, with month ends, a leap day, a trial, and cards that are refused.
+async fn several(app: &TestApp) -> Vec<Value> {
+    let parties = Parties::of(app).await;
+    let (refused, blocked) = (app.card(REFUSED).await, app.card(BLOCKED).await);
+    let recurrences = [
+        json!({ "interval": "weekly", "cycles": 30 }),
+        json!({ "interval": "monthly", "startAt": "2026-03-31" }),
+        json!({ "interval": "quarterly", "startAt": "2026-08-31" }),
+        json!({ "interval": "yearly", "startAt": "2027-12-29" }),
+        json!({ "interval": "monthly", "startAt": "2027-11-30", "cycles": 4 }),
+    ];
+    let mut all = Vec::new();
+    for recurrence in recurrences {
+        all.push(made(app, &parties.body(&json!({ "recurrence": recurrence }))).await);
+    }
+    all.push(made(app, &parties.body(&json!({ "trial": { "endAt": day(app, 40) } }))).await);
+    for card in [refused, blocked] {
+        let body = json!({ "paymentMethod": { "type": "credit", "card": { "cardId": card } } });
+        all.push(made(app, &parties.body(&body)).await);
+    }
+    all
+}
+
+/// What has become of a subscription: its status, its events, and each charge with its time, amount and status.
+async fn became(app: &TestApp, subscription: &Value) -> (String, Vec<String>, Vec<(i64, i64, String)>) {
+    let status = text(&read(app, subscription).await["status"]).to_owned();
+    let charges = charges_of(app, subscription).await;
+    let charge = |charge: &Value| {
+        let at = Timestamp::parse(text(&charge["createdAt"])).unwrap();
+        // Ids of accounts whose times are close share a line, so an id may be ahead by some seconds, and the time of billing of a
+        // subscription is spread by its id.
+        (at.as_millis() / 86_400_000, charge["amount"].as_i64().unwrap(), text(&charge["status"]).to_owned())
+    };
+    (status, announced(app, text(&subscription["id"])).await, charges.iter().map(charge).collect())
+}
+
+/// Advances the clock of the account; what the request does not do in time, the worker does.
+async fn advance(app: &TestApp, by: &str) {
+    let begun = app.post(CLOCK, &json!({ "by": by })).await;
+    assert!([200, 202].contains(&begun.status.as_u16()), "{}", begun.status);
+    if begun.json()["advance"]["status"] != "reached" {
+        app.run_jobs().await;
+    }
+}
+
+async fn two_years_at_once_do_the_same_as_ten_days_at_a_time(mut app: TestApp) {
+    let other = app.another_client().await;
+    let at_once = several(&app).await;
+    advance(&app, "730d").await;
+    let mut first = Vec::new();
+    for subscription in &at_once {
+        first.push(became(&app, subscription).await);
+    }
+    let cycle = app.get(&format!("{}/cycles?limit=1", path_of(&at_once[0]))).await.expect(200);
+    assert_eq!(cycle["items"][0]["cycle"], 30, "{cycle:#}");
+    app.client = other;
+    let by_days = several(&app).await;
+    for _ in 0..73 {
+        advance(&app, "10d").await;
+    }
+    for (subscription, first) in by_days.iter().zip(first) {
+        assert_eq!(became(&app, subscription).await, first, "{subscription:#}");
+    }
+}
