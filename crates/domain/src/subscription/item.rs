@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::ItemRisk;
 use crate::money::{Amount, PositiveAmount};
 use crate::problems::Problems;
-use crate::wire::{AsSent, INTEGER_MAX, Integer, NOT_A_NUMBER, Rule, Text, Verbatim};
+use crate::wire::{INTEGER_MAX, Integer, NOT_A_NUMBER, Rule, Text, Verbatim};
 
 /// One item; each cycle charges all of them.
 #[skip_serializing_none]
@@ -62,12 +62,12 @@ pub struct Item {
     #[deserr(rename = "type", default, from(Option<AnyInteger>) = integer)]
     #[schema(value_type = Option<AnyInteger>)]
     pub kind: Option<i64>,
-    /// Tickets of an event, as sent.
-    #[deserr(default, from(Option<AsSent<Tickets>>) = kept)]
+    /// Tickets of an event.
+    #[deserr(default, from(Option<Tickets>) = kept)]
     #[schema(value_type = Option<Tickets>)]
     pub tickets: Option<Box<Value>>,
-    /// Where an event is, as sent.
-    #[deserr(default, from(Option<AsSent<Location>>) = kept)]
+    /// Where an event is.
+    #[deserr(default, from(Option<Location>) = kept)]
     #[schema(value_type = Option<Location>)]
     pub location: Option<Box<Value>>,
 }
@@ -77,10 +77,11 @@ type AnyInteger = Integer<{ -INTEGER_MAX }, INTEGER_MAX>;
 type Line = Text<0, 255>;
 
 /// Tickets of an event.
-#[derive(Deserr, ToSchema)]
+#[skip_serializing_none]
+#[derive(Serialize, Deserr, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[deserr(rename_all = camelCase, error = Problems)]
-#[schema(as = SubscriptionItemTickets, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what is sent is checked, and kept as it is")]
+#[schema(as = SubscriptionItemTickets)]
 struct Tickets {
     /// Tickets on sale.
     #[deserr(default)]
@@ -104,10 +105,11 @@ struct Tickets {
 }
 
 /// Where an event is.
-#[derive(Deserr, ToSchema)]
+#[skip_serializing_none]
+#[derive(Serialize, Deserr, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[deserr(rename_all = camelCase, error = Problems)]
-#[schema(as = SubscriptionItemLocation, rename_all = "camelCase")]
-#[expect(dead_code, reason = "what is sent is checked, and kept as it is")]
+#[schema(as = SubscriptionItemLocation)]
 struct Location {
     /// Street.
     #[deserr(default)]
@@ -162,8 +164,9 @@ fn number(value: Value) -> Result<Option<Number>, Rule> {
     }
 }
 
-fn kept<T>(sent: Option<AsSent<T>>) -> Option<Box<Value>> {
-    sent.map(|sent| Box::new((*sent).clone()))
+/// An object of numbers and texts always has a value.
+fn kept(sent: Option<impl Serialize>) -> Option<Box<Value>> {
+    sent.and_then(|sent| serde_json::to_value(sent).ok()).map(Box::new)
 }
 
 impl Item {

@@ -42,6 +42,7 @@ pub struct SubscriptionChanges {
     pub items: Option<Vec<Item>>,
     /// When it falls due.
     #[deserr(default)]
+    #[schema(required = false)]
     pub recurrence: RecurrenceChanges,
     /// All rules, in place of the former ones; null or an empty list for no division.
     #[deserr(default, from(Option<SentSplitRules>) = some_rules)]
@@ -49,6 +50,7 @@ pub struct SubscriptionChanges {
     pub split_rules: Option<Vec<SplitRule>>,
     /// How it is paid.
     #[deserr(default)]
+    #[schema(required = false)]
     pub payment_method: PaymentChanges,
     /// Whether it ends at the end of the period. `false` takes back any end that was set.
     #[deserr(default)]

@@ -109,8 +109,11 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
         "PUT /v1/subscriptions/{id}" => {
             let (merchant, seller) = records.merchant_with_seller().await;
             let body = subscriptions::complete_body(&records.subscription_body().await, &merchant);
-            let body = subscriptions::changes(body);
-            split_rules(&seller).map(|rules| with(put(body.clone(), "splitRules", rules))).into()
+            // Its first due date can change as long as it is ahead.
+            let made = text(&records.make("/v1/subscriptions", &body).await["id"]).to_owned();
+            let changes = subscriptions::changes(body);
+            let changes = split_rules(&seller).map(|rules| put(changes.clone(), "splitRules", rules));
+            changes.map(|changes| Call { ids: vec![made.clone()], body: Some(changes) }).into()
         }
         "PATCH /v1/vendors/{id}" => vec![with(vendors::another())],
         "POST /v1/merchants" => vec![with(merchant())],

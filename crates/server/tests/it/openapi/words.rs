@@ -22,6 +22,7 @@ use regente_domain::seller::document::{DocumentKind, DocumentStatus};
 use regente_domain::seller::review::ReviewStatus;
 use regente_domain::seller::review::fields::FieldType;
 use regente_domain::seller::{LinkStatus, ReasonType, SellerStatus};
+use regente_domain::subscription::{AttemptStatus, CycleStatus, Interval, ItemRisk, SubscriptionStatus};
 use regente_domain::webhook::{DeliveryStatus, EventName, Failure, Version};
 use serde_json::{Value, json};
 
@@ -85,6 +86,11 @@ fn lists() -> BTreeMap<&'static str, Words> {
         ("StepOutcome", of(Ended::WORDS)),
         ("StepSequel", of(Then::WORDS)),
         ("StopReason", of(Stopped::WORDS)),
+        ("SubscriptionAttemptStatus", of(AttemptStatus::WORDS)),
+        ("SubscriptionCycleStatus", of(CycleStatus::WORDS)),
+        ("SubscriptionInterval", of(Interval::WORDS)),
+        ("SubscriptionItemRisk", of(ItemRisk::WORDS)),
+        ("SubscriptionStatus", of(SubscriptionStatus::WORDS)),
     ])
 }
 
@@ -123,7 +129,17 @@ const NAMES: [&str; 23] = [
     "status",
 ];
 /// Texts that only look like them.
-const OPEN: [&str; 3] = ["AcquirerBin.brand", "AuthenticationAddress.country", "NupayDetails.paymentType"];
+const OPEN: [&str; 9] = [
+    "AcquirerBin.brand",
+    "AnnouncedSubscription.recurrence",
+    "AuthenticationAddress.country",
+    "NewSubscription.recurrence",
+    "NupayDetails.paymentType",
+    "Subscription.recurrence",
+    "SubscriptionChanges.recurrence",
+    "SubscriptionItemLocation.country",
+    "SubscriptionPreview.recurrence",
+];
 
 #[test]
 fn members_with_a_closed_list_are_enums() {

@@ -44,7 +44,7 @@ async fn what_is_sent_changes_and_what_is_absent_stays(app: TestApp) {
     let one = put(&app, &before, &json!({ "recurrence": { "cycles": 3 } })).await.expect(200);
     assert_eq!((&one["recurrence"]["interval"], &one["recurrence"]["cycles"]), (&json!("weekly"), &json!(3)));
     let events = announced(&app, text(&before["id"])).await;
-    assert_eq!(events, ["subscription.created", "subscription.updated", "subscription.updated"]);
+    assert_eq!(events, ["created", "updated", "updated"]);
     // The older shape says the card, too.
     let older = json!({ "paymentSource": { "sourceType": "card", "cardId": parties.card } });
     let shown = put(&app, &before, &older).await.expect(200);
