@@ -113,13 +113,15 @@ pub async fn begin_advance(app: &App, change: Change<'_>, new: &NewAdvance) -> R
 /// # Errors
 /// [`Error::NotFound`] in production; [`Error::Conflict`] when a clock that is being advanced is to go on.
 pub async fn set_frozen(app: &App, change: Change<'_>, frozen: Frozen) -> Result<StoredClock, Error> {
-    let (action, decide): (_, fn(&AccountClock, Timestamp) -> Result<AccountClock, IsAdvancing>) =
-        match frozen {
-            Frozen::Yes => (FROZEN, |clock, deployment| Ok(clock.freeze(deployment))),
-            Frozen::No => (UNFROZEN, AccountClock::unfreeze),
-        };
+    let (action, decide): (_, Decide) = match frozen {
+        Frozen::Yes => (FROZEN, |clock, deployment| Ok(clock.freeze(deployment))),
+        Frozen::No => (UNFROZEN, AccountClock::unfreeze),
+    };
     self::change(app, change, action, decide).await
 }
+
+/// The clock after a change, at this time of the deployment.
+type Decide = fn(&AccountClock, Timestamp) -> Result<AccountClock, IsAdvancing>;
 
 /// Whether a clock is to stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,7 +144,7 @@ async fn change(
     app: &App,
     change: Change<'_>,
     action: &'static str,
-    decide: fn(&AccountClock, Timestamp) -> Result<AccountClock, IsAdvancing>,
+    decide: Decide,
 ) -> Result<StoredClock, Error> {
     let Change { client_id, actor, request_id } = change;
     let stored = races::change(|| async {

@@ -315,6 +315,8 @@ pub struct Planned {
     pub status: u16,
     /// Body of the answer.
     pub body: serde_json::Value,
+    /// The time of the account after the effect, if that moves it: the answer is kept from then on.
+    pub moves_time_to: Option<Timestamp>,
 }
 
 impl Planned {
@@ -324,7 +326,7 @@ impl Planned {
     /// [`Error::Internal`] when what is shown is no JSON.
     pub fn showing(batch: Batch, status: u16, view: &impl Serialize) -> Result<Self, Error> {
         let body = serde_json::to_value(view).map_err(Error::internal)?;
-        Ok(Self { batch, status, body })
+        Ok(Self { batch, status, body, moves_time_to: None })
     }
 }
 
@@ -429,7 +431,7 @@ async fn commit_claiming<E: From<Error>, Planning: Future<Output = Result<Planne
     mut plan: impl FnMut() -> Planning + Send,
 ) -> Result<Committed, E> {
     for _ in races::tries() {
-        let Planned { mut batch, status, body: answer } =
+        let Planned { mut batch, status, body: answer, moves_time_to } =
             match unless_overtaken(app, claim, plan().await).await? {
                 Plan::Own(planned) => planned,
                 Plan::Overtaken(finished) => return Ok(Committed::Before(finished)),
@@ -437,7 +439,9 @@ async fn commit_claiming<E: From<Error>, Planning: Future<Output = Result<Planne
         let bytes = serde_json::to_vec(&answer).map_err(Error::internal)?;
         if let Some(claim) = claim {
             let sealed = app.vault.seal(body_binding(claim.client_id, claim.claim.digest), &bytes);
+            let moved = moves_time_to.map(|moved| moved + app.settings.idempotency_retention);
             let kept_until = keep_until(app, claim.client_id);
+            let kept_until = moved.map_or(kept_until, |moved| moved.max(kept_until));
             match claim.begun {
                 Some(_) => {
                     claims::end_with_body(&mut batch, claim.claim.digest, status, sealed, kept_until);

@@ -22,7 +22,7 @@ use crate::settings::Mode;
 /// A new subscription, and the batch that writes it.
 ///
 /// # Errors
-/// [`Error::Invalid`] names a date that has passed; [`Error::ReferenceNotFound`] names the merchant, the customer or the card;
+/// [`Error::Invalid`] names a date that has passed; [`Error::Impossible`] names a merchant, customer or card that is not there;
 /// or why its charges could not be divided.
 pub async fn plan_creation(
     app: &App,
@@ -73,16 +73,22 @@ async fn created(app: &App, client_id: ClientId, data: &SubscriptionData) -> Res
 /// The customer's own id, also where an alias was sent.
 async fn customer(app: &App, client_id: ClientId, id: CustomerId) -> Result<CustomerId, Error> {
     let found = resolve_customer(app, client_id, id).await?;
-    found.map(|customer| customer.real_id).ok_or(Error::ReferenceNotFound("customerId"))
+    found.map(|customer| customer.real_id).ok_or(missing("customerId"))
 }
 
 /// The member with the card.
 const CARD_PATH: &str = "paymentMethod.card.cardId";
 
+/// A record that a subscription names and that is not there (`docs/interface/subscriptions.md#creating`).
+fn missing(path: &str) -> Error {
+    let message = format!("{path} was not found");
+    Error::Impossible { message: message.clone().into(), details: vec![message] }
+}
+
 /// Whether a card can pay.
 pub(super) async fn must_pay(app: &App, client_id: ClientId, card_id: CardId) -> Result<(), Error> {
     let found = cards::find(&app.store, client_id, card_id).await?;
-    match found.ok_or(Error::ReferenceNotFound(CARD_PATH))?.card.state {
+    match found.ok_or(missing(CARD_PATH))?.card.state {
         CardState::Failed { .. } => {
             let message = "card cannot be used in status failed";
             Err(Error::Impossible {
@@ -110,7 +116,7 @@ pub(super) async fn divided(
 ) -> Result<Vec<SplitRule>, Error> {
     let now = app.clock.of(client_id);
     let merchant = routing::merchant(app, client_id, merchant_id).await?;
-    let merchant = merchant.ok_or(Error::ReferenceNotFound("merchantId"))?;
+    let merchant = merchant.ok_or(missing("merchantId"))?;
     let sellers = split::Named::find(app, client_id, merchant_id, rules).await?.all()?;
     let rules = split::rules_with(app, rules, &sellers, now);
     let fees = &merchant.merchant.details.platform_fee;

@@ -105,9 +105,11 @@ async fn advance(app: &App, change: Change<'_>, new: NewAdvance) -> Result<Store
 
 /// What is wrong with the arguments, in the words of the interface.
 fn told(error: Error) -> CommandError {
-    match error {
-        Error::Invalid(problems) => CommandError::Argument(problems.into_details().join("; ")),
-        Error::Conflict { details, .. } => CommandError::Argument(details.join("; ")),
-        other => CommandError::Change(other),
+    if let Error::Invalid(problems) = error {
+        return CommandError::Argument(problems.into_details().join("; "));
     }
+    if let Error::Conflict { details, .. } = error {
+        return CommandError::Argument(details.join("; "));
+    }
+    CommandError::Change(error)
 }

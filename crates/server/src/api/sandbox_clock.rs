@@ -147,7 +147,8 @@ pub async fn advance(
     let plan = || async {
         let (batch, stored) = account_clocks::plan_advance(&app, change, &new).await?;
         let view = ClockView::of(&stored.clock, app.clock.deployment());
-        Planned::showing(batch, StatusCode::ACCEPTED.as_u16(), &view)
+        let planned = Planned::showing(batch, StatusCode::ACCEPTED.as_u16(), &view)?;
+        Ok(Planned { moves_time_to: stored.clock.advance.as_ref().map(|advance| advance.to), ..planned })
     };
     let then = |_: Answer| async {
         let stored = jobs::advance_within(&app, client_id, WAIT_MAX).await?;

@@ -34,8 +34,6 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
     request_body(content = SubscriptionData, content_type = "application/json"),
     responses(
         (status = 201, description = "The subscription.", body = SubscriptionView),
-        (status = 404, description = "The body names a merchant, customer, card or seller that the account does not have.",
-            body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
         (status = 422, description = "The platform fee would leave nothing to divide.", body = ErrorEnvelope),
         CommonErrors,
@@ -84,7 +82,7 @@ pub async fn read(
     request_body(content = SubscriptionChanges, content_type = "application/json"),
     responses(
         (status = 200, description = "The subscription after the change.", body = SubscriptionView),
-        (status = 404, description = "There is no such subscription, merchant, card or seller.", body = ErrorEnvelope),
+        (status = 404, description = "There is no such subscription.", body = ErrorEnvelope),
         (status = 422, description = "It has ended, or its first cycle is made and `startAt` would change: `subscription_invalid_state`.",
             body = ErrorEnvelope),
         CommonErrors,

@@ -9,6 +9,8 @@ mod random;
 mod settings;
 mod status;
 
+use std::slice::from_ref;
+
 use axum::http::Method;
 use serde_json::{Value, json};
 
@@ -127,11 +129,11 @@ async fn subscriptions_are_listed_and_filtered(app: TestApp) {
         page["items"].as_array().unwrap().iter().map(|item| item["id"].clone()).collect()
     };
     let [first, second, third] = [&first, &second, &third].map(|one| one["id"].clone());
-    assert_eq!(found("limit=1&page=2").await, [second.clone()]);
-    assert_eq!(found("status=trialing").await, [third.clone()]);
+    assert_eq!(found("limit=1&page=2").await, from_ref(&second));
+    assert_eq!(found("status=trialing").await, from_ref(&third));
     assert_eq!(found("status=trialing,created").await, [third.clone(), second.clone(), first.clone()]);
     assert_eq!(found(&format!("customerId={}", one.customer)).await, [third.clone(), first.clone()]);
-    assert_eq!(found(&format!("merchantId={}&status=created", one.merchant)).await, [first.clone()]);
+    assert_eq!(found(&format!("merchantId={}&status=created", one.merchant)).await, from_ref(&first));
     assert_eq!(found("referenceKey=B").await, [second]);
     assert!(found("status=expired").await.is_empty());
     let wrong = app.get(&format!("{SUBSCRIPTIONS}?status=gone&customerId=x&limit=101")).await.details(400);

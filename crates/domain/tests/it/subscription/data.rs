@@ -6,18 +6,15 @@ use serde_json::{Map, Value, json};
 
 use super::day;
 
-fn members(body: Value) -> Map<String, Value> {
-    match body {
-        Value::Object(members) => members,
-        other => panic!("{other} is no object"),
-    }
+fn members(body: &Value) -> Map<String, Value> {
+    body.as_object().unwrap().clone()
 }
 
 #[test]
 fn production_takes_no_daily_interval() {
     let id = "225d39bc-1fbb-480a-90bd-f0caad05d2d0";
     let body = |interval: &str| {
-        members(json!({
+        members(&json!({
             "name": "Premium", "merchantId": id, "customerId": id,
             "items": [{ "name": "Plan", "amount": 1, "quantity": 1 }], "recurrence": { "interval": interval },
             "paymentMethod": { "type": "credit", "card": { "cardId": id } },
@@ -27,7 +24,7 @@ fn production_takes_no_daily_interval() {
                 weekly, monthly, quarterly, yearly, biennial, triennial";
     let refused = read_new(&body("daily"), true).unwrap_err();
     assert_eq!(refused.details(), [said]);
-    let change = members(json!({ "recurrence": { "interval": "daily" } }));
+    let change = members(&json!({ "recurrence": { "interval": "daily" } }));
     assert_eq!(read_changes(&change, true).unwrap_err().details(), [said]);
     for (interval, is_live) in [("weekly", true), ("daily", false)] {
         read_new(&body(interval), is_live).unwrap();
@@ -56,7 +53,7 @@ fn three_members_say_what_becomes_of_an_end() {
         ),
     ];
     for (body, cancellation) in cases {
-        let update = Update::from(&read_changes(&members(body.clone()), false).unwrap());
+        let update = Update::from(&read_changes(&members(&body), false).unwrap());
         assert_eq!(update, Update { cancellation, ..Update::default() }, "{body}");
     }
 }

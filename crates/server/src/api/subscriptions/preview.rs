@@ -91,8 +91,6 @@ impl UpcomingView {
     request_body(content = SubscriptionData, content_type = "application/json"),
     responses(
         (status = 200, description = "The next twelve cycles.", body = PreviewView),
-        (status = 404, description = "The body names a merchant, customer, card or seller that the account does not have.",
-            body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope),
         (status = 422, description = "The platform fee would leave nothing to divide.", body = ErrorEnvelope),
         CommonErrors,
