@@ -1,15 +1,17 @@
 //! `cargo xtask kill-loop`: a real service and a real simulator with a random fault plan. Clients charge, capture,
-//! void and repeat requests while the service is killed at random moments. At the end the simulator's transaction log
+//! void, subscribe and repeat requests while the service is killed at random moments. At the end the simulator's transaction log
 //! and Regente must agree to the cent, every acknowledged operation must be there, and none may have been done twice.
 
 #![allow(clippy::disallowed_methods, reason = "it runs by the machine's time")]
 
 mod clients;
+mod cycles;
 mod dice;
 mod faults;
 mod payers;
 mod real;
 mod sessions;
+mod subscriptions;
 mod verdict;
 pub(crate) mod workers;
 
@@ -28,6 +30,7 @@ use crate::service::{Service, Simulator};
 use clients::{Caller, ClientLog, Crowd};
 use dice::Dice;
 use payers::Payers;
+use subscriptions::Subscribers;
 use tokio::sync::watch;
 
 /// How long the service runs between two kills.
@@ -143,9 +146,13 @@ async fn kill(
         ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "300"),
         ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "1,1,1,2,2,2,5,5,5,10,10,10,20,20,20"),
     ];
-    let (mut service, account) = Service::start_fresh(binary, postgres, &settings).await?;
+    let (mut service, mut accounts) = Service::start_fresh(binary, postgres, &settings, 2).await?;
+    let (Some(subscribing), Some(account)) = (accounts.pop(), accounts.pop()) else {
+        return Err("no accounts were made".into());
+    };
     let mut dice = Dice::new(seed);
     let merchants = merchants(&service, &account, &mut dice).await?;
+    let subscribers = Subscribers::prepare(&service, subscribing, &mut dice).await?;
     let mut payers = Payers::new(dice.split());
     let client_log = Arc::new(ClientLog::default());
     for round in 1..=options.rounds {
@@ -154,7 +161,8 @@ async fn kill(
         }
         let for_sale = sessions::make(&service, &account, &merchants, &mut dice).await?;
         let caller = Caller::of(&service, &account, merchants.clone(), PAYER_METHODS, for_sale);
-        let crowd = Crowd::begin(caller, options.clients, &mut dice, &client_log);
+        let mut crowd = Crowd::begin(caller, options.clients, &mut dice, &client_log);
+        subscribers.join(&mut crowd, &service, &mut dice);
         let (stop, is_stopped) = watch::channel(false);
         let life = Duration::from_millis(dice.within(LIFE_MS));
         let ((), paying) = tokio::join!(
@@ -173,12 +181,14 @@ async fn kill(
         }
     }
     simulator.set_faults(&Value::Array(Vec::new())).await?;
+    subscribers.settle(&service).await?;
     wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
     let caller = Caller::of(&service, &account, merchants, PAYER_METHODS, Vec::new());
     // Nothing is under way any more.
     client_log.repeat_the_rest(&caller, &[201]).await?;
     wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
-    let verdict = verdict::examine(&caller, &service, &simulator, &client_log).await?;
+    let cycles = cycles::examine(&subscribers, &service).await?;
+    let verdict = verdict::examine(&caller, &service, &simulator, &client_log, cycles).await?;
     println!("{name}, {} kills in {} s, seed {seed}\n{verdict}", options.rounds, started.elapsed().as_secs());
     service.doctor()
 }

@@ -1,5 +1,6 @@
 //! Runs a Regente process on a free port, ended with this task.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -108,13 +109,14 @@ impl Service {
         Ok(Self { process, place: place.clone(), role, port, ready_after, url })
     }
 
-    /// Starts a process on a fresh database, or on the PostgreSQL at `postgres`, with an account that has one
-    /// simulator.
+    /// Starts a process on a fresh database, or on the PostgreSQL at `postgres`, with so many accounts that have one
+    /// simulator each.
     pub(crate) async fn start_fresh(
         binary: &Path,
         postgres: Option<&str>,
         settings: &[(&str, &str)],
-    ) -> Outcome<(Self, Account)> {
+        accounts: usize,
+    ) -> Outcome<(Self, Vec<Account>)> {
         let mut place = Place::passing(binary, &std::env::temp_dir())?.reachable();
         for (name, value) in settings {
             place = place.with(name, value);
@@ -122,9 +124,8 @@ impl Service {
         if let Some(url) = postgres {
             place = place.on_postgres(url);
         }
-        let mut accounts = place.make_accounts(1, &one_simulator()).await?;
-        let account = accounts.pop().ok_or("no account was made")?;
-        Ok((Self::start(&place)?, account))
+        let accounts = place.make_accounts(accounts, &one_simulator()).await?;
+        Ok((Self::start(&place)?, accounts))
     }
 
     /// From its start until it first reported ready.
@@ -211,14 +212,29 @@ impl Service {
         }
     }
 
-    /// Imports the simulator's settlement file of a day; the report as JSON.
-    pub(crate) fn settle(&self, simulator: &Simulator, day: &str) -> Outcome<Value> {
+    /// Imports the simulator's settlement files of these days as one; the report as JSON. It is about the records until the
+    /// day `until`: an account whose clock is ahead has later ones.
+    pub(crate) fn settle(
+        &self,
+        simulator: &Simulator,
+        days: &BTreeSet<String>,
+        until: &str,
+    ) -> Outcome<Value> {
         let books = simulator.books();
-        let mut command = self.place.regente(&["settle", "sandbox-file", "--day", day, "--books"]);
-        let written = command.arg(&books).output()?;
+        let mut lines = Vec::new();
+        for day in days {
+            let mut command = self.place.regente(&["settle", "sandbox-file", "--day", day, "--books"]);
+            let written = String::from_utf8(command.arg(&books).output()?.stdout)?;
+            // The first line has the names of the columns.
+            let names = usize::from(!lines.is_empty());
+            lines.extend(written.lines().skip(names).map(|line| format!("{line}\n")));
+        }
         let file = books.with_extension("csv");
-        std::fs::write(&file, written.stdout)?;
+        std::fs::write(&file, lines.concat())?;
         let mut command = self.place.regente(&["settle", "import", "--provider", "SANDBOX", "--json"]);
+        if let Some(first) = days.first() {
+            command.args(["--from", first, "--to", until]);
+        }
         Ok(serde_json::from_slice(&command.arg(&file).output()?.stdout)?)
     }
 }

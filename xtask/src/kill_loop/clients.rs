@@ -20,7 +20,7 @@ use crate::service::Service;
 /// Where charges are made.
 const CHARGES: &str = "/v1/charges";
 /// The errors of a key: its request is under way, or was another one.
-const UNDER_WAY: &str = "Transaction is processing";
+pub(super) const UNDER_WAY: &str = "Transaction is processing";
 const OTHER_REQUEST: &str = "Idempotency key reused with a different payload";
 /// Longer than any request takes: a service that hangs is a finding.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -265,6 +265,11 @@ impl Crowd {
             tasks.spawn(go_on(caller.clone(), dice.split(), Arc::clone(client_log)));
         }
         Self(tasks)
+    }
+
+    /// Adds a client of another kind, which ends when the service is gone.
+    pub(super) fn spawn(&mut self, client: impl Future<Output = Result<(), Finding>> + Send + 'static) {
+        self.0.spawn(client);
     }
 
     /// Waits until all of them have noticed that the service is gone.

@@ -71,7 +71,8 @@ pub(super) async fn kill(
         ("REGENTE_PROVIDERS__PAGARME_V5_URL", pagarme_v5.as_str()),
         ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "300"),
     ];
-    let (mut service, account) = Service::start_fresh(binary, postgres, &settings).await?;
+    let (mut service, mut accounts) = Service::start_fresh(binary, postgres, &settings, 1).await?;
+    let account = accounts.pop().ok_or("no account was made")?;
     let (merchants, addresses) = merchants(&service, &account).await?;
     let mut dice = Dice::new(seed);
     let client_log = Arc::new(ClientLog::default());

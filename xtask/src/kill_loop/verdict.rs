@@ -6,6 +6,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::clients::{Caller, ClientLog, Finding};
+use super::cycles::Cycles;
 use super::sessions::{self, Examined};
 use crate::Outcome;
 use crate::service::{Service, Simulator};
@@ -25,6 +26,7 @@ pub(super) struct Verdict {
     kept: Money,
     reserved: Money,
     sessions: Examined,
+    cycles: Cycles,
 }
 
 /// Amounts in minor units, as both sides report them.
@@ -39,6 +41,8 @@ pub(super) struct Balance {
     pub(super) kept: i64,
 }
 
+/// `cycles` are those of another account, whose charges are in the same log.
+///
 /// # Errors
 /// Every difference.
 pub(super) async fn examine(
@@ -46,9 +50,13 @@ pub(super) async fn examine(
     service: &Service,
     simulator: &Simulator,
     client_log: &ClientLog,
+    mut cycles: Cycles,
 ) -> Outcome<Verdict> {
-    let charges = all_charges(async |path| caller.get(&path).await).await?;
-    let ledger = ledger(async |path| caller.get(&path).await).await?;
+    let mut charges = all_charges(async |path| caller.get(&path).await).await?;
+    let days = days_of(&charges);
+    charges.extend(cycles.charges.drain());
+    let mut ledger = ledger(async |path| caller.get(&path).await).await?;
+    ledger.extend(cycles.ledger.drain());
     let mut books = balances(simulator).await?;
     let authorizations = books.len();
     let simulator_sum =
@@ -97,7 +105,8 @@ pub(super) async fn examine(
     let sessions = sessions::examine(async |path| caller.get(&path).await, &charges).await?;
     differences.extend(sessions.differences.iter().cloned());
     differences.extend(unkept_promises(caller, client_log, &charges, &[201]).await);
-    differences.extend(unsettled(service, simulator, &charges)?);
+    differences.append(&mut cycles.differences);
+    differences.extend(unsettled(service, simulator, &charges, &days)?);
     if !differences.is_empty() {
         let shown = differences.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("\n");
         return Err(Finding(format!("{} differences:\n{shown}", differences.len())).into());
@@ -111,36 +120,37 @@ pub(super) async fn examine(
         kept,
         reserved,
         sessions,
+        cycles,
     })
 }
 
-/// What the simulator's settlement files of all days say otherwise than the records, and what it owes by the ledger after
+/// The days on which charges were made.
+fn days_of(charges: &HashMap<String, Value>) -> BTreeSet<String> {
+    let day = |charge: &Value| charge["createdAt"].as_str().and_then(|at| at.get(..10)).map(str::to_owned);
+    charges.values().filter_map(day).collect()
+}
+
+/// What the simulator's settlement files of these days say otherwise than the records, and what it owes by the ledger after
 /// they are posted.
 fn unsettled(
     service: &Service,
     simulator: &Simulator,
     charges: &HashMap<String, Value>,
+    days: &BTreeSet<String>,
 ) -> Outcome<Vec<String>> {
-    let day = |charge: &Value| charge["createdAt"].as_str().and_then(|at| at.get(..10)).map(str::to_owned);
-    let days: BTreeSet<String> = charges.values().filter_map(day).collect();
-    let mut unsettled = Vec::new();
-    let mut owed = Value::Null;
-    for day in days {
-        let report = service.settle(simulator, &day)?;
-        let findings = report["findings"].as_array().into_iter().flatten();
-        unsettled.extend(findings.map(|found| {
+    let Some(until) = days_of(charges).last().cloned() else { return Ok(Vec::new()) };
+    let report = service.settle(simulator, days, &until)?;
+    let findings = report["findings"].as_array().into_iter().flatten();
+    let mut unsettled: Vec<String> = findings
+        .map(|found| {
             let id = found["chargeId"].as_str().unwrap_or_default();
             let charge = charges.values().find(|charge| charge["id"] == id);
             let requests = charge.map(|charge| &charge["transactionRequests"]);
-            format!(
-                "the settlement file of {day}: {found}; its requests: {}",
-                requests.unwrap_or(&Value::Null)
-            )
-        }));
-        owed = report["owed"].clone();
-    }
+            format!("the settlement files: {found}; its requests: {}", requests.unwrap_or(&Value::Null))
+        })
+        .collect();
     let is_open = |(_, owed): &(&String, &Value)| owed.as_i64() != Some(0);
-    let open = owed.as_object().into_iter().flatten().filter(is_open);
+    let open = report["owed"].as_object().into_iter().flatten().filter(is_open);
     unsettled
         .extend(open.map(|(currency, owed)| format!("the simulator owes {currency} {owed} by the ledger")));
     Ok(unsettled)
@@ -280,6 +290,7 @@ impl fmt::Display for Verdict {
             "  reserved        {} here, {} in the books",
             self.reserved.regente, self.reserved.simulator
         )?;
-        write!(f, "  sessions        {}", self.sessions)
+        writeln!(f, "  sessions        {}", self.sessions)?;
+        write!(f, "  subscriptions   {}", self.cycles)
     }
 }
