@@ -35,6 +35,9 @@ use tokio::sync::watch;
 
 /// How long the service runs between two kills.
 const LIFE_MS: std::ops::Range<u64> = 300..1_800;
+/// How long it runs after that, and how often.
+const LONG_LIFE_MS: std::ops::Range<u64> = 17_000..21_000;
+const LONG_LIVES: u32 = 3;
 /// The fault plan changes after this many rounds.
 const ROUNDS_OF_A_PLAN: u32 = 3;
 /// The methods of those who pay by themselves.
@@ -179,6 +182,16 @@ async fn kill(
         if round % 10 == 0 || round == options.rounds {
             println!("{name}: killed {round} of {} times, {}", options.rounds, client_log.count());
         }
+    }
+    // The clock of the subscriptions goes far ahead only in lives that are longer than a lease.
+    for _ in 0..LONG_LIVES {
+        let caller = Caller::of(&service, &account, merchants.clone(), PAYER_METHODS, Vec::new());
+        let mut crowd = Crowd::begin(caller, 0, &mut dice, &client_log);
+        subscribers.join(&mut crowd, &service, &mut dice);
+        tokio::time::sleep(Duration::from_millis(dice.within(LONG_LIFE_MS))).await;
+        service.kill()?;
+        crowd.end().await?;
+        service.start_again()?;
     }
     simulator.set_faults(&Value::Array(Vec::new())).await?;
     subscribers.settle(&service).await?;

@@ -1,6 +1,5 @@
 //! Runs a Regente process on a free port, ended with this task.
 
-use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -212,29 +211,14 @@ impl Service {
         }
     }
 
-    /// Imports the simulator's settlement files of these days as one; the report as JSON. It is about the records until the
-    /// day `until`: an account whose clock is ahead has later ones.
-    pub(crate) fn settle(
-        &self,
-        simulator: &Simulator,
-        days: &BTreeSet<String>,
-        until: &str,
-    ) -> Outcome<Value> {
+    /// Imports the simulator's settlement file of a day; the report as JSON.
+    pub(crate) fn settle(&self, simulator: &Simulator, day: &str) -> Outcome<Value> {
         let books = simulator.books();
-        let mut lines = Vec::new();
-        for day in days {
-            let mut command = self.place.regente(&["settle", "sandbox-file", "--day", day, "--books"]);
-            let written = String::from_utf8(command.arg(&books).output()?.stdout)?;
-            // The first line has the names of the columns.
-            let names = usize::from(!lines.is_empty());
-            lines.extend(written.lines().skip(names).map(|line| format!("{line}\n")));
-        }
+        let mut command = self.place.regente(&["settle", "sandbox-file", "--day", day, "--books"]);
+        let written = command.arg(&books).output()?;
         let file = books.with_extension("csv");
-        std::fs::write(&file, lines.concat())?;
+        std::fs::write(&file, written.stdout)?;
         let mut command = self.place.regente(&["settle", "import", "--provider", "SANDBOX", "--json"]);
-        if let Some(first) = days.first() {
-            command.args(["--from", first, "--to", until]);
-        }
         Ok(serde_json::from_slice(&command.arg(&file).output()?.stdout)?)
     }
 }

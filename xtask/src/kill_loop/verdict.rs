@@ -53,7 +53,6 @@ pub(super) async fn examine(
     mut cycles: Cycles,
 ) -> Outcome<Verdict> {
     let mut charges = all_charges(async |path| caller.get(&path).await).await?;
-    let days = days_of(&charges);
     charges.extend(cycles.charges.drain());
     let mut ledger = ledger(async |path| caller.get(&path).await).await?;
     ledger.extend(cycles.ledger.drain());
@@ -106,7 +105,7 @@ pub(super) async fn examine(
     differences.extend(sessions.differences.iter().cloned());
     differences.extend(unkept_promises(caller, client_log, &charges, &[201]).await);
     differences.append(&mut cycles.differences);
-    differences.extend(unsettled(service, simulator, &charges, &days)?);
+    differences.extend(unsettled(service, simulator, &charges)?);
     if !differences.is_empty() {
         let shown = differences.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("\n");
         return Err(Finding(format!("{} differences:\n{shown}", differences.len())).into());
@@ -124,33 +123,33 @@ pub(super) async fn examine(
     })
 }
 
-/// The days on which charges were made.
-fn days_of(charges: &HashMap<String, Value>) -> BTreeSet<String> {
-    let day = |charge: &Value| charge["createdAt"].as_str().and_then(|at| at.get(..10)).map(str::to_owned);
-    charges.values().filter_map(day).collect()
-}
-
-/// What the simulator's settlement files of these days say otherwise than the records, and what it owes by the ledger after
+/// What the simulator's settlement files of all days say otherwise than the records, and what it owes by the ledger after
 /// they are posted.
 fn unsettled(
     service: &Service,
     simulator: &Simulator,
     charges: &HashMap<String, Value>,
-    days: &BTreeSet<String>,
 ) -> Outcome<Vec<String>> {
-    let Some(until) = days_of(charges).last().cloned() else { return Ok(Vec::new()) };
-    let report = service.settle(simulator, days, &until)?;
-    let findings = report["findings"].as_array().into_iter().flatten();
-    let mut unsettled: Vec<String> = findings
-        .map(|found| {
+    let day = |charge: &Value| charge["createdAt"].as_str().and_then(|at| at.get(..10)).map(str::to_owned);
+    let days: BTreeSet<String> = charges.values().filter_map(day).collect();
+    let mut unsettled = Vec::new();
+    let mut owed = Value::Null;
+    for day in days {
+        let report = service.settle(simulator, &day)?;
+        let findings = report["findings"].as_array().into_iter().flatten();
+        unsettled.extend(findings.map(|found| {
             let id = found["chargeId"].as_str().unwrap_or_default();
             let charge = charges.values().find(|charge| charge["id"] == id);
             let requests = charge.map(|charge| &charge["transactionRequests"]);
-            format!("the settlement files: {found}; its requests: {}", requests.unwrap_or(&Value::Null))
-        })
-        .collect();
+            format!(
+                "the settlement file of {day}: {found}; its requests: {}",
+                requests.unwrap_or(&Value::Null)
+            )
+        }));
+        owed = report["owed"].clone();
+    }
     let is_open = |(_, owed): &(&String, &Value)| owed.as_i64() != Some(0);
-    let open = report["owed"].as_object().into_iter().flatten().filter(is_open);
+    let open = owed.as_object().into_iter().flatten().filter(is_open);
     unsettled
         .extend(open.map(|(currency, owed)| format!("the simulator owes {currency} {owed} by the ledger")));
     Ok(unsettled)
