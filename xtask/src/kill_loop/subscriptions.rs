@@ -24,12 +24,12 @@ const CLOCK: &str = "/v1/sandbox/clock";
 /// Clients who make and change subscriptions.
 const CLIENTS: usize = 3;
 /// Most subscriptions of a run: each of them is charged on each day.
-const SUBSCRIPTIONS_MAX: usize = 30;
+const SUBSCRIPTIONS_MAX: usize = 80;
 /// The simulator refuses to give 991 back.
 const AMOUNTS: std::ops::Range<u64> = 1..980;
 /// Between two requests of a client, and between two advances.
-const PAUSE_MS: std::ops::Range<u64> = 10..120;
-const ADVANCE_MS: std::ops::Range<u64> = 100..700;
+const PAUSE_MS: std::ops::Range<u64> = 40..400;
+const ADVANCE_MS: std::ops::Range<u64> = 300..1_500;
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// More than the cycles of a subscription and all retries of the last one take.
 const DAYS_AT_THE_END: i64 = 40;
@@ -172,10 +172,10 @@ impl Subscribers {
                     "recurrence": { "interval": "daily", "cycles": dice.within(2..7) }, "paymentMethod": card,
                 }),
             ),
-            Some(id) => match dice.within(0..12) {
+            Some(id) => match dice.within(0..20) {
                 0 => Request::post(format!("{SUBSCRIPTIONS}/{id}/cancel"), json!({})),
-                1..=3 => Request::post(format!("{SUBSCRIPTIONS}/{id}/pause"), json!({})),
-                4..=8 => Request::post(format!("{SUBSCRIPTIONS}/{id}/resume"), json!({})),
+                1..=5 => Request::post(format!("{SUBSCRIPTIONS}/{id}/pause"), json!({})),
+                6..=13 => Request::post(format!("{SUBSCRIPTIONS}/{id}/resume"), json!({})),
                 _ => Request {
                     method: Method::PUT,
                     body: json!({ "paymentMethod": card }),
