@@ -17,7 +17,10 @@ fn wrong(path: &str, name: &str) -> Vec<String> {
         (_, "page") => &["0", "-1", "x", "1.5", "2147483648"],
         (_, "limit") => &["0", "101", "x", "99999999999999999999"],
         (_, "sort") => &["up", "ASC,DESC"],
-        (_, "id" | "merchantId" | "sessionId" | "sellerId" | "sourceId") => &["x", "1"],
+        (
+            _,
+            "id" | "merchantId" | "customerId" | "sessionId" | "subscriptionId" | "sellerId" | "sourceId",
+        ) => &["x", "1"],
         (_, "status" | "multiplePayments.status" | "type" | "paymentType" | "providerType" | "movement") => {
             &["gone"]
         }
@@ -33,8 +36,8 @@ fn wrong(path: &str, name: &str) -> Vec<String> {
         (_, "email") => &["rita"],
         (_, "businessName") => &["ab"],
         ("/v1/sessions", "orderId") => &["x"],
-        // Any text may be the reference of an order.
-        ("/v1/charges", "orderId") => return vec!["x".repeat(256)],
+        // Any text may be a reference.
+        ("/v1/charges", "orderId") | ("/v1/subscriptions", "referenceKey") => return vec!["x".repeat(256)],
         // It has no effect, whatever it is.
         ("/v1/sessions", "order") => &[],
         (path, name) => panic!("{path}: which values of {name} are refused?"),

@@ -331,6 +331,8 @@ async fn no_body_is_no_body() {
         let reply = app.call(&app.client, operation.method.clone(), &path, &headers, None).await;
         match (call.body, operation.value.pointer("/requestBody/required") == Some(&json!(true))) {
             (Some(_), _) if operation.name() == "PATCH /v1/settings" => drop(reply.expect(422)),
+            // Either of two members has to be there, which its schema does not say.
+            (Some(_), _) if operation.name() == "POST /v1/sandbox/clock" => drop(reply.expect(400)),
             // The empty body changes nothing, or means the whole amount.
             (None, _) | (Some(_), false) => {
                 assert!(reply.status.is_success(), "{}: {reply:?}", operation.name())

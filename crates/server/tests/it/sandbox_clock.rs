@@ -15,6 +15,7 @@ use crate::support::app::{START, TestApp, stories};
 use crate::support::bodies::{APPROVED, token_body};
 use crate::support::charges::reserved;
 use crate::support::client::{As, Client, Reply};
+use crate::support::clocks::{CLOCK, advance, begun, clock, reached};
 use crate::support::read::text;
 use crate::support::server::{Server, run_on};
 
@@ -30,19 +31,8 @@ stories! {
     production_has_only_the_machines_clock,
 }
 
-pub(super) const CLOCK: &str = "/v1/sandbox/clock";
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
-
-/// What the clock of the account shows, with its last advance.
-pub(super) async fn clock(app: &TestApp) -> Value {
-    app.get(CLOCK).await.expect(200)
-}
-
-/// Advances the clock of the account to the end.
-pub(super) async fn advance(app: &TestApp, by: &str) -> Value {
-    app.post(CLOCK, &json!({ "by": by })).await.expect(200)
-}
 
 async fn freeze(app: &TestApp, frozen: bool) -> Value {
     app.patch(CLOCK, &json!({ "frozen": frozen })).await.expect(200)
@@ -171,7 +161,8 @@ async fn a_clock_is_advanced_by_the_calendar(app: TestApp) {
         (json!({ "by": "1y 1d 2h" }), "2029-03-01T12:00:00.000Z"),
         (json!({ "by": "5y" }), "2034-03-01T12:00:00.000Z"),
     ] {
-        assert_eq!(app.post(CLOCK, &body).await.expect(200)["now"], now, "{body}");
+        begun(&app.post(CLOCK, &body).await);
+        assert_eq!(reached(&app).await["now"], now, "{body}");
     }
 }
 
@@ -180,8 +171,9 @@ async fn a_repeated_key_advances_once(app: TestApp) {
     let first = app.post_with_key(CLOCK, "once", &body).await;
     let again = app.post_with_key(CLOCK, "once", &body).await;
     assert_eq!(again.headers["idempotent-replayed"], "true");
-    assert_eq!(first.expect(200), again.expect(200));
-    assert_eq!(at(&clock(&app).await["now"]), start() + HOUR);
+    begun(&first);
+    assert_eq!((first.status, first.json()), (again.status, again.json()));
+    assert_eq!(at(&reached(&app).await["now"]), start() + HOUR);
 }
 
 async fn every_node_goes_by_a_stored_clock(app: TestApp) {

@@ -9,6 +9,7 @@ pub mod bodies;
 pub mod canary;
 pub mod charges;
 pub mod client;
+pub mod clocks;
 pub mod crashes;
 pub mod customers;
 pub mod disputes;

@@ -15,19 +15,18 @@ stories! {
     while_a_cycle_is_refused_and_paid_by_another_card,
 }
 
-/// Two cycles fall due.
 async fn while_a_cycle_is_charged(app: TestApp) {
     let parties = Parties::of(&app).await;
-    at_each_step(app, 8, async |app, steps| {
-        let body = json!({ "recurrence": { "interval": "daily", "cycles": 2, "startAt": day(&app, 1) } });
+    at_each_step(app, 4, async |app, steps| {
+        let body = json!({ "recurrence": { "interval": "daily", "cycles": 1, "startAt": day(&app, 1) } });
         let subscription = made(&app, &parties.body(&body)).await;
-        let (app, is_done) = stopped_while(app, steps, async |app| app.later(3 * DAY).await).await;
-        app.later(4 * DAY).await;
+        let (app, is_done) = stopped_while(app, steps, async |app| app.later(DAY).await).await;
+        app.later(2 * DAY).await;
         nothing_is_open(&app).await;
         let charges = charges_of(&app, &subscription).await;
         let paid = charges.iter().filter(|charge| charge["status"] == "authorized").count();
         // A request that was never sent counts as refused: its cycle is tried again on the next day.
-        assert!(paid == 2 && charges.len() <= 3, "after {steps} steps: {charges:#?}");
+        assert!(paid == 1 && charges.len() <= 2, "after {steps} steps: {charges:#?}");
         assert_eq!(read(&app, &subscription).await["status"], "expired", "after {steps} steps");
         (app, is_done)
     })
@@ -44,11 +43,11 @@ async fn while_a_cycle_is_refused_and_paid_by_another_card(app: TestApp) {
         let (app, is_done) = stopped_while(app, steps, async |app| {
             app.later(2 * DAY).await;
             put(app, &subscription, &card).await;
-            app.later(2 * DAY).await;
+            app.later(DAY).await;
         })
         .await;
         put(&app, &subscription, &card).await;
-        app.later(20 * DAY).await;
+        app.later(6 * DAY).await;
         nothing_is_open(&app).await;
         let charges = charges_of(&app, &subscription).await;
         let paid = charges.iter().filter(|charge| charge["status"] == "authorized").count();

@@ -17,7 +17,7 @@ use crate::support::read::text;
 use crate::support::seeds::Seeds;
 use crate::support::subscriptions::{Parties, ask, day, made, path_of, put, read};
 
-const SEEDS: Seeds = Seeds { default: 24, of_a_database: 12, databases_at_once: 2 };
+const SEEDS: Seeds = Seeds { default: 12, of_a_database: 6, databases_at_once: 2 };
 /// Short, so that time-outs take little time.
 const DEADLINE: Duration = Duration::from_millis(8);
 /// More than every retry and every look-up takes.
