@@ -15,7 +15,7 @@ use regente_store::{Batch, Commit, events, subscriptions as rows};
 
 pub use attempt::{AttemptOrder, AttemptStep};
 pub use change::{Move, carry_out, change, plan};
-pub use create::{plan_creation, preview};
+pub use create::{plan_creation, plan_preview};
 pub use regente_store::subscriptions::SubscriptionFilter;
 pub use settings::{change as change_settings, find as settings};
 

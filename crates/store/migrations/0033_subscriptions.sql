@@ -27,7 +27,7 @@ CREATE TABLE subscription_cycles (
     doc             {json} NOT NULL,
     PRIMARY KEY (subscription_id, number, client_id)
 ) {table_options};
-CREATE INDEX open_subscription_cycles ON subscription_cycles (subscription_id, client_id) WHERE open = 1;
+CREATE INDEX open_subscription_cycles ON subscription_cycles (subscription_id, client_id, number) WHERE open = 1;
 CREATE INDEX subscription_cycles_by_id ON subscription_cycles (client_id, id);
 
 -- The charges of subscriptions: which attempt of which cycle each of them is.

@@ -45,12 +45,17 @@ pub async fn plan_creation(
     Ok((batch, Shown { subscription: created.subscription, last_cycle: None }))
 }
 
-/// The subscription that would be created. Nothing is written.
+/// The subscription that would be created, with a batch that changes nothing: an answer to an idempotency key is all that is written.
 ///
 /// # Errors
 /// As [`plan_creation`].
-pub async fn preview(app: &App, caller: &Caller, data: &SubscriptionData) -> Result<Subscription, Error> {
-    Ok(created(app, caller.client_id, data).await?.subscription)
+pub async fn plan_preview(
+    app: &App,
+    caller: &Caller,
+    data: &SubscriptionData,
+) -> Result<(Batch, Subscription), Error> {
+    let client_id = caller.client_id;
+    Ok((Batch::new(client_id), created(app, client_id, data).await?.subscription))
 }
 
 async fn created(app: &App, client_id: ClientId, data: &SubscriptionData) -> Result<Advance, Error> {

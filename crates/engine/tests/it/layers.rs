@@ -110,6 +110,7 @@ const STORE: &[&str] = &[
     "seller_documents",
     "sellers",
     "sessions",
+    "subscriptions",
     "settings",
     "tokens",
     "vendors",
@@ -197,9 +198,9 @@ const ENGINE: &[&str] = &[
     "sellers",
     "merchants",
     "platform_fees",
-    // An answer that comes too late may lead to the next provider.
-    "charges::call_providers charges::create charges::late_answer",
-    "charges",
+    // An answer that comes too late may lead to the next provider. The charge of a subscription begins in the batch that begins the
+    // attempt, and the subscription orders it.
+    "charges::call_providers charges::create charges::late_answer charges subscriptions",
     "authentication::challenge",
     "disputes",
     "captures_and_voids::done_elsewhere",

@@ -14,7 +14,6 @@ use regente_engine::caller::Caller;
 use regente_engine::events::subscription::{RecurrenceView, TrialView};
 use regente_engine::idempotency::Planned;
 use regente_engine::subscriptions;
-use regente_store::Batch;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -104,9 +103,9 @@ pub async fn preview(
 ) -> Result<Response, ApiError> {
     let new = read_new(body.members(), is_live(&app))?;
     let plan = || async {
-        let subscription = subscriptions::preview(&app, &caller, &new).await?;
+        let (batch, subscription) = subscriptions::plan_preview(&app, &caller, &new).await?;
         let view = PreviewView::of(&subscription, app.clock.of(caller.client_id));
-        Planned::showing(Batch::new(caller.client_id), StatusCode::OK.as_u16(), &view)
+        Planned::showing(batch, StatusCode::OK.as_u16(), &view)
     };
     commit_once(&app, &caller, &headers, "POST /v1/subscriptions/preview", &body, plan).await
 }
