@@ -36,7 +36,7 @@ use uuid::Uuid;
 use super::idempotency::{body_response, replayed, status_code};
 use super::page::{Page, PageRequest};
 use super::path::{Path, path_id};
-use super::query::{Parameters, Query, SortOrder};
+use super::query::{Parameters, Query, SortOrder, given};
 use super::schema::words;
 use super::split_rules::NewSplitRule;
 use super::vendors::NamedVendorBody;
@@ -350,9 +350,4 @@ impl Listing {
             },
         }
     }
-}
-
-/// An empty list of values means no filter.
-fn given<T>(values: Vec<T>) -> Option<Vec<T>> {
-    (!values.is_empty()).then_some(values)
 }

@@ -14,7 +14,7 @@ use regente_store::ledger::{self, AccountFilter, Balance, EntryFilter};
 use uuid::Uuid;
 
 use super::page::{LIMIT_DEFAULT, Page};
-use super::query::{Parameters, Query, SortOrder};
+use super::query::{Parameters, Query, SortOrder, given};
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors};
@@ -151,9 +151,4 @@ fn order(parameters: &Parameters<'_>) -> Direction {
         SortOrder::Ascending => Direction::Ascending,
         SortOrder::Descending => Direction::Descending,
     }
-}
-
-/// An empty list of values means no filter.
-fn given<T>(values: Vec<T>) -> Option<Vec<T>> {
-    (!values.is_empty()).then_some(values)
 }

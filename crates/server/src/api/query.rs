@@ -324,3 +324,8 @@ fn hex_value(digit: u8) -> u8 {
         _ => digit.wrapping_sub(b'A').wrapping_add(10),
     }
 }
+
+/// The values of a filter; an empty list of them means no filter.
+pub fn given<T>(values: Vec<T>) -> Option<Vec<T>> {
+    (!values.is_empty()).then_some(values)
+}

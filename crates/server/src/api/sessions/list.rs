@@ -12,7 +12,7 @@ use regente_store::sessions::{self, SessionFilter};
 
 use super::view::ShownSession;
 use crate::api::page::{Page, PageRequest};
-use crate::api::query::{Parameters, Query};
+use crate::api::query::{Parameters, Query, given};
 use crate::api::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors};
@@ -80,9 +80,4 @@ fn read(parameters: &Parameters<'_>) -> (PageRequest, SessionFilter) {
         to: created.before,
     };
     (parameters.page(LIMIT_DEFAULT), filter)
-}
-
-/// An empty list of values means no filter.
-fn given<T>(values: Vec<T>) -> Option<Vec<T>> {
-    (!values.is_empty()).then_some(values)
 }

@@ -17,7 +17,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::page::{LIMIT_DEFAULT, Page, PageRequest};
-use crate::api::query::{Parameters, Query};
+use crate::api::query::{Parameters, Query, given};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors};
 
@@ -111,9 +111,4 @@ fn read(parameters: &Parameters<'_>) -> (PageRequest, SubscriptionFilter) {
         reference_keys: given(parameters.texts("referenceKey", REFERENCE_CHARS_MAX)),
     };
     (parameters.page(LIMIT_DEFAULT), filter)
-}
-
-/// An empty list of values means no filter.
-fn given<T>(values: Vec<T>) -> Option<Vec<T>> {
-    (!values.is_empty()).then_some(values)
 }
