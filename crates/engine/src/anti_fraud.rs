@@ -22,7 +22,7 @@ use crate::card_data::FundingSource;
 use crate::charges::stored::{self, Ran, provider_of, reread};
 use crate::charges::write_outcome;
 use crate::error::Error;
-use crate::queue::{purchases, sessions, subscriptions};
+use crate::queue::{self, purchases};
 use crate::transaction_requests::call::{CallResult, SimulatorOverrides, credentials};
 use crate::transaction_requests::telemetry;
 use crate::vault::{Binding, Purpose};
@@ -247,8 +247,7 @@ impl Taken {
         let Self { before, after, pending, told, follow_up, .. } = self;
         let mut batch = Batch::new(before.client_id);
         charges::update(&mut batch, before, after, actor)?;
-        sessions::wake(app, &mut batch, before, after, Some(told));
-        subscriptions::wake(app, &mut batch, before, after);
+        queue::follow(app, &mut batch, before, after, Some(told));
         transaction_requests::stop_probing(&mut batch, pending.client_id, pending.object_id, pending.id);
         transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
         if let Some(request) = follow_up {

@@ -6,6 +6,8 @@ pub mod sellers;
 pub mod sessions;
 pub mod subscriptions;
 
+use regente_domain::charge::Charge;
+use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
@@ -152,6 +154,18 @@ impl Kind {
 pub fn enqueue(app: &App, batch: &mut Batch, kind: Kind, key: &str, payload: &str, run_at: Timestamp) {
     let job = job(app, batch.client_id(), kind, key, payload, run_at);
     jobs::enqueue(batch, &job);
+}
+
+/// Follows a charge in the batch that changes it, with the outcome of `ended`: wakes the session or the subscription that it is part of.
+pub fn follow(
+    app: &App,
+    batch: &mut Batch,
+    before: &Charge,
+    after: &Charge,
+    ended: Option<&TransactionRequest>,
+) {
+    sessions::wake(app, batch, before, after, ended);
+    subscriptions::wake(app, batch, before, after);
 }
 
 /// Makes the job of a recurring kind due now; `batch` is one of the deployment.

@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::charges::plan_step::Step;
 use crate::charges::{security_code, underpaid};
 use crate::error::Error;
-use crate::queue::{self, Kind, NO_PAYLOAD, purchases, sessions, subscriptions};
+use crate::queue::{self, Kind, NO_PAYLOAD, purchases};
 use crate::transaction_requests::call::deadline;
 use crate::transaction_requests::look_up_schedule;
 
@@ -95,8 +95,7 @@ pub(crate) async fn write_report(
     let Transition { charge: after, announces } = after;
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
-    sessions::wake(app, &mut batch, before, after, Some(told));
-    subscriptions::wake(app, &mut batch, before, after);
+    queue::follow(app, &mut batch, before, after, Some(told));
     transaction_requests::insert_ended(&mut batch, told, ObjectKind::Charge, actor)?;
     purchases::wake(app, &mut batch, after);
     if matches!(after.state, ChargeState::PreAuthorized { .. }) {
@@ -167,8 +166,7 @@ fn outcome(
     let now = app.clock.of(before.client_id);
     let mut batch = Batch::new(before.client_id);
     charges::update(&mut batch, before, after, actor)?;
-    sessions::wake(app, &mut batch, before, after, ended);
-    subscriptions::wake(app, &mut batch, before, after);
+    queue::follow(app, &mut batch, before, after, ended);
     if let Some(ended) = ended {
         end(app, &mut batch, before, after, ended, actor)?;
     }

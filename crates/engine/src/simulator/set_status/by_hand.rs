@@ -13,7 +13,7 @@ use crate::caller::{Caller, RequestId};
 use crate::charges::stored::Ran;
 use crate::error::Error;
 use crate::purchases::operations::card_is_free;
-use crate::queue::{sessions, subscriptions};
+use crate::queue;
 
 /// The charge in its new status, and the batch that writes it.
 pub(super) async fn plan(
@@ -38,8 +38,7 @@ pub(super) async fn plan(
         purchases::hold(&mut batch, purchase);
     }
     charges::update(&mut batch, before, &after, &actor)?;
-    sessions::wake(app, &mut batch, before, &after, Some(&told));
-    subscriptions::wake(app, &mut batch, before, &after);
+    queue::follow(app, &mut batch, before, &after, Some(&told));
     transaction_requests::insert_ended(&mut batch, &told, ObjectKind::Charge, &actor)?;
     if let Some(event) = announces {
         events::charge_changed(&mut batch, app.chance.id(now), &after, event, &actor);
