@@ -32,7 +32,7 @@ use crate::clock::MachineTime;
 use crate::error::Error;
 use crate::idempotency::{self, Claim, Claiming};
 use crate::sessions;
-use crate::subscriptions::AttemptStep;
+use crate::subscriptions::begin::AttemptStep;
 use crate::transaction_requests::call::SimulatorOverrides;
 
 /// The member with the card token.

@@ -24,7 +24,7 @@ use crate::caller::{Caller, RequestId};
 use crate::card_data::wallets::Wallet;
 use crate::customers::ResolvedCustomer;
 use crate::idempotency::Key;
-use crate::subscriptions::AttemptOrder;
+use crate::subscriptions::begin::AttemptOrder;
 
 /// A charge that is wanted: its members are right, and what they name may not be there.
 pub struct ChargeOrder {

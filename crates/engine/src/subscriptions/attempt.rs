@@ -1,20 +1,19 @@
-//! An attempt to charge a cycle: its order, how it begins in the batch of its charge, and what its charge tells.
+//! An attempt to charge a cycle: its order, and what its charge tells.
 
 use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::analysis::{AnalysisStatus, Standing};
 use regente_domain::charge::attempt::{Outcome as RequestOutcome, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeState, References};
 use regente_domain::decline::{Decline, DeclinedCode};
-use regente_domain::id::{ChargeId, ClientId, CycleId, SubscriptionId};
-use regente_domain::subscription::{Advance, BegunAttempt, BillingRules, CURRENCY, Made, Order, Outcome};
-use regente_domain::time::Timestamp;
-use regente_store::subscriptions::charges::ChargedAttempt;
-use regente_store::subscriptions::{self as rows, settings};
-use regente_store::{Batch, charges};
+use regente_domain::id::{ChargeId, ClientId, CycleId};
+use regente_domain::subscription::{BegunAttempt, BillingRules, CURRENCY, Made, Order, Outcome};
+use regente_store::charges;
 use serde_json::Map;
 
-use super::drive::{ACTOR, take_step};
-use super::{GoesOn, Known, apply};
+use super::begin::AttemptOrder;
+use super::drive::take_step;
+use super::known::Known;
+use super::settings;
 use crate::app::App;
 use crate::card_data::CvvSource;
 use crate::charges::create::Created;
@@ -24,54 +23,10 @@ use crate::charges::{
 use crate::error::Error;
 use crate::queue::Kind;
 
-/// The attempt that an order is for. Its charge begins only if the subscription still has this version.
-pub struct AttemptOrder {
-    known: Known,
-    cycle_id: CycleId,
-    rules: BillingRules,
-}
-
-/// A subscription before and after the charge of an attempt begins.
-pub struct AttemptStep {
-    known: Known,
-    after: Advance,
-    charged: ChargedAttempt,
-}
-
-impl AttemptOrder {
-    /// The subscription that the charge is of.
-    pub(crate) const fn subscription_id(&self) -> SubscriptionId {
-        self.known.subscription.id
-    }
-
-    /// The attempt as it begins with this charge; nothing when it is not due any more.
-    pub(crate) fn begin(self, app: &App, charge_id: ChargeId, now: Timestamp) -> Option<Box<AttemptStep>> {
-        let Self { known, cycle_id, rules } = self;
-        let begun = BegunAttempt { id: app.chance.id(now), made: Made::Charge(charge_id) };
-        let after = known.subscription.begin(&known.cycles, cycle_id, begun, &rules, now).ok().flatten()?;
-        let cycle = after.cycles.iter().find(|cycle| cycle.id == cycle_id)?;
-        let charged = ChargedAttempt {
-            subscription_id: known.subscription.id,
-            cycle_id,
-            attempt: cycle.attempts.last()?.number,
-        };
-        Some(Box::new(AttemptStep { known, after, charged }))
-    }
-}
-
-impl AttemptStep {
-    /// Adds the beginning of the attempt to the batch of its charge.
-    pub(crate) fn write(&self, app: &App, batch: &mut Batch, charge_id: ChargeId) -> Result<(), Error> {
-        rows::charges::insert(batch, charge_id, self.charged);
-        self.known.plan(app, batch, &self.after, GoesOn::Us, &ACTOR)
-    }
-}
-
 /// Charges a cycle. If another node came first, or a change of the merchant, the next step is decided anew.
 pub(super) async fn charge(app: &App, known: Known, cycle_id: CycleId) -> Result<(), Error> {
     let client_id = known.subscription.client_id;
-    let rules = settings::find(&app.store, client_id).await?.map(|settings| settings.rules);
-    let rules = rules.unwrap_or_default();
+    let rules = settings::rules(app, client_id).await?;
     let cycle = known.cycles.iter().find(|cycle| cycle.id == cycle_id);
     let cycle = cycle.ok_or_else(|| Error::internal("a cycle that is due and not known"))?;
     let ordered = known.subscription.order(cycle);
@@ -131,9 +86,7 @@ async fn impossible(
         return take_step(app, known).await;
     };
     let Some(after) = begun else { return Ok(()) };
-    let mut batch = Batch::new(client_id);
-    known.write(app, &mut batch, &after, GoesOn::Us, &ACTOR).await?;
-    apply(app, batch).await.map(drop)
+    known.move_on(app, &after).await.map(drop)
 }
 
 /// `errorCode` of `subscription.cycle_failed`: the HTTP status with which the same charge would be refused.

@@ -7,9 +7,10 @@ use regente_domain::subscription::{Advance, Refusal, Subscription, Update, sum};
 use regente_domain::time::Timestamp;
 use regente_store::{Batch, Commit, subscriptions as rows};
 
+use super::Shown;
 use super::create::{Terms, divided, must_pay, refused};
 use super::drive::take_step;
-use super::{GoesOn, Known, Shown};
+use super::known::{GoesOn, Known};
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
@@ -33,7 +34,7 @@ pub async fn change(
     let update = checked(app, &before, Update::from(changes)).await?;
     let decide = |known: &Known, now| known.subscription.update(&known.cycles, &update, now);
     let subscription = written(app, by, id, "subscription.updated", decide).await?;
-    let last_cycle = rows::cycles::page(&app.store, client_id, id, 1, 0).await?.pop();
+    let last_cycle = rows::cycles::newest(&app.store, client_id, id).await?;
     Ok(Shown { subscription, last_cycle })
 }
 

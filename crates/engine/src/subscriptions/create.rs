@@ -6,17 +6,17 @@ use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::split::SplitRule;
 use regente_domain::subscription::data::SubscriptionData;
-use regente_domain::subscription::{Advance, NewSubscription, Next, Refusal, Subscription};
+use regente_domain::subscription::{Advance, NewSubscription, Refusal, Subscription};
 use regente_store::{Batch, cards, subscriptions as rows};
 
-use super::{INVALID_STATE, Shown, announce};
+use super::known::{GoesOn, announce, look_next};
+use super::{INVALID_STATE, Shown};
 use crate::app::App;
 use crate::audit;
 use crate::caller::{Caller, RequestId};
 use crate::charges::{routing, split};
 use crate::customers::resolve_customer;
 use crate::error::Error;
-use crate::queue::subscriptions::look_at;
 use crate::settings::Mode;
 
 /// A new subscription, and the batch that writes it.
@@ -34,13 +34,8 @@ pub async fn plan_creation(
     let subscription = &created.subscription;
     let mut batch = Batch::new(client_id);
     rows::insert(&mut batch, subscription, &actor)?;
-    announce(app, &mut batch, &[], &created, &actor).await?;
-    let now = app.clock.of(client_id);
-    match subscription.next(&[], now) {
-        Next::Wait(at) => look_at(app, &mut batch, subscription, at),
-        Next::Step | Next::Charge(_) => look_at(app, &mut batch, subscription, now),
-        Next::Rest => {}
-    }
+    announce(app, &mut batch, Vec::new(), &created, &actor).await?;
+    look_next(app, &mut batch, subscription, &[], GoesOn::TheJob);
     audit::record(app, &mut batch, caller, request_id, "subscription.created", subscription.id.uuid());
     Ok((batch, Shown { subscription: created.subscription, last_cycle: None }))
 }
@@ -78,7 +73,7 @@ async fn created(app: &App, client_id: ClientId, data: &SubscriptionData) -> Res
 /// The customer's own id, also where an alias was sent.
 async fn customer(app: &App, client_id: ClientId, id: CustomerId) -> Result<CustomerId, Error> {
     let found = resolve_customer(app, client_id, id).await?;
-    found.map(|customer| customer.real_id).ok_or(missing("customerId"))
+    found.map(|customer| customer.real_id).ok_or_else(|| missing("customerId"))
 }
 
 /// The member with the card.
@@ -93,7 +88,7 @@ fn missing(path: &str) -> Error {
 /// Whether a card can pay.
 pub(super) async fn must_pay(app: &App, client_id: ClientId, card_id: CardId) -> Result<(), Error> {
     let found = cards::find(&app.store, client_id, card_id).await?;
-    match found.ok_or(missing(CARD_PATH))?.card.state {
+    match found.ok_or_else(|| missing(CARD_PATH))?.card.state {
         CardState::Failed { .. } => {
             let message = "card cannot be used in status failed";
             Err(Error::Impossible {
@@ -121,7 +116,7 @@ pub(super) async fn divided(
 ) -> Result<Vec<SplitRule>, Error> {
     let now = app.clock.of(client_id);
     let merchant = routing::merchant(app, client_id, merchant_id).await?;
-    let merchant = merchant.ok_or(missing("merchantId"))?;
+    let merchant = merchant.ok_or_else(|| missing("merchantId"))?;
     let sellers = split::Named::find(app, client_id, merchant_id, rules).await?.all()?;
     let rules = split::rules_with(app, rules, &sellers, now);
     let fees = &merchant.merchant.details.platform_fee;

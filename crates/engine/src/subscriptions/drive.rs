@@ -4,26 +4,21 @@
 
 use std::time::Duration;
 
-use regente_domain::actor::Actor;
 use regente_domain::id::{ChargeId, ClientId, CycleId, SubscriptionId};
 use regente_domain::subscription::{NewCycle, Next, Outcome};
 use regente_domain::time::Timestamp;
-use regente_store::Batch;
-use regente_store::subscriptions::{charges, settings};
+use regente_store::subscriptions::charges;
 
 use super::attempt::{self, outcome_of};
-use super::{GoesOn, Known, apply};
+use super::known::Known;
+use super::settings;
 use crate::app::App;
 use crate::error::Error;
-use crate::queue::Kind;
 
 /// Most steps of one run; what is due then is done by the next one, so that others have their turn.
 const STEPS_MAX: usize = 64;
 /// How long after a failed run the next one starts.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
-
-/// The actor of what happens by itself.
-pub(super) const ACTOR: Actor = Actor::Job(Kind::Subscription.word());
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,9 +72,7 @@ pub(super) async fn take_step(app: &App, known: &Known) -> Result<(), Error> {
     let now = app.clock.of(client_id);
     let new = NewCycle { id: app.chance.id(now), is_emulated: app.clock.is_moved(client_id) };
     let Some(after) = known.subscription.step(&known.cycles, new, now) else { return Ok(()) };
-    let mut batch = Batch::new(client_id);
-    known.write(app, &mut batch, &after, GoesOn::Us, &ACTOR).await?;
-    apply(app, batch).await.map(drop)
+    known.move_on(app, &after).await.map(drop)
 }
 
 /// Takes one outcome that is new; `false` when none is. `charge_id` is a charge that may tell one of an attempt that has ended.
@@ -108,14 +101,11 @@ async fn end_attempt(
     outcome: &Outcome,
 ) -> Result<bool, Error> {
     let client_id = known.subscription.client_id;
-    let rules = settings::find(&app.store, client_id).await?.map(|settings| settings.rules);
-    let (rules, now) = (rules.unwrap_or_default(), app.clock.of(client_id));
+    let (rules, now) = (settings::rules(app, client_id).await?, app.clock.of(client_id));
     let Ok(ended) = known.subscription.end_attempt(&known.cycles, attempt, outcome, &rules, now) else {
         take_step(app, known).await?;
         return Ok(true);
     };
     let Some(after) = ended else { return Ok(false) };
-    let mut batch = Batch::new(client_id);
-    known.write(app, &mut batch, &after, GoesOn::Us, &ACTOR).await?;
-    apply(app, batch).await.map(|_| true)
+    known.move_on(app, &after).await.map(|_| true)
 }

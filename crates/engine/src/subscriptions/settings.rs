@@ -1,8 +1,8 @@
 //! How an account charges its subscriptions (`docs/interface/subscriptions.md#settings`).
 
 use regente_domain::id::ClientId;
-use regente_domain::subscription::SubscriptionSettings;
 use regente_domain::subscription::data::SubscriptionSettingsChanges;
+use regente_domain::subscription::{BillingRules, SubscriptionSettings};
 use regente_domain::time::later_of;
 use regente_store::Batch;
 use regente_store::subscriptions::settings as rows;
@@ -19,6 +19,11 @@ use crate::races::{self, Changed};
 /// [`Error::NotFound`] when it has set nothing.
 pub async fn find(app: &App, client_id: ClientId) -> Result<SubscriptionSettings, Error> {
     rows::find(&app.store, client_id).await?.ok_or(Error::NotFound)
+}
+
+/// The rules by which an account charges: its own, or those of everybody.
+pub(super) async fn rules(app: &App, client_id: ClientId) -> Result<BillingRules, Error> {
+    Ok(rows::find(&app.store, client_id).await?.map(|settings| settings.rules).unwrap_or_default())
 }
 
 /// Changes the settings of an account, which may have none yet. They hold from the next attempt on.

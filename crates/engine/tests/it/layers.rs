@@ -173,6 +173,8 @@ const ENGINE: &[&str] = &[
     "queue",
     "account_clocks",
     "events",
+    "subscriptions::known",
+    "subscriptions::begin",
     "idempotency",
     "charges::split",
     "transaction_requests::telemetry",
@@ -198,9 +200,10 @@ const ENGINE: &[&str] = &[
     "sellers",
     "merchants",
     "platform_fees",
-    // An answer that comes too late may lead to the next provider. The charge of a subscription begins in the batch that begins the
-    // attempt, and the subscription orders it.
-    "charges::call_providers charges::create charges::late_answer charges subscriptions",
+    // An answer that comes too late may lead to the next provider.
+    "charges::call_providers charges::create charges::late_answer",
+    "charges",
+    "subscriptions",
     "authentication::challenge",
     "disputes",
     "captures_and_voids::done_elsewhere",

@@ -91,6 +91,15 @@ pub async fn page(
     rows.iter().map(from_row).collect()
 }
 
+/// The cycle of a subscription with the highest number.
+pub async fn newest(
+    store: &Store,
+    client_id: ClientId,
+    subscription_id: SubscriptionId,
+) -> Result<Option<Cycle>, StoreError> {
+    Ok(page(store, client_id, subscription_id, 1, 0).await?.pop())
+}
+
 /// How many cycles a subscription has.
 pub async fn count(
     store: &Store,
