@@ -21,7 +21,7 @@ use crate::card::Cvv;
 use crate::id::{CardId, ClientId, CustomerId, MerchantId, SubscriptionId};
 use crate::problems::Problems;
 use crate::split::{NewSplitRule, SELLERS_MAX, SentSplitRules, SplitRule, excess};
-use crate::wire::{Integer, List, Text, Verbatim, read};
+use crate::wire::{Integer, List, Text, Verbatim};
 use crate::words::words;
 
 /// Most items of a subscription.
@@ -168,14 +168,7 @@ struct Trial {
 /// # Errors
 /// Every problem that was found.
 pub fn read_new(sent: &Map<String, Value>, is_live: bool) -> Result<SubscriptionData, Problems> {
-    let (members, mut problems) = spelling::published(sent, is_live);
-    let data: SubscriptionData = match read(members) {
-        Ok(data) => data,
-        Err(mut found) => {
-            found.extend(problems);
-            return Err(found);
-        }
-    };
+    let (data, mut problems): (SubscriptionData, _) = spelling::read_any(sent, is_live)?;
     if let Some(rule) = sum(&data.items).and_then(|amount| excess(&data.split_rules, amount)) {
         problems.add("splitRules", rule);
     }

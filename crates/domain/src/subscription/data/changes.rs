@@ -16,7 +16,7 @@ use crate::id::{CardId, MerchantId};
 use crate::problems::Problems;
 use crate::split::{SentSplitRules, SplitRule, excess};
 use crate::subscription::{CancellationChange, Interval, Item, Update, sum};
-use crate::wire::{List, Patch, Text, Verbatim, read};
+use crate::wire::{List, Patch, Text, Verbatim};
 
 /// Changes of a subscription, from the next cycle on; what is absent stays.
 #[derive(Clone, Debug, Default, Deserr, ToSchema)]
@@ -113,14 +113,7 @@ pub struct CardChange {
 /// # Errors
 /// Every problem that was found.
 pub fn read_changes(sent: &Map<String, Value>, is_live: bool) -> Result<SubscriptionChanges, Problems> {
-    let (members, mut problems) = spelling::published(sent, is_live);
-    let changes: SubscriptionChanges = match read(members) {
-        Ok(changes) => changes,
-        Err(mut found) => {
-            found.extend(problems);
-            return Err(found);
-        }
-    };
+    let (changes, mut problems): (SubscriptionChanges, _) = spelling::read_any(sent, is_live)?;
     let says_when = changes.cancel_at_period_end.is_some() || changes.scheduled_cancellation_at.is_some();
     if changes.scheduled_cancellation_reason.is_some() && !says_when {
         let rule = "must come with cancelAtPeriodEnd or scheduledCancellationAt";
@@ -136,23 +129,6 @@ pub fn read_changes(sent: &Map<String, Value>, is_live: bool) -> Result<Subscrip
 }
 
 impl SubscriptionChanges {
-    /// What is changed.
-    pub fn update(&self) -> Update {
-        Update {
-            name: self.name.clone(),
-            merchant_id: self.merchant_id,
-            reference_key: self.reference_key.clone().into(),
-            items: self.items.clone(),
-            interval: self.recurrence.interval,
-            cycles: self.recurrence.cycles.into(),
-            start_at: self.recurrence.start_at,
-            split_rules: self.split_rules.clone(),
-            card_id: self.payment_method.card.map(|card| card.card_id),
-            installments: self.payment_method.installments,
-            cancellation: self.cancellation(),
-        }
-    }
-
     /// `false` takes back an end, whatever else is said of it. `true` sets one, at the end of the period unless there is a day; so
     /// does a day alone.
     fn cancellation(&self) -> Option<CancellationChange> {
@@ -167,7 +143,19 @@ impl SubscriptionChanges {
 
 impl From<&SubscriptionChanges> for Update {
     fn from(changes: &SubscriptionChanges) -> Self {
-        changes.update()
+        Update {
+            name: changes.name.clone(),
+            merchant_id: changes.merchant_id,
+            reference_key: changes.reference_key.clone().into(),
+            items: changes.items.clone(),
+            interval: changes.recurrence.interval,
+            cycles: changes.recurrence.cycles.into(),
+            start_at: changes.recurrence.start_at,
+            split_rules: changes.split_rules.clone(),
+            card_id: changes.payment_method.card.map(|card| card.card_id),
+            installments: changes.payment_method.installments,
+            cancellation: changes.cancellation(),
+        }
     }
 }
 

@@ -1,18 +1,37 @@
 //! The shapes of bodies that are read beside the published one, and the interval that production does not take.
 
+use deserr::Deserr;
 use serde_json::{Map, Value};
 
 use crate::problems::Problems;
 use crate::subscription::Interval;
-use crate::wire::not_among;
+use crate::wire::{not_among, read};
 
 const PAYMENT_METHOD: &str = "paymentMethod";
 const CARD: &str = "card";
 /// The only `sourceType`.
 const SOURCE_TYPE: &str = "card";
 
+/// Reads a body in any of its shapes, with what is wrong that cannot be seen in the published one: whoever has more to say adds to it.
+///
+/// # Errors
+/// Every problem that was found, when the body cannot be read.
+pub(super) fn read_any<T: Deserr<Problems>>(
+    sent: &Map<String, Value>,
+    is_live: bool,
+) -> Result<(T, Problems), Problems> {
+    let (members, problems) = published(sent, is_live);
+    match read(members) {
+        Ok(body) => Ok((body, problems)),
+        Err(mut found) => {
+            found.extend(problems);
+            Err(found)
+        }
+    }
+}
+
 /// The members in the published shape, and what is wrong that cannot be seen in it.
-pub(super) fn published(sent: &Map<String, Value>, is_live: bool) -> (Map<String, Value>, Problems) {
+fn published(sent: &Map<String, Value>, is_live: bool) -> (Map<String, Value>, Problems) {
     let (mut members, mut problems) = (sent.clone(), Problems::new());
     if is_live && interval_of(&members).is_some_and(Interval::is_for_the_sandbox) {
         let of_production = Interval::WORDS.iter().filter(|(_, interval)| !interval.is_for_the_sandbox());
