@@ -63,11 +63,10 @@ impl Access {
 /// the vault's keys are recent enough to seal with. It answers 401 when the client is unknown, 403 when the key is
 /// refused (`docs/interface/auth.md#gate`), 429 when a key or an address asks too often, 503 when the database cannot
 /// be read.
-pub fn guard(app: App, access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
+pub fn guard(access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
     layer_fn(move |route: Route| {
-        let app = app.clone();
         service_fn(move |mut request: Request| {
-            let (app, mut route) = (app.clone(), route.clone());
+            let (app, mut route) = (App::of(&request), route.clone());
             async move {
                 let peer = app.limits.proxies.peer_of(&request);
                 // Boxed: otherwise every request holds the memory of the key lookup until it is answered.

@@ -4,6 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::Request;
 use regente_domain::id::ClientId;
 use regente_engine::app as engine;
 use regente_engine::cache::Cache;
@@ -49,6 +50,12 @@ impl App {
     /// An application of these parts.
     pub fn new(parts: Parts) -> Self {
         Self(Arc::new(parts))
+    }
+
+    /// The application that answers a request. Routes are put together once in a process, before there is an application, so
+    /// what stands in front of them finds it in the request, where [`router_with`](crate::api::router::router_with) puts it.
+    pub fn of(request: &Request) -> Self {
+        request.extensions().get::<Self>().expect("the router adds the application to each request").clone()
     }
 
     /// Revokes a credential by `revocation` and then forgets those that are cached. Both happen even when the caller hangs up in

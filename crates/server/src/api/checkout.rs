@@ -50,12 +50,12 @@ pub(super) fn scripts() -> Router<App> {
 }
 
 /// What a page asks: what becomes of a payment is told to the key of the session alone.
-pub(super) fn of_the_session(app: &App) -> Router<App> {
+pub(super) fn of_the_session() -> Router<App> {
     Router::new()
         .route("/pay/{id}/status", get(live::status))
         .route("/pay/{id}/events", get(live::events))
         .route("/pay/{id}/challenge", get(human::challenge))
-        .route_layer(guard(app.clone(), Access::Buyer))
+        .route_layer(guard(Access::Buyer))
 }
 
 /// Shows the page, or why the session cannot be paid.

@@ -14,11 +14,16 @@ use super::request_id::{self, Boundary};
 use super::{cors, envelope};
 use crate::http::limits::{self, BodyLimits};
 
-/// Adds the layers to the routes: the request id is outermost, the answer to panics innermost.
-pub fn around(routes: Router, boundary: Boundary, bodies: BodyLimits) -> Router {
+/// Adds the layers to the routes: the request id is outermost, the answer to panics innermost. Each request carries `app`, the
+/// application, in its extensions.
+pub fn around<A>(routes: Router, app: A, boundary: Boundary, bodies: BodyLimits) -> Router
+where
+    A: Clone + Send + Sync + 'static,
+{
     routes.layer(limits::catch_panic()).layer(layer_fn(move |route: Route| {
-        let (boundary, bodies) = (boundary.clone(), bodies.clone());
-        service_fn(move |request: Request| {
+        let (app, boundary, bodies) = (app.clone(), boundary.clone(), bodies.clone());
+        service_fn(move |mut request: Request| {
+            request.extensions_mut().insert(app.clone());
             let (mut route, bodies) = (route.clone(), bodies.clone());
             request_id::track(&boundary, request, move |request| {
                 cors::answer(request, move |request| {

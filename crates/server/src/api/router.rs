@@ -1,6 +1,6 @@
 //! Lists every route with the access that it demands (`docs/interface/auth.md#routes`). The document takes it from here.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use regente_domain::scope::Scope;
@@ -25,17 +25,17 @@ use crate::health;
 use crate::http::error::ApiError;
 use crate::http::limits::BodyLimits;
 
-/// The routes and the document that describes them. `guarded` puts the gate for an access in front of a route, `linked` the
-/// door in front of what a link names.
-fn routes(
-    guarded: impl Fn(Access, OpenApiRouter<App>) -> OpenApiRouter<App>,
-    linked: impl Fn(UtoipaMethodRouter<App>) -> OpenApiRouter<App>,
-) -> OpenApiRouter<App> {
+/// The routes with keys and links, and the document that describes them.
+fn routes() -> OpenApiRouter<App> {
     use Access::{Buyer, ListOf, Scope as Needs, SecretKeyOnly};
+    let guarded = |access, routes: OpenApiRouter<App>| routes.route_layer(guard(access));
     let behind = |access, routes| guarded(access, described(Key::Taken, routes));
     // Purchases are not made, captured or voided without an idempotency key.
     let with_key = |access, routes| {
         guarded(access, described(Key::Demanded, routes).route_layer(layer_fn(purchases::demand_key)))
+    };
+    let linked = |routes: UtoipaMethodRouter<App>| {
+        OpenApiRouter::new().routes(routes).route_layer(door(Behind::Links))
     };
     OpenApiRouter::with_openapi(openapi::base())
         .merge(behind(Needs(Scope::Auth), routes!(auth::create)))
@@ -140,12 +140,30 @@ fn routes(
         .routes(routes!(health::ready))
 }
 
-/// The OpenAPI document of this release.
-pub fn document() -> OpenApi {
-    let bare = |routes| OpenApiRouter::new().routes(routes);
-    let mut document = routes(|_, routes| routes, bare).into_openapi();
+/// What every application of this process serves, and the OpenAPI document of this release. They are put together once: the
+/// document is as much work as hundreds of requests.
+static INTERFACE: LazyLock<(Router<App>, OpenApi)> = LazyLock::new(|| {
+    let (routes, mut document) = routes().split_for_parts();
     openapi::finish(&mut document);
-    document
+    let links =
+        checkout::for_browsers().merge(payment_page::for_browsers()).merge(review_page::for_browsers());
+    let pages = openapi::pages(document.clone());
+    let scripts = checkout::scripts().merge(scripts::for_browsers(&[
+        &*hosted_fields::FIELDS_SCRIPT,
+        &*checkout::SCRIPT,
+        &*checkout::RETURNED_SCRIPT,
+    ]));
+    let routes = routes
+        .merge(links.route_layer(door(Behind::Links)))
+        .merge(pages.route_layer(door(Behind::Pages)))
+        .merge(scripts.route_layer(door(Behind::Files)))
+        .merge(checkout::of_the_session());
+    (routes, document)
+});
+
+/// The OpenAPI document of this release.
+pub fn document() -> &'static OpenApi {
+    &INTERFACE.1
 }
 
 /// The router of the whole interface.
@@ -174,30 +192,14 @@ pub fn router_with(app: App, pages: Pages) -> Router {
         new_id: Arc::new(move || chance.uuid()),
         now: Arc::new(move || clock.machine().elapsed()),
     };
-    let guarded = |access: Access, routes: OpenApiRouter<App>| routes.route_layer(guard(app.clone(), access));
-    let linked = |routes: UtoipaMethodRouter<App>| {
-        OpenApiRouter::new().routes(routes).route_layer(door(app.clone(), Behind::Links))
-    };
-    let (routes, mut document) = routes(guarded, linked).split_for_parts();
-    openapi::finish(&mut document);
-    let bodies = BodyLimits::of(&app.limits);
-    let open = |behind: Behind, routes: Router<App>| routes.route_layer(door(app.clone(), behind));
-    let links =
-        checkout::for_browsers().merge(payment_page::for_browsers()).merge(review_page::for_browsers());
-    let files =
-        hosted_fields::for_browsers(pages.start).merge(checkout::scripts()).merge(scripts::for_browsers(&[
-            &*hosted_fields::FIELDS_SCRIPT,
-            &*checkout::SCRIPT,
-            &*checkout::RETURNED_SCRIPT,
-        ]));
-    let pages = openapi::pages(document).merge(challenge::for_browsers()).merge(pages.routes);
+    let (routes, _) = &*INTERFACE;
     let routes = routes
-        .merge(open(Behind::Links, links))
-        .merge(open(Behind::Pages, pages))
-        .merge(open(Behind::Files, files))
-        .merge(checkout::of_the_session(&app))
+        .clone()
+        .merge(hosted_fields::for_browsers(pages.start).route_layer(door(Behind::Files)))
+        .merge(challenge::for_browsers().merge(pages.routes).route_layer(door(Behind::Pages)))
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
-        .with_state(app);
-    layers::around(routes, boundary, bodies)
+        .with_state(app.clone());
+    let bodies = BodyLimits::of(&app.limits);
+    layers::around(routes, app, boundary, bodies)
 }

@@ -30,14 +30,10 @@ pub(super) enum Behind {
 }
 
 /// The door in front of a route.
-pub(super) fn door(
-    app: App,
-    behind: Behind,
-) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
+pub(super) fn door(behind: Behind) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
     layer_fn(move |route: Route| {
-        let app = app.clone();
         service_fn(move |request: Request| {
-            let (app, mut route) = (app.clone(), route.clone());
+            let (app, mut route) = (App::of(&request), route.clone());
             async move {
                 let PeerAddress(address) = app.limits.proxies.peer_of(&request);
                 let (address, person) = (Network::from(address), Person::of(&request));

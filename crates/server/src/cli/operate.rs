@@ -113,7 +113,7 @@ pub(super) fn new_kek(file: &Path) -> Result<ExitCode, Failure> {
 }
 
 pub(super) fn openapi() -> Result<ExitCode, Failure> {
-    print_json(&document())?;
+    print_json(document())?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -145,7 +145,7 @@ impl Deployment {
 }
 
 fn routes(app: &App) -> Router {
-    let guarded = |access: Access, route: MethodRouter<App>| route.route_layer(guard(app.clone(), access));
+    let guarded = |access: Access, route: MethodRouter<App>| route.route_layer(guard(access));
     let probe = || get(async |Extension(caller): Extension<Caller>| caller.actor().to_string());
     let mut router = Router::new()
         .route("/v1/auth", guarded(Access::Scope(Scope::Auth), post(auth::create)))
@@ -156,7 +156,7 @@ fn routes(app: &App) -> Router {
             .route(&one(scope), guarded(Access::Scope(scope), probe()))
             .route(&list(scope), guarded(Access::ListOf(scope), probe()));
     }
-    router.with_state(app.clone())
+    router.with_state(app.clone()).layer(Extension(app.clone()))
 }
 
 fn one(scope: Scope) -> String {

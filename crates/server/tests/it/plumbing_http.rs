@@ -47,7 +47,7 @@ fn app() -> Router {
         )
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed);
-    layers::around(routes, boundary, BodyLimits::of(&HttpLimits::default()))
+    layers::around(routes, (), boundary, BodyLimits::of(&HttpLimits::default()))
 }
 
 struct Answer {
