@@ -12,6 +12,7 @@ pub mod html;
 pub mod limits;
 pub mod peer;
 pub mod rates;
+pub mod streams;
 pub mod words;
 
 use std::convert::Infallible;

@@ -21,6 +21,7 @@ use super::card_testing::{CardTesting, CardTestingLimits};
 use super::error::ApiError;
 use super::peer::Proxies;
 use super::rates::{Blocks, Rate, RateLimiter};
+use super::streams::Streams;
 use super::{Answered, MonotonicClock};
 
 /// The most bytes of a JSON body (`docs/interface/conventions.md#limits`).
@@ -211,6 +212,8 @@ pub struct Limiters {
     pub strangers: Blocks,
     /// Answers from pages of reviews.
     pub review_answers: RateLimiter,
+    /// Pages that listen.
+    pub streams: Streams,
     /// Places for judging files.
     pub judging: Arc<Semaphore>,
 }
@@ -230,6 +233,7 @@ impl Limiters {
             ),
             strangers: Blocks::new(rates.failed_authentications, AUTHENTICATION_BLOCK, clock.clone()),
             review_answers: RateLimiter::new(rates.review_answers, clock.clone()),
+            streams: Streams::default(),
             judging: Arc::new(Semaphore::new(FILES_JUDGED_AT_ONCE_MAX)),
         }
     }

@@ -1,9 +1,6 @@
 //! What becomes of a payment while the buyer looks at the page: the session, and the one charge that the page names.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::convert::Infallible;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -13,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use futures_util::stream;
 use regente_domain::charge::ChargeStatus;
-use regente_domain::id::{ChargeId, SessionId};
+use regente_domain::id::ChargeId;
 use regente_domain::session::Session;
 use regente_engine::caller::Caller;
 use regente_engine::clock::MachineTime;
@@ -22,7 +19,7 @@ use regente_engine::idempotency;
 use regente_store::charges::{self, StoredCharge};
 use regente_store::transaction_requests::StoredRequest;
 use serde::Serialize;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{sleep, timeout};
 
 use crate::api::charges::view::ChargeView;
@@ -35,15 +32,8 @@ use crate::health::Readiness;
 use crate::http::error::ApiError;
 use crate::http::headers::idempotency_key;
 use crate::http::peer::PeerAddress;
-use crate::http::rates::Network;
+use crate::http::streams::{Holder, StreamSlot};
 
-/// Most streams of one process; whoever comes then asks again and again instead.
-const STREAMS_MAX: usize = 1_000;
-/// Most streams of one session, so that one link does not take those of all others.
-const STREAMS_OF_SESSION_MAX: usize = 200;
-/// Most streams of one address: buyers behind one address of a provider of access are many, those at one shop in the same minutes
-/// are not.
-const STREAMS_OF_ADDRESS_MAX: usize = 100;
 /// The `Retry-After` of whom no stream is left for.
 const RETRY_AFTER_FULL: Duration = Duration::from_secs(10);
 /// How often the database is asked for a stream.
@@ -52,52 +42,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const SIGN_OF_LIFE_EVERY: Duration = Duration::from_secs(15);
 /// How long a stream lasts; the page opens another one.
 const LIFE_MAX: Duration = Duration::from_secs(15 * 60);
-
-static STREAMS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(STREAMS_MAX)));
-static HELD: LazyLock<Mutex<HashMap<Holder, usize>>> = LazyLock::new(Mutex::default);
-
-/// Whose streams are counted together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Holder {
-    Session(SessionId),
-    Address(Network),
-}
-
-impl Holder {
-    const fn streams_max(self) -> usize {
-        match self {
-            Self::Session(_) => STREAMS_OF_SESSION_MAX,
-            Self::Address(_) => STREAMS_OF_ADDRESS_MAX,
-        }
-    }
-}
-
-/// The place of a stream among those of its holder; it is free again when this is dropped.
-struct StreamSlot(Holder);
-
-impl StreamSlot {
-    fn take(holder: Holder) -> Option<Self> {
-        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = held.entry(holder).or_default();
-        if *count >= holder.streams_max() {
-            return None;
-        }
-        *count += 1;
-        Some(Self(holder))
-    }
-}
-
-impl Drop for StreamSlot {
-    fn drop(&mut self) {
-        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Entry::Occupied(mut count) = held.entry(self.0) {
-            *count.get_mut() -= 1;
-            if *count.get() == 0 {
-                count.remove();
-            }
-        }
-    }
-}
 
 /// What the page is told.
 #[derive(Serialize)]
@@ -154,12 +98,13 @@ pub(super) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let full = || Error::Unavailable { retry_after: RETRY_AFTER_FULL, cause: None };
-    let place = Arc::clone(&STREAMS).try_acquire_owned().map_err(|_| full())?;
-    let of_address = StreamSlot::take(Holder::Address(address.into())).ok_or_else(full)?;
+    let streams = &app.limiters.streams;
+    let place = streams.place().ok_or_else(full)?;
+    let of_address = streams.place_of(Holder::Address(address.into())).ok_or_else(full)?;
     let asked = LiveRequest::read(&app, caller, id, &query, &headers).await?;
     // A session that is not there is an answer and no stream.
     let known = asked.look(&app).await?;
-    let of_session = StreamSlot::take(Holder::Session(known.session.id)).ok_or_else(full)?;
+    let of_session = streams.place_of(Holder::Session(known.session.id)).ok_or_else(full)?;
     let since = app.clock.machine();
     let readiness = readiness.map(|Extension(it)| it);
     let watch = Watch { app, asked, since, told: None, readiness, _places: (place, of_address, of_session) };

@@ -13,7 +13,6 @@ use flate2::read::GzDecoder;
 use regente::api::router::{Pages, router_with};
 use regente::http::peer::Proxies;
 use regente::http::rates::Rate;
-use regente_store::DatabaseKind;
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
@@ -126,7 +125,9 @@ async fn whoever_has_no_key_comes_by_one_door(app: TestApp) {
         }
         let (status, headers, body) = ask(&[("Accept", "*/*")]).await;
         assert_eq!(status, 429, "{method} {path}");
-        assert_eq!(headers["retry-after"], if times == page { "20" } else { "2" }, "{path}");
+        // The machine's time goes on while the story asks.
+        let retry_after: u64 = headers["retry-after"].to_str().unwrap().parse().unwrap();
+        assert!((1..=if times == page { 20 } else { 2 }).contains(&retry_after), "{path}: {retry_after}");
         let body: Value = serde_json::from_slice(&body).unwrap();
         assert_eq!(body["error"]["message"], "Too many requests", "{path}");
         for (language, text) in
@@ -231,11 +232,7 @@ async fn an_address_listens_to_so_many_payments(app: TestApp) {
     let session = session(&app, json!({})).await;
     let caller = key(&app, &session);
     let listen = format!("{}/events", path(&session));
-    // All stories of a process share its streams.
-    let (one, other) = match app.app.store.database_kind() {
-        DatabaseKind::Sqlite => ([10, 1, 0, 1], [10, 1, 0, 2]),
-        DatabaseKind::Postgres => ([10, 2, 0, 1], [10, 2, 0, 2]),
-    };
+    let (one, other) = ([10, 1, 0, 1], [10, 1, 0, 2]);
     let open = async |address: [u8; 4]| -> Response {
         let mut asking: Request<Body> = request(&caller, Method::GET, &listen, &[], None);
         asking.extensions_mut().insert(ConnectInfo(SocketAddr::from((address, 50_000))));
