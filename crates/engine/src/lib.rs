@@ -6,6 +6,7 @@
 
 pub mod account_clocks;
 pub mod accounts;
+mod announce;
 pub mod anti_fraud;
 pub mod app;
 pub mod apple_pay;

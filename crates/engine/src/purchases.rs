@@ -13,13 +13,13 @@ use regente_domain::id::{ChargeId, ClientId, Id, PurchaseId, TokenId};
 use regente_domain::purchase::{Advance, Change, Next, Phase, Purchase, Seen, Slot};
 use regente_domain::time::Timestamp;
 use regente_store::charges::{self, ChargeFilter, Direction};
-use regente_store::events::NewEvent;
 use regente_store::purchases::{PurchaseVersion, StoredPurchase};
 use regente_store::sealed::Sealed;
-use regente_store::{Batch, Commit, events, purchases, tokens, transaction_requests};
+use regente_store::{Batch, Commit, purchases, tokens, transaction_requests};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::announce::{self, Changed};
 use crate::app::App;
 use crate::captures_and_voids::{self, NewFollowUp};
 use crate::charges::create::{Created, Ran};
@@ -149,7 +149,7 @@ async fn write(app: &App, stored: &StoredPurchase, cards: &Cards, change: Change
     let mut batch = Batch::new(before.client_id);
     purchases::update(&mut batch, before, &step, &Actor::Job(KIND), || app.chance.id(now))?;
     discard_codes(app, &mut batch, stored, &step).await;
-    announce(app, &mut batch, stored, cards, &step, now)?;
+    announce(app, &mut batch, stored, cards, &step)?;
     let _admission = app.store.admit_waiting().await?;
     match app.store.apply(batch).await? {
         Commit::Applied => {
@@ -198,23 +198,13 @@ fn announce(
     stored: &StoredPurchase,
     cards: &Cards,
     step: &Advance,
-    now: Timestamp,
 ) -> Result<(), Error> {
     let (purchase, status) = (&step.purchase, step.purchase.status());
     let reached = status.event().filter(|_| status != stored.purchase.status());
     let Some(name) = reached else { return Ok(()) };
     let view = cards.show(purchase).for_others();
-    let event = NewEvent {
-        id: app.chance.id(now),
-        object_id: purchase.id.uuid(),
-        version: purchase.version,
-        ordinal: 0,
-        name,
-        snapshot: &serde_json::to_string(&view).map_err(Error::internal)?,
-        actor: &Actor::Job(KIND),
-    };
-    events::announce(batch, event);
-    Ok(())
+    let changed = Changed { id: purchase.id.uuid(), version: purchase.version };
+    announce::announce(app, batch, &changed, (0, name), &view, &Actor::Job(KIND))
 }
 
 fn alert(step: &Advance) {

@@ -19,13 +19,14 @@ use regente_store::customers::Slice;
 use regente_store::merchants::{self, MerchantWithProviders};
 use regente_store::providers::Provider;
 use regente_store::sellers::{self as rows, SellerFilter, StoredSeller};
-use regente_store::{Batch, Commit, events, seller_documents};
+use regente_store::{Batch, Commit, seller_documents};
 use serde_json::Value;
 use uuid::Uuid;
 
 pub use change::{Change, change, must_stay_with, switch_to};
 pub use record::Private;
 
+use crate::announce::{self, Changed};
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::customers::check_digits;
@@ -286,18 +287,8 @@ fn announce(
     origin: Option<&Link>,
     actor: &Actor,
 ) -> Result<(), Error> {
-    let snapshot = serde_json::to_string(&News::of(seller, origin)).map_err(Error::internal)?;
-    let event = events::NewEvent {
-        id: app.chance.id(app.clock.of(seller.client_id)),
-        object_id: seller.id.uuid(),
-        version: seller.version,
-        ordinal: 0,
-        name: seller.event(),
-        snapshot: &snapshot,
-        actor,
-    };
-    events::announce(batch, event);
-    Ok(())
+    let changed = Changed { id: seller.id.uuid(), version: seller.version };
+    announce::announce(app, batch, &changed, (0, seller.event()), &News::of(seller, origin), actor)
 }
 
 /// `data` of an event of a seller, with its data as it is now; a deleted seller has none.

@@ -20,8 +20,9 @@ use regente_domain::session::payment::{PaymentState, SessionPayment};
 use regente_domain::session::{Advance, NotPayable, OpenPaymentKind, Session, SessionStatus};
 use regente_domain::time::Timestamp;
 use regente_store::sessions::payments;
-use regente_store::{Batch, Commit, charges, events, sessions};
+use regente_store::{Batch, Commit, charges, sessions};
 
+use crate::announce::{self, Changed};
 use crate::app::App;
 use crate::error::Error;
 use crate::events::session::SessionView;
@@ -154,23 +155,10 @@ pub fn write(
 /// Adds the events of a change to the batch.
 pub fn announce(app: &App, batch: &mut Batch, advance: &Advance, actor: &Actor) -> Result<(), Error> {
     let session = &advance.session;
-    let now = app.clock.of(session.client_id);
-    if advance.announces.is_empty() {
-        return Ok(());
-    }
-    let view = SessionView::of(session, session.updated_at).for_others();
-    let snapshot = serde_json::to_string(&view).map_err(Error::internal)?;
+    let changed = Changed { id: session.id.uuid(), version: session.version };
     for (ordinal, name) in (0..).zip(&advance.announces) {
-        let event = events::NewEvent {
-            id: app.chance.id(now),
-            object_id: session.id.uuid(),
-            version: session.version,
-            ordinal,
-            name: *name,
-            snapshot: &snapshot,
-            actor,
-        };
-        events::announce(batch, event);
+        let view = SessionView::of(session, session.updated_at).for_others();
+        announce::announce(app, batch, &changed, (ordinal, *name), &view, actor)?;
     }
     Ok(())
 }

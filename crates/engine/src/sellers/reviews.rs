@@ -18,11 +18,12 @@ use regente_domain::webhook::EventName;
 use regente_providers::seller::{ReviewAnswer, SellerAnswer, SellerAsks};
 use regente_store::providers::{self, Provider};
 use regente_store::registration_reviews::{self as rows, AnswerChange};
-use regente_store::{Batch, Commit, events, sellers};
+use regente_store::{Batch, Commit, sellers};
 use serde_json::{Map, Value};
 
 use super::registration::Offered;
 use super::{Record, documents, registration};
+use crate::announce::{self, Changed};
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
@@ -180,18 +181,8 @@ fn announce(
     seller: &Seller,
     actor: &Actor,
 ) -> Result<(), Error> {
-    let snapshot = serde_json::to_string(&ReviewNewsView::of(review, seller)).map_err(Error::internal)?;
-    let event = events::NewEvent {
-        id: app.chance.id(app.clock.of(review.client_id)),
-        object_id: review.id.uuid(),
-        version: review.version,
-        ordinal: 0,
-        name,
-        snapshot: &snapshot,
-        actor,
-    };
-    events::announce(batch, event);
-    Ok(())
+    let changed = Changed { id: review.id.uuid(), version: review.version };
+    announce::announce(app, batch, &changed, (0, name), &ReviewNewsView::of(review, seller), actor)
 }
 
 /// Does what is due of a review; answers when to look again, if ever.

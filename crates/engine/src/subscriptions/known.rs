@@ -4,8 +4,9 @@
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, CycleId, SubscriptionId};
 use regente_domain::subscription::{Advance, Cycle, Next, Phase, Subscription};
-use regente_store::{Batch, Commit, events, subscriptions as rows};
+use regente_store::{Batch, Commit, subscriptions as rows};
 
+use crate::announce::{self, Changed};
 use crate::app::App;
 use crate::error::Error;
 use crate::events::subscription::SubscriptionNewsView;
@@ -145,23 +146,14 @@ pub(super) async fn announce(
         return Ok(());
     }
     let (subscription, client_id) = (&after.subscription, after.subscription.client_id);
-    let now = app.clock.of(client_id);
+    let (now, changed) =
+        (app.clock.of(client_id), Changed { id: subscription.id.uuid(), version: subscription.version });
     let newest = rows::cycles::newest(&app.store, client_id, subscription.id).await?;
     cycles.extend(newest.filter(|newest| cycles.iter().all(|known| known.id != newest.id)));
     let last_cycle = cycles.iter().max_by_key(|cycle| cycle.number);
     for (ordinal, announcement) in (0..).zip(&after.announces) {
         let view = SubscriptionNewsView::of(subscription, announcement, &cycles, last_cycle, now);
-        let snapshot = serde_json::to_string(&view).map_err(Error::internal)?;
-        let event = events::NewEvent {
-            id: app.chance.id(now),
-            object_id: subscription.id.uuid(),
-            version: subscription.version,
-            ordinal,
-            name: announcement.event,
-            snapshot: &snapshot,
-            actor,
-        };
-        events::announce(batch, event);
+        announce::announce(app, batch, &changed, (ordinal, announcement.event), &view, actor)?;
     }
     Ok(())
 }

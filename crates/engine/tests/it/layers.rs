@@ -163,6 +163,7 @@ const ENGINE: &[&str] = &[
     "ledger",
     "settlement",
     "audit",
+    "announce",
     "credentials",
     "links",
     "document_links",
