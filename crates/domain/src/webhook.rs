@@ -3,9 +3,12 @@
 //!
 //! The engine decides what an event contains and how it is sent.
 
-use crate::words::words;
-
+mod data;
 pub mod schedule;
+
+pub use data::{NewWebhook, WebhookChanges};
+
+use crate::words::words;
 
 words! {
     /// What an event is about: its `object`, the part of its name before the first dot.
@@ -156,6 +159,7 @@ impl EventFilter {
 words! {
     /// What a webhook is sent for a refund of a part: the charge stays authorized with a lower amount
     /// (`docs/interface/webhooks.md#partial-refunds`).
+    #[schema(as = PartialRefundEvent)]
     PartialRefund {
         /// `transaction.voided`, as for a refund of everything.
         Voided = "transaction.voided",
@@ -219,7 +223,8 @@ words! {
 }
 
 words! {
-    /// Why an attempt failed.
+    /// Why an attempt to deliver failed.
+    #[schema(as = DeliveryFailure)]
     Failure {
         /// The address is not allowed.
         AddressRefused = "address_refused",

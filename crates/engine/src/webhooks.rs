@@ -3,7 +3,7 @@
 
 use regente_domain::id::{ClientId, WebhookId};
 use regente_domain::time::later_of;
-use regente_domain::webhook::{EventFilter, PartialRefund, Version};
+use regente_domain::webhook::{EventFilter, NewWebhook, PartialRefund, Version, WebhookChanges};
 use regente_store::Batch;
 use regente_store::webhooks::{self, KeyPair, Webhook};
 
@@ -16,34 +16,6 @@ use crate::error::Error;
 use crate::races::{self, Changed};
 use crate::settings::EndpointUse;
 use crate::vault::{Binding, Purpose};
-
-/// A webhook that is to be created.
-pub struct NewWebhook {
-    /// The event that it asks for.
-    pub event: EventFilter,
-    /// Where events are sent, as it was given.
-    pub endpoint: String,
-    /// The version of what is sent.
-    pub version: Version,
-    /// Whether events are sent.
-    pub status: bool,
-    /// What is sent for a refund of a part.
-    pub partial_refund: PartialRefund,
-}
-
-/// A change of a webhook; what is absent stays.
-pub struct WebhookChanges {
-    /// The event that it asks for.
-    pub event: Option<EventFilter>,
-    /// Where events are sent, as it was given.
-    pub endpoint: Option<String>,
-    /// The version of what is sent.
-    pub version: Option<Version>,
-    /// Whether events are sent.
-    pub status: Option<bool>,
-    /// What is sent for a refund of a part.
-    pub partial_refund: Option<PartialRefund>,
-}
 
 /// A webhook of the account.
 ///
@@ -93,10 +65,10 @@ pub async fn plan_creation(
         client_id,
         event: new.event,
         endpoint: address.to_owned(),
-        sent_endpoint: Some(new.endpoint.clone()),
-        partial_refund: new.partial_refund,
-        api_version: new.version,
-        active: new.status,
+        sent_endpoint: Some(new.endpoint.to_string()),
+        partial_refund: new.partial_refund_event.unwrap_or(PartialRefund::Voided),
+        api_version: new.version.unwrap_or(Version::V1_1),
+        active: new.status.unwrap_or(true),
         key: KeyPair { public: key.public(), private: app.vault.seal(binding, key.seed()) },
         next_key: None,
         lost_in_a_row: 0,
@@ -132,11 +104,11 @@ pub async fn change(
         webhook.event = changes.event.unwrap_or(webhook.event);
         if let Some(address) = &address {
             webhook.endpoint.clone_from(address);
-            webhook.sent_endpoint.clone_from(&changes.endpoint);
+            webhook.sent_endpoint = changes.endpoint.as_deref().map(str::to_owned);
         }
         webhook.api_version = changes.version.unwrap_or(webhook.api_version);
         webhook.active = changes.status.unwrap_or(webhook.active);
-        webhook.partial_refund = changes.partial_refund.unwrap_or(webhook.partial_refund);
+        webhook.partial_refund = changes.partial_refund_event.unwrap_or(webhook.partial_refund);
         if webhook == before {
             return Ok(Changed::Already(webhook));
         }

@@ -3,7 +3,6 @@
 
 pub mod deliveries;
 mod error;
-mod request;
 mod view;
 
 use axum::Extension;
@@ -11,6 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::id::WebhookId;
+use regente_domain::webhook::{NewWebhook, WebhookChanges};
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
@@ -23,16 +23,14 @@ use super::path::{Path, path_id};
 use super::query::Query;
 use crate::app::App;
 use crate::http::error::ApiError;
-use request::{new_webhook, webhook_changes};
 
 pub use error::{WebhookError, WebhookErrorBody, WebhookErrorDetail, WebhookErrors, in_own_envelope};
-pub use request::{NewWebhookBody, VersionBody, WebhookChangesBody};
 pub use view::{AttemptView, DeletedWebhookView, DeliveryView, WebhookView};
 
 /// Creates a webhook with a key pair of its own.
 #[utoipa::path(
     post, path = "/v1/webhooks", operation_id = "createWebhook", tag = "Webhooks",
-    request_body(content = NewWebhookBody, content_type = "application/json"),
+    request_body(content = NewWebhook, content_type = "application/json"),
     responses((status = 201, description = "The webhook.", body = WebhookView), WebhookErrors),
 )]
 pub async fn create(
@@ -43,7 +41,7 @@ pub async fn create(
     body: Result<Body, ApiError>,
 ) -> Result<Response, WebhookError> {
     let body = body?;
-    let new = body.read(new_webhook)?;
+    let new: NewWebhook = body.read_as()?;
     let address = webhooks::accept(&app, &new.endpoint).await?;
     let plan = || async {
         let (batch, webhook) = webhooks::plan_creation(&app, (&caller, &request_id), &new, &address).await?;
@@ -92,7 +90,7 @@ pub async fn read(
 #[utoipa::path(
     patch, path = "/v1/webhooks/{id}", operation_id = "updateWebhook", tag = "Webhooks",
     params(("id" = Uuid, Path, description = "Id of the webhook")),
-    request_body(content = WebhookChangesBody, content_type = "application/json"),
+    request_body(content = WebhookChanges, content_type = "application/json"),
     responses((status = 200, description = "The webhook after the change.", body = WebhookView), WebhookErrors),
 )]
 pub async fn update(
@@ -104,7 +102,7 @@ pub async fn update(
 ) -> Result<axum::Json<WebhookView>, WebhookError> {
     let id = path_id(&id)?;
     webhooks::find(&app, caller.client_id, id).await?;
-    let changes = body?.read(webhook_changes)?;
+    let changes: WebhookChanges = body?.read_as()?;
     let webhook = webhooks::change(&app, (&caller, &request_id), id, &changes).await.map_err(duplicate)?;
     Ok(axum::Json(WebhookView::of(&webhook, app.clock.of(caller.client_id))))
 }

@@ -14,7 +14,7 @@ use regente_domain::routing::explanation;
 use regente_domain::scope;
 use regente_domain::seller;
 use regente_domain::session;
-use regente_domain::webhook::{self, EVERYTHING, PING};
+use regente_domain::webhook::{self, PING};
 
 use crate::api::query;
 use crate::http::words::closed_lists;
@@ -67,8 +67,6 @@ closed_lists! {
     SessionAvailability = listed(session::Availability::WORDS);
     /// What a public key may call: a group of routes, or `*` for all of them.
     ScopeWord = [scope::Scopes::ALL_WORD].into_iter().chain(scope::Scope::ALL.map(scope::Scope::word));
-    /// What a webhook asks for: an event by its name, or `*` for all of transactions, sellers and subscriptions.
-    EventFilter = [EVERYTHING].into_iter().chain(listed(webhook::EventName::WORDS));
     /// The name of an event that was sent: `ping` is a test event.
     SentEventName = listed(webhook::EventName::WORDS).chain([PING]);
     /// What happened to a charge.
@@ -85,12 +83,6 @@ closed_lists! {
     TestEventWord = [PING];
     /// The version of what is sent to a webhook.
     EventVersion = webhook::Version::ALL.map(webhook::Version::word);
-    /// What a webhook is sent for a refund of a part: the name of an event, or nothing.
-    PartialRefundEvent = listed(webhook::PartialRefund::WORDS);
-    /// Where a delivery stands.
-    DeliveryStatus = listed(webhook::DeliveryStatus::WORDS);
-    /// Why an attempt to deliver failed.
-    DeliveryFailure = listed(webhook::Failure::WORDS);
     /// The order of a list by creation; lower case is taken too.
     SortOrder = listed(&query::SortOrder::WORDS);
 }

@@ -1,7 +1,7 @@
 //! Webhooks and deliveries as answers show them (`docs/interface/webhooks.md#resource`).
 
 use regente_domain::time::Timestamp;
-use regente_domain::webhook::Version;
+use regente_domain::webhook::{DeliveryStatus, EventFilter, Failure, PartialRefund, Version};
 use regente_engine::deliveries::signature::to_pem;
 use regente_store::deliveries::{Attempt, Delivery};
 use regente_store::webhooks::Webhook;
@@ -21,8 +21,8 @@ pub struct WebhookView {
     /// The account it belongs to.
     pub client_id: Uuid,
     /// The event that it asks for, or `*`.
-    #[schema(value_type = words::EventFilter, example = "transaction.authorized")]
-    pub event: &'static str,
+    #[schema(example = "transaction.authorized")]
+    pub event: EventFilter,
     /// Where events are sent, as it was given.
     #[schema(example = "https://shop.example/hooks")]
     pub endpoint: String,
@@ -32,8 +32,8 @@ pub struct WebhookView {
     /// Whether events are sent.
     pub status: bool,
     /// What is sent for a refund of a part.
-    #[schema(value_type = words::PartialRefundEvent, example = "transaction.voided")]
-    pub partial_refund_event: &'static str,
+    #[schema(example = "transaction.voided")]
+    pub partial_refund_event: PartialRefund,
     /// The key that signatures are verified with, in PEM.
     pub public_key: String,
     /// The key that follows, while it is being replaced.
@@ -58,11 +58,11 @@ impl WebhookView {
         Self {
             id: webhook.id.uuid(),
             client_id: webhook.client_id.uuid(),
-            event: webhook.event.word(),
+            event: webhook.event,
             endpoint: webhook.sent_endpoint.as_ref().unwrap_or(&webhook.endpoint).clone(),
             version: number(webhook.api_version),
             status: webhook.active,
-            partial_refund_event: webhook.partial_refund.word(),
+            partial_refund_event: webhook.partial_refund,
             public_key: to_pem(&key.pair().public),
             next_public_key: next.map(|next| to_pem(&next.key.public)),
             next_key_at: next.map(|next| next.at),
@@ -104,8 +104,8 @@ pub struct DeliveryView {
     /// What the event is about.
     pub object_id: Uuid,
     /// `dropped`: the webhook was deleted first.
-    #[schema(value_type = words::DeliveryStatus, example = "delivered")]
-    pub status: &'static str,
+    #[schema(example = "delivered")]
+    pub status: DeliveryStatus,
     /// When the next attempt is due.
     #[schema(value_type = Option<String>, format = DateTime, required = true)]
     pub next_attempt_at: Option<Timestamp>,
@@ -133,8 +133,8 @@ pub struct AttemptView {
     #[schema(required = true)]
     pub http_status: Option<u16>,
     /// Why it failed; null when it did not.
-    #[schema(value_type = Option<words::DeliveryFailure>, required = true)]
-    pub failure: Option<&'static str>,
+    #[schema(required = true)]
+    pub failure: Option<Failure>,
     /// How the answer begins.
     #[schema(required = true)]
     pub answer: Option<String>,
@@ -148,7 +148,7 @@ impl DeliveryView {
             event_id: delivery.event_id.uuid(),
             event: delivery.event.clone(),
             object_id: delivery.object_id,
-            status: delivery.status.word(),
+            status: delivery.status,
             // While an attempt is under way, this is the time at which it counts as lost, which receivers need not
             // know.
             next_attempt_at: delivery.due_at.filter(|_| delivery.began_at.is_none()),
@@ -165,7 +165,7 @@ impl AttemptView {
             created_at: attempt.began_at,
             duration_ms: u64::try_from(attempt.duration.as_millis()).unwrap_or(u64::MAX),
             http_status: attempt.http_status,
-            failure: attempt.failure.map(|failure| failure.word()),
+            failure: attempt.failure,
             answer: attempt.answer.clone(),
         }
     }
