@@ -1,5 +1,11 @@
 //! The states of merchants: sub-accounts with their providers. The store holds their records.
 
+mod data;
+mod provider;
+
+pub use data::{AddedProvider, MerchantChanges, NewMerchant, PROVIDERS_MAX};
+pub use provider::{Acquirer, NewCredentials, NewProvider, ProviderChanges};
+
 use crate::words::words;
 
 words! {

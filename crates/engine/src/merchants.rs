@@ -3,10 +3,9 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, MerchantId};
-use regente_domain::mcc::Mcc;
-use regente_domain::merchant::MerchantStatus;
+use regente_domain::merchant::{MerchantChanges, MerchantStatus, PROVIDERS_MAX};
 use regente_domain::time::later_of;
-use regente_domain::wire::Patch;
+use regente_domain::wire::Text;
 use regente_store::merchants::{self, Merchant, MerchantDetails, MerchantWithProviders};
 use regente_store::providers::{self as provider_rows, Provider};
 use regente_store::{Batch, settings};
@@ -19,9 +18,6 @@ use crate::races::{self, Changed};
 use crate::sellers::takes_sellers;
 use crate::{audit, link_settings, queue};
 
-/// The most providers of one merchant; every charge reads all of them.
-pub const PROVIDERS_MAX: usize = 50;
-
 /// A merchant that is to be created.
 pub struct NewMerchant {
     /// What is known of it.
@@ -30,29 +26,13 @@ pub struct NewMerchant {
     pub providers: Vec<NewProvider>,
 }
 
-/// A change of a merchant; what is absent stays.
-pub struct MerchantChanges {
-    /// The category code.
-    pub mcc: Option<Mcc>,
-    /// The name that people see in lists.
-    pub name: Patch<String>,
-    /// The name shown when a buyer is authenticated.
-    pub merchant_name: Patch<String>,
-    /// The address shown when a buyer is authenticated.
-    pub merchant_url: Patch<String>,
-    /// Providers that are added.
-    pub providers: Vec<NewProvider>,
-}
-
-impl MerchantChanges {
-    fn apply(&self, details: &mut MerchantDetails) {
-        if let Some(mcc) = &self.mcc {
-            details.mcc = mcc.clone();
-        }
-        self.name.apply(&mut details.name);
-        self.merchant_name.apply(&mut details.merchant_name);
-        self.merchant_url.apply(&mut details.merchant_url);
+fn apply(changes: &MerchantChanges, details: &mut MerchantDetails) {
+    if let Some(mcc) = &changes.mcc {
+        details.mcc = mcc.clone();
     }
+    changes.name.clone().map(Text::into_string).apply(&mut details.name);
+    changes.merchant_name.clone().map(Text::into_string).apply(&mut details.merchant_name);
+    changes.merchant_url.clone().map(Text::into_string).apply(&mut details.merchant_url);
 }
 
 /// A merchant of the account. A deleted one is not found.
@@ -137,12 +117,12 @@ pub async fn change(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
     id: MerchantId,
-    changes: &MerchantChanges,
+    (changes, added): (&MerchantChanges, &[NewProvider]),
 ) -> Result<MerchantWithProviders, Error> {
     let (client_id, actor) = (caller.client_id, caller.actor());
     let by = (&actor, Some(request_id));
-    providers::check_credentials(app, &changes.providers).await?;
-    let added = records_of(app, client_id, id, &changes.providers)?;
+    providers::check_credentials(app, added).await?;
+    let added = records_of(app, client_id, id, added)?;
     races::change(|| async {
         let mut found = find(app, client_id, id).await?;
         let is_written = added.iter().any(|new| found.providers.iter().any(|known| known.id == new.id));
@@ -154,7 +134,7 @@ pub async fn change(
             return Err(Error::invalid("providers", rule));
         }
         let before = found.merchant.details.clone();
-        changes.apply(&mut found.merchant.details);
+        apply(changes, &mut found.merchant.details);
         if found.merchant.details == before && added.is_empty() {
             return Ok(Changed::Already(found));
         }

@@ -72,3 +72,50 @@ impl<T: ToSchema, const MIN: usize, const MAX: usize> ToSchema for List<T, MIN, 
         T::schemas(found);
     }
 }
+
+/// As [`List`]; a single value counts as a list of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OneOrMany<T, const MIN: usize, const MAX: usize>(Vec<T>);
+
+impl<T, const MIN: usize, const MAX: usize> OneOrMany<T, MIN, MAX> {
+    /// The elements.
+    pub fn into_vec(self) -> Vec<T> {
+        self.0
+    }
+}
+
+impl<T: Deserr<Problems>, const MIN: usize, const MAX: usize> Deserr<Problems> for OneOrMany<T, MIN, MAX> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        match value {
+            several @ Value::Sequence(_) => {
+                List::<T, MIN, MAX>::deserialize_from_value(several, location).map(|list| Self(list.0))
+            }
+            one @ (Value::Null
+            | Value::Boolean(_)
+            | Value::Integer(_)
+            | Value::NegativeInteger(_)
+            | Value::Float(_)
+            | Value::String(_)
+            | Value::Map(_)) => T::deserialize_from_value(one, location).map(|one| Self(vec![one])),
+        }
+    }
+}
+
+impl<T: ToSchema, const MIN: usize, const MAX: usize> PartialSchema for OneOrMany<T, MIN, MAX> {
+    fn schema() -> RefOr<Schema> {
+        List::<T, MIN, MAX>::schema()
+    }
+}
+
+impl<T: ToSchema, const MIN: usize, const MAX: usize> ToSchema for OneOrMany<T, MIN, MAX> {
+    fn name() -> Cow<'static, str> {
+        List::<T, MIN, MAX>::name()
+    }
+
+    fn schemas(found: &mut Vec<(String, RefOr<Schema>)>) {
+        List::<T, MIN, MAX>::schemas(found);
+    }
+}

@@ -11,7 +11,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::mcc::Mcc;
-use regente_domain::merchant::MerchantStatus;
+use regente_domain::merchant::{MerchantChanges, MerchantStatus, NewMerchant};
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
@@ -31,9 +31,6 @@ use super::query::Query;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use platform_fee::RuleView;
-use request::{merchant_changes, new_merchant};
-
-pub use request::{MerchantChangesBody, NewMerchantBody};
 
 /// A merchant as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -99,7 +96,7 @@ impl MerchantView {
 /// Creates a merchant with its providers.
 #[utoipa::path(
     post, path = "/v1/merchants", operation_id = "createMerchant", tag = "Merchants",
-    request_body(content = NewMerchantBody, content_type = "application/json"),
+    request_body(content = NewMerchant, content_type = "application/json"),
     responses((status = 201, description = "The merchant.", body = MerchantView),
         (status = 409, description = "The idempotency key is in use.", body = ErrorEnvelope), CommonErrors),
 )]
@@ -110,7 +107,7 @@ pub async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let new = body.read(|fields| new_merchant(fields, &app))?;
+    let new = request::read_new(&body, &app)?;
     providers::check_credentials(&app, &new.providers).await?;
     let actor = caller.actor();
     let plan = || async {
@@ -164,7 +161,7 @@ pub async fn read(
 #[utoipa::path(
     patch, path = "/v1/merchants/{id}", operation_id = "updateMerchant", tag = "Merchants",
     params(("id" = Uuid, Path, description = "Id of the merchant")),
-    request_body(content = MerchantChangesBody, content_type = "application/json"),
+    request_body(content = MerchantChanges, content_type = "application/json"),
     responses((status = 200, description = "The merchant after the change.", body = MerchantView),
         (status = 404, description = "There is no such merchant.", body = ErrorEnvelope), CommonErrors),
 )]
@@ -177,8 +174,8 @@ pub async fn update(
 ) -> Result<axum::Json<MerchantView>, ApiError> {
     let id = path_id(&id)?;
     merchants::find(&app, caller.client_id, id).await?;
-    let changes = body.read(|fields| merchant_changes(fields, &app))?;
-    let changed = merchants::change(&app, (&caller, &request_id), id, &changes).await?;
+    let (changes, added) = request::read_changes(&body, &app)?;
+    let changed = merchants::change(&app, (&caller, &request_id), id, (&changes, &added)).await?;
     Ok(axum::Json(MerchantView::of(&app, &changed).await?))
 }
 

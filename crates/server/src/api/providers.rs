@@ -9,6 +9,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::StatusCode;
 use regente_domain::id::ProviderId;
+use regente_domain::merchant::ProviderChanges;
 use regente_domain::provider_type::mask_credentials;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Caller, RequestId};
@@ -24,9 +25,7 @@ use super::fields::Body;
 use super::path::{Path, path_id};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use request::provider_changes;
-
-pub use request::{NewProviderBody, ProviderChangesBody, new_provider};
+pub use request::{accepted, look_at};
 
 /// A provider as the interface shows it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -107,7 +106,7 @@ impl ProviderView {
 #[utoipa::path(
     patch, path = "/v1/providers/{id}", operation_id = "updateProvider", tag = "Providers",
     params(("id" = Uuid, Path, description = "Id of the provider")),
-    request_body(content = ProviderChangesBody, content_type = "application/json"),
+    request_body(content = ProviderChanges, content_type = "application/json"),
     responses((status = 200, description = "The provider was changed; the body is empty."),
         (status = 404, description = "There is no such provider.", body = ErrorEnvelope),
         (status = 409, description = "A request is open at the account of the present credentials.",
@@ -123,8 +122,7 @@ pub async fn update(
     let id: ProviderId = path_id(&id)?;
     let before = providers::find(&app, caller.client_id, id).await?;
     let stored = open_credentials(&app, &before).await?;
-    let changes =
-        body.read(|fields| Some(provider_changes(fields, before.provider_type, &stored, &app.providers)))?;
+    let changes = request::read_changes(&body, before.provider_type, &stored, &app.providers)?;
     providers::change(&app, (&caller, &request_id), id, &changes).await?;
     Ok(StatusCode::OK)
 }

@@ -28,7 +28,7 @@ use super::derived::{DEV_CLIENT_NAME, DEV_CLIENTS_LOOKED_AT, dev_api_key};
 use super::{StartError, make_private_folder, parent_of};
 use crate::access::{self, NewClient};
 use crate::api::fields::Body;
-use crate::api::providers::new_provider;
+use crate::api::providers::accepted;
 use crate::app::App;
 use crate::config::{Config, DEV_KEK_MARK, DatabaseAddress};
 use crate::http::error::ApiError;
@@ -260,7 +260,7 @@ async fn make_merchant(
     };
     // Parsed like a caller's request, so that the same rules hold.
     let read = |sent: &Value| -> Result<NewProvider, ApiError> {
-        Ok(Body::parse(sent.to_string().as_bytes())?.read(|fields| new_provider(fields, "", app))?)
+        Ok(accepted(app, Body::parse(sent.to_string().as_bytes())?.read_as()?)?)
     };
     let providers = providers.iter().map(read).collect::<Result<_, _>>()?;
     let new = NewMerchant { details, providers };

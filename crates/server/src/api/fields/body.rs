@@ -87,6 +87,25 @@ impl Body {
         wire::read(self.members.clone())
     }
 
+    /// As [`Self::read_as`], with what `look` finds in the members as sent.
+    ///
+    /// # Errors
+    /// Every problem that was found.
+    pub fn read_as_with<T: Deserr<Problems>>(
+        &self,
+        look: impl FnOnce(&Map<String, Value>, &mut Problems),
+    ) -> Result<T, Problems> {
+        let mut looked = Problems::new();
+        look(&self.members, &mut looked);
+        match self.read_as() {
+            Ok(read) => looked.into_result().map(|()| read),
+            Err(mut found) => {
+                found.extend(looked);
+                Err(found)
+            }
+        }
+    }
+
     /// Reads a body that is an array as a list that reads itself. Problems name elements by their index alone:
     /// `[0].percentage`.
     ///

@@ -91,15 +91,15 @@ fn written(reference: &Ref, named: &Components) -> Option<RefOr<Schema>> {
 /// Lets a schema that was written in place be null; `false` where that is not a matter of its type.
 fn or_null(schema: &mut Schema) -> bool {
     let types = if let Schema::Object(object) = schema {
+        if matches!(object.schema_type, SchemaType::Type(Type::Object)) && !object.properties.is_empty() {
+            return false;
+        }
         &mut object.schema_type
     } else if let Schema::Array(array) = schema {
         &mut array.schema_type
     } else {
         return false;
     };
-    if matches!(types, SchemaType::Type(Type::Object)) {
-        return false;
-    }
     add_null(types);
     true
 }
