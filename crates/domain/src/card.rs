@@ -3,19 +3,19 @@
 
 use std::fmt;
 
-use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-use crate::problems::Problems;
 use crate::time::Timestamp;
-use crate::wire::text_as;
 
 mod brand;
 pub mod in_text;
 pub mod record;
+mod sent;
 
 pub use brand::{Brand, ShownBrand};
+pub(crate) use sent::{HOLDER_NAME, NUMBER, must_not_name_itself};
+pub use sent::{HolderName, InlineCard, SentNumber};
 
 /// A card number: 13 to 19 digits with a valid check digit. It cannot be serialized or displayed; only
 /// [`CardNumber::expose_digits`] gives all digits.
@@ -128,15 +128,6 @@ impl Cvv {
 impl fmt::Debug for Cvv {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Cvv(…)")
-    }
-}
-
-impl Deserr<Problems> for Cvv {
-    fn deserialize_from_value<V: IntoValue>(
-        value: Value<V>,
-        location: ValuePointerRef<'_>,
-    ) -> Result<Self, Problems> {
-        text_as(value, location, || NOT_A_CVV.into(), Self::parse)
     }
 }
 

@@ -18,6 +18,7 @@ pub mod reconciliation;
 pub mod reservation;
 pub mod reversal;
 mod revoked;
+pub mod sent;
 mod simulated;
 mod state;
 mod step;

@@ -3,6 +3,7 @@
 //! charge for each card moves the money.
 
 mod change;
+mod data;
 mod next;
 mod words;
 
@@ -21,6 +22,7 @@ use crate::time::Timestamp;
 use crate::webhook::EventName;
 
 pub use change::{Advance, Change, Changes, NewEntry, SlotChange, StatusChange, UNDO_WAITS};
+pub use data::{Payment, SentPayment, SentPurchase};
 pub use next::{Next, Seen};
 pub use words::{Action, Milestone, PurchaseCurrency, PurchaseStatus};
 

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use regente_domain::card::record::{Card, CardFace, CardState};
-use regente_domain::card::{CardNumber, Cvv, Expiry, in_text};
+use regente_domain::card::{CardNumber, Cvv, Expiry, InlineCard, SentNumber, in_text};
 use regente_domain::decline::DeclinedCode;
 use regente_domain::id::{CardId, ClientId, TokenId};
 use regente_domain::time::Timestamp;
@@ -64,30 +64,19 @@ pub struct WalletFunding {
     pub kept_for: Duration,
 }
 
-/// A card in a request with well-formed members. [`InlineCard::checked`] checks the card itself.
-pub struct InlineCard {
-    /// The number; `None` when its check digit is wrong.
-    pub number: Option<CardNumber>,
-    /// The holder's name.
-    pub holder_name: String,
-    /// The month in which it ends.
-    pub expiry: Expiry,
-    /// The security code; absent only where the charge needs none.
-    pub cvv: Option<Cvv>,
-}
-
-impl InlineCard {
-    /// The card; an error when its check digit is wrong or it has expired, both answered as a declined card
-    /// (`docs/interface/tokens-and-cards.md#tokens`).
-    pub fn checked(self, now: Timestamp) -> Result<CardDetails, Error> {
-        let Self { number, holder_name, expiry, cvv } = self;
-        let declined = |code, message: &'static str| Error::CardDeclined { code, message: message.into() };
-        let number = number.ok_or_else(|| declined(DeclinedCode::InvalidNumber, "invalid card number"))?;
-        if expiry.is_past(now) {
-            return Err(declined(DeclinedCode::ExpiredCard, "expired card"));
-        }
-        Ok(CardDetails { number, holder_name, expiry, cvv })
+/// The card; an error when its check digit is wrong or it has expired, both answered as a declined card
+/// (`docs/interface/tokens-and-cards.md#tokens`).
+///
+/// # Errors
+/// [`Error::CardDeclined`].
+pub fn checked(card: InlineCard, now: Timestamp) -> Result<CardDetails, Error> {
+    let InlineCard { number: SentNumber(number), holder_name, expiry, cvv } = card;
+    let declined = |code, message: &'static str| Error::CardDeclined { code, message: message.into() };
+    let number = number.ok_or_else(|| declined(DeclinedCode::InvalidNumber, "invalid card number"))?;
+    if expiry.is_past(now) {
+        return Err(declined(DeclinedCode::ExpiredCard, "expired card"));
     }
+    Ok(CardDetails { number, holder_name, expiry, cvv })
 }
 
 /// A card that is stored together with its first charge.
@@ -187,6 +176,17 @@ pub enum CvvSource {
     Inline(Cvv),
     /// A CVV token.
     Token(TokenId),
+}
+
+impl CvvSource {
+    /// Of what may have been sent.
+    pub fn of(token_id: Option<TokenId>, sent: Option<Cvv>) -> Self {
+        match (token_id, sent) {
+            (Some(token_id), _) => Self::Token(token_id),
+            (None, Some(cvv)) => Self::Inline(cvv),
+            (None, None) => Self::None,
+        }
+    }
 }
 
 /// Creates a card of an account.

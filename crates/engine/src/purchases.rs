@@ -35,7 +35,7 @@ mod rules;
 mod slot;
 
 pub use accept::accept;
-pub use rules::{Broken, CardShare, NewPurchase, Rule, SentPayment, SentPurchase, Source};
+pub use rules::{Broken, CardShare, NewPurchase, Rule, Source, check};
 
 /// Most steps of one run; a purchase that needs more is in a loop.
 const STEPS_MAX: usize = 64;

@@ -75,6 +75,13 @@ fn free(value: JsonValue, location: ValuePointerRef<'_>) -> Result<JsonValue, Pr
     found.into_problems().into_result().map(|()| value)
 }
 
+impl<T> AsSent<T> {
+    /// The value.
+    pub fn into_json(self) -> JsonValue {
+        self.0
+    }
+}
+
 impl<const BYTES_MAX: usize> Deref for Json<BYTES_MAX> {
     type Target = JsonValue;
     fn deref(&self) -> &JsonValue {

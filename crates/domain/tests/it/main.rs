@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod backoff;
+mod bodies;
 mod boleto;
 mod br_code;
 mod business_days;

@@ -17,6 +17,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::ChargeStatus;
 use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::charge::sent::PaymentFlow;
 use regente_domain::id::{ChargeId, TokenId};
 use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ProviderType;
@@ -97,45 +98,13 @@ pub struct NewChargeBody {
     three_d_secure2: Option<three_d_secure::NewThreeDSecure>,
     /// In whose name it is taken. Providers that do not forward vendors are not told.
     vendor: Option<NamedVendorBody>,
-    payment_flow: Option<PaymentFlowBody>,
+    payment_flow: Option<PaymentFlow>,
     /// How it is divided among sellers; the rest is the merchant's.
     #[schema(max_items = 100)]
     split_rules: Option<Vec<NewSplitRule>>,
     /// Traceability: `platform`, `device`, `system`.
     #[schema(value_type = Option<Object>)]
     app_info: Option<()>,
-}
-
-/// A card, server to server. It is stored.
-#[derive(ToSchema)]
-#[schema(as = InlineCard, rename_all = "camelCase")]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct CardBody {
-    #[schema(min_length = 1, max_length = 256)]
-    card_holder_name: String,
-    /// 13 to 19 digits with a right check digit; spaces and dashes do not count.
-    #[schema(pattern = "^[ -]*([0-9][ -]*){13,19}$")]
-    card_number: String,
-    /// Required unless `recurrence` is `subsequent` or `unscheduled`.
-    #[schema(pattern = "^[0-9]{3,4}$")]
-    card_cvv: Option<String>,
-    #[schema(pattern = "^(0[1-9]|1[0-2])/[0-9]{4}$")]
-    card_expiration_date: String,
-}
-
-/// Values for the conditions of smart flows.
-#[derive(ToSchema)]
-#[schema(as = PaymentFlow, rename_all = "camelCase")]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct PaymentFlowBody {
-    #[schema(value_type = Object)]
-    metadata: (),
 }
 
 /// Charges a card.

@@ -28,7 +28,7 @@ use request::read_changes;
 
 pub use request::{
     CustomerChangesBody, NewAddressBody, NewCustomerBody, PartialAddressBody, address_or_nothing,
-    read_document, read_inline, read_new,
+    read_inline, read_new,
 };
 pub use view::{AddressRecordView, ChangedCustomerView, CustomerView, DocumentView};
 

@@ -65,6 +65,12 @@ impl<'a> Fields<'a> {
     ) -> Option<T> {
         let fields = Fields { members, path: self.path.member(name), found: self.found };
         fields.found.or_note(fields.path, || reader(&fields))
+    /// Reads the object as a type that reads itself ([`regente_domain::wire`]).
+    pub fn read_as<T: Deserr<Problems>>(&self) -> Option<T> {
+        let read = T::deserialize_from_value(Value::Object(self.members.clone()).into_value(), self.path.0);
+        read.map_err(|problems| self.found.extend(problems)).ok()
+    }
+
     }
 
     /// Whether `name` is there with a value other than null.

@@ -19,6 +19,7 @@ use regente_domain::charge::FollowUpKind;
 use regente_domain::money::Amount;
 use regente_domain::money::PositiveAmount;
 use regente_domain::problems::Problems;
+use regente_domain::purchase::SentPurchase;
 use regente_engine::app::Answer;
 use regente_engine::audit::Openings;
 use regente_engine::caller::{Caller, RequestId};
@@ -30,12 +31,10 @@ use regente_store::purchases;
 use serde_json::{Value, json};
 use tower::{Service, service_fn};
 use utoipa::ToSchema;
-use uuid::Uuid;
 
 use super::fields::Body;
 use super::idempotency::{commit_once, commit_once_and_complete, is_replay};
 use super::path::{Path, path_id};
-use super::schema::words;
 use crate::access::Gate;
 use crate::app::App;
 use crate::http::error::ApiError;
@@ -45,82 +44,6 @@ use view::EntryView;
 
 /// The `Retry-After` for polling a purchase, in seconds.
 const LOOK_AGAIN_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
-
-/// A purchase.
-#[derive(ToSchema)]
-#[schema(as = NewPurchase, rename_all = "camelCase", example = json!({
-    "merchantId": "7f8870a2-71c9-4ef0-a531-82000e00b7e1", "amount": 30000, "currency": "BRL", "capture": true,
-    "orderId": "order-77", "statementDescriptor": "LOJA JOAO",
-    "payments": [
-        { "cardId": "148d5db0-f1c3-439f-902d-f1f268086e1d", "amount": 10000, "installments": 1 },
-        { "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00", "amount": 20000, "installments": 3 }
-    ]
-}))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct NewPurchaseBody {
-    /// The merchant whose providers process it.
-    merchant_id: Uuid,
-    /// The sum of the payments, in cents.
-    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
-    amount: i64,
-    /// `BRL` alone.
-    #[schema(value_type = Option<words::PurchaseCurrency>, default = "BRL")]
-    currency: Option<String>,
-    /// Whether every card is captured once all of them are reserved; otherwise that is asked for later.
-    #[schema(default = false)]
-    capture: Option<bool>,
-    /// The merchant's own reference; not unique.
-    #[schema(max_length = 255)]
-    order_id: Option<String>,
-    /// Free text.
-    #[schema(max_length = 2048)]
-    description: Option<String>,
-    /// Text on the buyer's statements.
-    #[schema(max_length = 255)]
-    statement_descriptor: Option<String>,
-    /// The buyer.
-    customer_id: Option<Uuid>,
-    /// Free data of the merchant, at most 50 members.
-    #[schema(value_type = Option<Object>)]
-    metadata: Option<()>,
-    /// Data for risk analysis; stored sealed, part of each charge.
-    #[schema(value_type = Option<Object>)]
-    fraud_analysis: Option<()>,
-    /// Traceability: `platform`, `device`, `system`.
-    #[schema(value_type = Option<Object>)]
-    app_info: Option<()>,
-    payment_flow: Option<super::charges::PaymentFlowBody>,
-    /// The cards, in the order in which they are charged.
-    #[schema(min_items = 2, max_items = 3)]
-    payments: Vec<NewPaymentBody>,
-}
-
-/// One card of a purchase: `cardId` or `tokenId`. Other members are refused.
-#[derive(ToSchema)]
-#[schema(as = NewPurchasePayment, rename_all = "camelCase")]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct NewPaymentBody {
-    /// A stored card.
-    card_id: Option<Uuid>,
-    /// A card token.
-    token_id: Option<Uuid>,
-    /// Its part of the sum, in cents; 100 at least, unless the operator has set another minimum.
-    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
-    amount: i64,
-    #[schema(minimum = 1, maximum = 24, default = 1)]
-    installments: Option<i64>,
-    /// Security code of a stored card, when the buyer is present.
-    #[schema(pattern = "^[0-9]{3,4}$")]
-    card_cvv: Option<String>,
-    /// A CVV token instead of `cardCvv`; it wins.
-    token_cvv: Option<Uuid>,
-}
 
 /// What an operation is about.
 #[derive(Deserr, ToSchema)]
@@ -142,7 +65,7 @@ pub struct OperationBody {
     path = "/v1/purchases",
     operation_id = "createPurchase",
     tag = "Purchases",
-    request_body(content = NewPurchaseBody, content_type = "application/json"),
+    request_body(content = SentPurchase, content_type = "application/json"),
     responses(
         (status = 202, description = "The purchase; look again after `Retry-After` seconds.", body = PurchaseView),
         (status = 409, description = "The idempotency key is in use, or was used with another body.",

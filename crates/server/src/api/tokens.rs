@@ -4,12 +4,11 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use regente_domain::card::Cvv;
 use regente_domain::session::Session;
+use regente_domain::token::NewToken;
 use regente_engine::app::Answer;
 use regente_engine::caller::Caller;
-use regente_engine::card_data::{InlineCard, TokenContents};
-use regente_engine::charges::CodeRule;
+use regente_engine::card_data::{TokenContents, checked};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
 use regente_engine::tokens;
@@ -18,8 +17,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::charges::request::{read_card, read_cvv};
-use super::fields::{Body, Fields};
+use super::fields::Body;
 use super::idempotency::commit_once_and_complete;
 use crate::app::App;
 use crate::http::card_testing::TriedCard;
@@ -29,45 +27,12 @@ use crate::http::peer::PeerAddress;
 use crate::http::rates::RateKey;
 use crate::human_check::{Operation, must_pass};
 
-/// A card, a security code, or both.
-#[derive(ToSchema)]
-#[schema(as = NewToken, rename_all = "camelCase", example = json!({
-    "cardHolderName": "JOSE DAS NEVES", "cardNumber": "4916745120294124", "cardCvv": "560",
-    "cardExpirationDate": "12/2030"
-}))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct NewTokenBody {
-    /// The name on the card. Required for a card.
-    #[schema(min_length = 1, max_length = 256)]
-    card_holder_name: Option<String>,
-    /// 13 to 19 digits with a right check digit; spaces and dashes do not count. Required for a card.
-    #[schema(pattern = "^[ -]*([0-9][ -]*){13,19}$")]
-    card_number: Option<String>,
-    /// 3 or 4 digits. Required for a card.
-    #[schema(pattern = "^[0-9]{3,4}$")]
-    card_cvv: Option<String>,
-    /// The month in which the card ends, `MM/YYYY`. Required for a card.
-    #[schema(pattern = "^(0[1-9]|1[0-2])/[0-9]{4}$")]
-    card_expiration_date: Option<String>,
-    /// The security code of a stored card, alone; or that of the card in the same body.
-    #[schema(pattern = "^[0-9]{3,4}$")]
-    cvv_update: Option<String>,
-}
-
 /// A token.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Token {
     /// Valid for two hours, for one use.
     token_id: Uuid,
-}
-
-enum NewToken {
-    Card(InlineCard),
-    Cvv(Cvv),
 }
 
 /// Makes a token.
@@ -79,7 +44,7 @@ enum NewToken {
     path = "/v1/tokens",
     operation_id = "createToken",
     tag = "Tokens",
-    request_body(content = NewTokenBody, content_type = "application/json"),
+    request_body(content = NewToken, content_type = "application/json"),
     responses(
         (status = 201, description = "The token.", body = Token,
             example = json!({ "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00" })),
@@ -111,9 +76,9 @@ pub(super) async fn make(
         app.limiters.tokens.check(&RateKey::Tokens(caller.credential_id.uuid(), peer.0.into()))?;
     }
     let attempt = app.limiters.card_testing.begin(caller, peer)?;
-    let contents = match body.read(read)? {
+    let contents = match body.read_as()? {
         NewToken::Card(card) => {
-            let card = card.checked(app.clock.of(caller.client_id))?;
+            let card = checked(card, app.clock.of(caller.client_id))?;
             if attempt.is_counted() {
                 let keys = app.vault.client_keys(caller.client_id).await?;
                 let fingerprint = keys.card_fingerprint(&card.number, card.expiry);
@@ -156,17 +121,4 @@ fn unmasked(answer: Answer, mask: u128) -> Result<Answer, Error> {
     let Ok(Kept { masked_id }) = serde_json::from_slice(&answer.bytes) else { return Ok(answer) };
     let token = Token { token_id: Uuid::from_u128(masked_id.as_u128() ^ mask) };
     Ok(Answer { bytes: serde_json::to_vec(&token).map_err(Error::internal)?, ..answer })
-}
-
-/// Members of a card only.
-const CARD_MEMBERS: [&str; 4] = ["cardHolderName", "cardNumber", "cardCvv", "cardExpirationDate"];
-
-fn read(fields: &Fields<'_>) -> Option<NewToken> {
-    let has_card = CARD_MEMBERS.iter().any(|name| fields.has(name));
-    let has_cvv_update = fields.has("cvvUpdate");
-    match (has_card, has_cvv_update) {
-        (false, true) => read_cvv(fields.required("cvvUpdate")).map(NewToken::Cvv),
-        (true, true) => read_card(fields, "cvvUpdate", CodeRule::Required).map(NewToken::Card),
-        (_, false) => read_card(fields, "cardCvv", CodeRule::Required).map(NewToken::Card),
-    }
 }

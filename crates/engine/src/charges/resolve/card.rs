@@ -10,7 +10,7 @@ use regente_store::cards;
 use super::{Funded, same_customer};
 use crate::app::App;
 use crate::audit::Openings;
-use crate::card_data::{CvvSource, FundingSource, NewCard, new_card, seal_card};
+use crate::card_data::{self, CvvSource, FundingSource, NewCard, new_card, seal_card};
 use crate::charges::create::{CVV_TOKEN_PATH, TOKEN_PATH};
 use crate::charges::method::CardMethod;
 use crate::charges::order::PlacedBy;
@@ -56,7 +56,7 @@ async fn resolve(
     let client_id = by.client_id();
     match named {
         OrderedCard::Inline(card) => {
-            let details = card.checked(app.clock.of(client_id))?;
+            let details = card_data::checked(card, app.clock.of(client_id))?;
             store_first(app, client_id, details, None).await
         }
         OrderedCard::Token(token_id) => {

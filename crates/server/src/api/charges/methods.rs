@@ -3,6 +3,7 @@
 
 mod redirects;
 
+use regente_domain::card::InlineCard;
 use regente_domain::payment_type::PaymentType;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -11,7 +12,6 @@ use uuid::Uuid;
 
 pub use self::redirects::{DripBrowser, NupayRecipient};
 use self::redirects::{NewDripPayment, NewNupayPayment, NewPicpayPayment};
-use super::CardBody;
 use super::request::{SourceType, WALLET_SOURCE};
 use super::view::method::{
     ApplePayPayment, BoletoPayment, ClickToPayPayment, CreditPayment, DebitPayment, PicpayPayment,
@@ -225,7 +225,7 @@ fn number_or_text() -> Schema {
 #[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
 struct NewCardSource {
     card_id: Option<Uuid>,
-    card: Option<CardBody>,
+    card: Option<InlineCard>,
     /// Security code of a stored card, when the buyer is present.
     #[schema(pattern = "^[0-9]{3,4}$")]
     card_cvv: Option<String>,

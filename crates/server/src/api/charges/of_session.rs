@@ -6,6 +6,7 @@ mod browser;
 use axum::http::HeaderMap;
 use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::References;
+use regente_domain::charge::sent::FraudAnalysis;
 use regente_domain::money::Amount;
 use regente_domain::payment_type::{INSTALLMENTS_MAX, PaymentType};
 use regente_domain::session::{Item, OfferedMethod, Session};
@@ -21,8 +22,8 @@ use regente_providers::authentication::ThreeDSecure;
 use serde_json::{Map, Value, json};
 
 use super::request::{
-    FRAUD_ANALYSIS_BYTES_MAX, Method, MethodRead, PAYMENT_METHOD, SentAuthentication, SentPayment, ShiftRule,
-    parsed_address, read_flow_metadata, read_fraud_analysis, read_method,
+    Method, MethodRead, PAYMENT_METHOD, SentAuthentication, SentPayment, ShiftRule, parsed_address,
+    read_flow_metadata, read_fraud_analysis, read_method,
 };
 use crate::api::fields::{Body, Fields};
 use crate::http::peer::PeerAddress;
@@ -33,7 +34,7 @@ const INSTALLMENTS: &str = "installments";
 /// The member of the data for risk analysis with what is sold.
 const CART: &str = "cart";
 /// The most bytes of the items of which an analysis of risk is told: its data has more members.
-const CART_BYTES_MAX: usize = FRAUD_ANALYSIS_BYTES_MAX / 4 * 3;
+const CART_BYTES_MAX: usize = FraudAnalysis::BYTES_MAX / 4 * 3;
 
 /// The operation of an idempotency key.
 pub fn route(session: &Session) -> String {

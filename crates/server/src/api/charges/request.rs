@@ -8,7 +8,9 @@ mod wallet;
 
 use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::References;
+use regente_domain::charge::sent::{FraudAnalysis, PaymentFlow};
 use regente_domain::currency::Currency;
+use regente_domain::problems::Problems;
 use regente_domain::text::chars_max;
 use regente_engine::anti_fraud::FRAUD_ANALYSIS;
 use regente_engine::authentication::THREE_D_SECURE;
@@ -25,7 +27,6 @@ use self::authentication::read_address;
 pub(in crate::api) use self::method::NUPAY_RECIPIENTS;
 pub(super) use self::method::{DRIP_BROWSER, Method, MethodRead, VOUCHER_CUSTOMER, read_method};
 pub(super) use self::source::{SourceType, WALLET_SOURCE};
-pub use self::source::{read_card, read_cvv, read_expiry};
 use self::source::{read_payer, read_source};
 use self::wallet::{read_wallet, shown};
 use crate::api::fields::{Field, Fields};
@@ -40,10 +41,6 @@ pub(super) const PAYMENT_METHOD: &str = "paymentMethod";
 const CART_ITEMS: &str = "fraudAnalysis.cart.items";
 /// The member of the sealed data with what a wallet has handed out, as answers repeat it.
 pub const WALLET: &str = "wallet";
-/// Bytes of fraud analysis data.
-pub(super) const FRAUD_ANALYSIS_BYTES_MAX: usize = 64 * 1024;
-/// Items of a cart.
-const ITEMS_MAX: usize = 1000;
 
 /// How a charge is paid as its body says, and what of that is sealed. A payment of a session says it in the same way.
 pub(super) struct SentPayment {
@@ -224,14 +221,17 @@ fn read_references(fields: &Fields<'_>, mode: Mode) -> References {
 
 /// Reads free-form metadata; in the sandbox the simulator overrides in it are checked.
 pub fn read_flow_metadata(flow: &Fields<'_>, mode: Mode) -> Option<Value> {
-    let metadata = flow.required("metadata").raw_object(FREE_FORM_BYTES_MAX)?;
-    if let (Mode::Sandbox, Some(faults)) = (mode, metadata.get(SANDBOX_FAULTS)) {
-        let path = format!("paymentFlow.metadata.{SANDBOX_FAULTS}");
-        if let Err(problems) = sandbox::validate(faults, &path) {
-            flow.problems(problems);
-        }
+    let metadata = flow.read_as::<PaymentFlow>()?.metadata.into_members();
+    if let Some(problems) = wrong_faults(&metadata, mode) {
+        flow.problems(problems);
     }
     Some(Value::Object(metadata))
+}
+
+/// What is wrong with the simulator overrides in the metadata of a flow. They count in the sandbox alone.
+pub fn wrong_faults(metadata: &Map<String, Value>, mode: Mode) -> Option<Problems> {
+    let faults = metadata.get(SANDBOX_FAULTS).filter(|_| mode == Mode::Sandbox)?;
+    sandbox::validate(faults, &format!("paymentFlow.metadata.{SANDBOX_FAULTS}")).err()
 }
 
 /// Whether the data for risk analysis say what is in the cart.
@@ -243,16 +243,7 @@ fn has_cart_items(data: &Map<String, Value>) -> bool {
     }
 }
 
-/// Reads data for risk analysis: free-form, but known members are checked.
+/// Reads data for risk analysis.
 pub fn read_fraud_analysis(fields: &Fields<'_>) -> Option<Map<String, Value>> {
-    fields.optional("sla").integer(0..=i64::from(i32::MAX));
-    fields.optional("customer").raw_object(FRAUD_ANALYSIS_BYTES_MAX);
-    fields.optional("cart").object(|cart| {
-        cart.optional("items").one_or_many(0..=ITEMS_MAX, |item| item.raw_object(FREE_FORM_BYTES_MAX));
-        Some(())
-    });
-    if serde_json::to_string(fields.members()).map_or(0, |text| text.len()) > FRAUD_ANALYSIS_BYTES_MAX {
-        fields.problem_here(format!("must not be larger than {FRAUD_ANALYSIS_BYTES_MAX} bytes"));
-    }
-    Some(fields.taken())
+    fields.read_as().map(|FraudAnalysis(members)| members)
 }

@@ -1,6 +1,6 @@
 //! Parses buyers: new ones, also in the body of a charge, and changes of stored ones.
 
-use regente_domain::customer::{Address, Demand, Document, NO_DOCUMENT};
+use regente_domain::customer::{Address, Demand, Document};
 use regente_domain::problems::Problems;
 use regente_domain::text::chars_max;
 use regente_engine::customers::{CustomerChanges, NewCustomer};
@@ -31,8 +31,7 @@ fn read_with_name(fields: &Fields<'_>, name: Option<String>, path: &str) -> Opti
     let email = fields.required("email").email();
     // Shipped checkouts send a blank for an unknown number.
     let phone_number = fields.required("phoneNumber").verbatim().text(chars_max::PHONE);
-    let document_path = member(path, "document");
-    let document = fields.required("document").object(|document| read_document(document, &document_path));
+    let document = fields.required("document").read_as();
     let address = read_address(fields, "address", Demand::Complete, path);
     let billing_address = read_address(fields, "billingAddress", Demand::Parts, path);
     let delivery_address = read_address(fields, "deliveryAddress", Demand::Parts, path);
@@ -45,20 +44,6 @@ fn read_with_name(fields: &Fields<'_>, name: Option<String>, path: &str) -> Opti
         billing_address,
         delivery_address,
     })
-}
-
-/// Reads a document; `path` is its own.
-pub fn read_document(fields: &Fields<'_>, path: &str) -> Option<Document> {
-    let kind = fields.required("type").text(chars_max::LINE);
-    let is_absent = kind.as_ref().is_some_and(|kind| kind.eq_ignore_ascii_case(NO_DOCUMENT));
-    let number = if is_absent { fields.optional("number") } else { fields.required("number") };
-    let number = number.verbatim().text(chars_max::LINE);
-    let country = fields.optional("country").text(chars_max::LINE).filter(|code| !code.trim().is_empty());
-    let number = if is_absent { Some(number.unwrap_or_default()) } else { number };
-    let mut problems = Problems::new();
-    let document = Document::parse(&kind?, &number?, country.as_deref(), path, &mut problems);
-    fields.problems(problems);
-    document
 }
 
 /// Reads an address; blanks alone, or `{}`, count as absent (`docs/interface/customers.md#addresses`).

@@ -14,7 +14,7 @@ const NAMES_OF_CARD_DATA: [&str; 4] = ["card", "cardNumber", "number", "pan"];
 const PAN_DIGITS: RangeInclusive<usize> = CardNumber::DIGITS_MIN..=CardNumber::DIGITS_MAX;
 
 /// Whether a member of this name would hold card data.
-pub(super) fn is_name_of_card_data(name: &str) -> bool {
+fn is_name_of_card_data(name: &str) -> bool {
     NAMES_OF_CARD_DATA.contains(&name)
 }
 

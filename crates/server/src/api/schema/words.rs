@@ -9,7 +9,6 @@ use regente_domain::currency;
 use regente_domain::ledger;
 use regente_domain::payment_type;
 use regente_domain::provider_type;
-use regente_domain::purchase;
 use regente_domain::routing::explanation;
 use regente_domain::scope;
 use regente_domain::seller;
@@ -53,8 +52,6 @@ closed_lists! {
     RegistrationReviewStatus = listed(seller::review::ReviewStatus::WORDS);
     /// An accepted ISO 4217 code.
     Currency = currency::Currency::all().map(currency::Currency::code);
-    /// The currencies of purchases.
-    PurchaseCurrency = [purchase::CURRENCY.code()];
     /// What an account of the books is for.
     LedgerPurpose = listed(ledger::Purpose::WORDS);
     /// The kind of an account of the books.

@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use regente_domain::id::MerchantId;
 use regente_domain::session::{Session, SessionStatus};
+use regente_domain::token::NewToken;
 use regente_engine::caller::{Authority, Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::sessions as flow;
@@ -20,7 +21,7 @@ use crate::api::customers::{self, CustomerView, NewCustomerBody};
 use crate::api::fields::{Body, Fields};
 use crate::api::path::Path;
 use crate::api::query::Query;
-use crate::api::tokens::{self, NewTokenBody, Token};
+use crate::api::tokens::{self, Token};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::peer::PeerAddress;
@@ -32,7 +33,7 @@ use crate::http::peer::PeerAddress;
         ("X-Captcha-Token" = Option<String>, Header,
             description = "Proves that a person asks, where the session of the key has `captchaEnabled`"),
     ),
-    request_body(content = NewTokenBody, content_type = "application/json"),
+    request_body(content = NewToken, content_type = "application/json"),
     responses(
         (status = 201, description = "The token.", body = Token,
             example = json!({ "tokenId": "cc0b1e41-2936-45c5-947f-93995ffcdc00" })),

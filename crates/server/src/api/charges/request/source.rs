@@ -1,16 +1,13 @@
 //! Reads what a charge is paid with (`docs/interface/charges.md#payment-sources`): a card, or a payer.
 
-use regente_domain::card::{CardNumber, CardNumberError, Cvv, Expiry, NOT_A_CVV, in_text};
-use regente_domain::text::chars_max;
-use regente_engine::card_data::{CvvSource, InlineCard};
+use regente_domain::card::InlineCard;
+use regente_engine::card_data::CvvSource;
 use regente_engine::charges::{AddressRule, CardOwner, CodeRule, OrderedCard, OrderedPayer};
+use serde_json::Value;
 
 use super::or_default;
-use crate::api::customers::{read_document, read_inline};
-use crate::api::fields::{Field, Fields};
-
-/// Characters of a card holder's name.
-const HOLDER_CHARS_MAX: usize = chars_max::NAME;
+use crate::api::customers::read_inline;
+use crate::api::fields::Fields;
 
 /// The payment sources that lead to a card, by `sourceType`.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +71,7 @@ pub(super) fn read_source(fields: &Fields<'_>, code: CodeRule) -> Option<Ordered
             Some(OrderedCard::Default { owner: owner?, cvv: cvv? })
         }
         SourceType::Card if fields.has("card") && !fields.has("cardId") => {
-            fields.required("card").object(|card| read_card(card, "cardCvv", code)).map(OrderedCard::Inline)
+            read_card(fields, code).map(OrderedCard::Inline)
         }
         SourceType::Card => {
             let card_id = fields.required("cardId").id();
@@ -87,9 +84,7 @@ pub(super) fn read_source(fields: &Fields<'_>, code: CodeRule) -> Option<Ordered
 /// Reads the owner of a card. E-mail address and document identify them.
 fn read_owner(fields: &Fields<'_>) -> Option<CardOwner> {
     let email = fields.required("email").email();
-    let document = fields
-        .required("document")
-        .object(|document| read_document(document, "paymentSource.customer.document"));
+    let document = fields.required("document").read_as();
     Some(CardOwner::Described { email: email?, document: document? })
 }
 
@@ -97,45 +92,19 @@ fn read_cvv_source(fields: &Fields<'_>) -> Option<CvvSource> {
     if fields.has("tokenCvv") {
         return fields.optional("tokenCvv").id().map(CvvSource::Token);
     }
-    or_default(fields, "cardCvv", CvvSource::None, |field| read_cvv(field).map(CvvSource::Inline))
+    or_default(fields, "cardCvv", CvvSource::None, |field| field.read_as().map(CvvSource::Inline))
 }
 
-/// Reads a card with all its members; `cvv` is the name of its security code, which differs in tokens
-/// (`docs/interface/tokens-and-cards.md#tokens`).
-pub fn read_card(fields: &Fields<'_>, cvv: &'static str, code: CodeRule) -> Option<InlineCard> {
-    let holder_name = fields.required("cardHolderName").non_empty_text(HOLDER_CHARS_MAX);
-    let number = read_card_number(fields.required("cardNumber"));
-    let cvv = match code {
-        CodeRule::Optional if !fields.has(cvv) => Some(None),
-        CodeRule::Optional | CodeRule::Required => read_cvv(fields.required(cvv)).map(Some),
-    };
-    let expiry = read_expiry(fields.required("cardExpirationDate"));
-    if let (Some(name), Some(Some(number))) = (&holder_name, &number)
-        && in_text::names(name, number)
-    {
-        fields.problem("cardHolderName", "must not contain the number of the card");
-    }
-    Some(InlineCard { number: number?, holder_name: holder_name?, expiry: expiry?, cvv: cvv? })
-}
-
-/// Reads a well-formed card number; the inner `None` means a wrong check digit, which is a decline and no problem of
-/// the body.
-fn read_card_number(field: Field<'_>) -> Option<Option<CardNumber>> {
-    field.verbatim().text_as("must be a card number of 13 to 19 digits", |text| {
-        match CardNumber::parse(text) {
-            Ok(number) => Some(Some(number)),
-            Err(CardNumberError::Checksum) => Some(None),
-            Err(CardNumberError::NotDigits | CardNumberError::Length) => None,
+/// Reads a card.
+fn read_card(fields: &Fields<'_>, code: CodeRule) -> Option<InlineCard> {
+    let sent = fields.members().get("card").and_then(Value::as_object);
+    let lacks_code = sent.is_some_and(|card| card.get("cardCvv").is_none_or(Value::is_null));
+    let card = fields.required("card").read_as();
+    match code {
+        CodeRule::Required if lacks_code => {
+            fields.problem("card.cardCvv", "should not be empty");
+            None
         }
-    })
-}
-
-/// A security code.
-pub fn read_cvv(field: Field<'_>) -> Option<Cvv> {
-    field.text_as(NOT_A_CVV, Cvv::parse)
-}
-
-/// An expiry `MM/YYYY`.
-pub fn read_expiry(field: Field<'_>) -> Option<Expiry> {
-    field.text_as("must be a month in the form MM/YYYY", Expiry::parse)
+        CodeRule::Required | CodeRule::Optional => card,
+    }
 }

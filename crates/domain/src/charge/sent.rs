@@ -1,0 +1,97 @@
+//! What charges, purchases and payments of sessions are sent alike, as structs that read themselves (decision 36).
+
+use std::borrow::Cow;
+
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+use serde_json::{Map, Value as Json};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::problems::Problems;
+use crate::wire::{AsSent, Integer, Object, OneOrMany, refused};
+
+/// The most bytes of one free-form object.
+const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
+/// Items of a cart.
+const ITEMS_MAX: usize = 1000;
+
+/// An object that is stored or passed on as sent.
+pub type FreeForm = Object<FREE_FORM_BYTES_MAX>;
+type RiskObject = Object<{ FraudAnalysis::BYTES_MAX }>;
+type Sla = Integer<0, { i32::MAX as i64 }>;
+type Items = OneOrMany<FreeForm, 0, ITEMS_MAX>;
+
+/// Values for the conditions of smart flows.
+#[derive(Clone, Debug, Deserr, ToSchema)]
+#[deserr(error = Problems)]
+pub struct PaymentFlow {
+    /// The values.
+    pub metadata: FreeForm,
+}
+
+/// Data for risk analysis: free-form, but known members are checked. It is kept as sent.
+#[derive(Clone)]
+pub struct FraudAnalysis(pub Map<String, Json>);
+
+impl FraudAnalysis {
+    /// The most bytes when written without white space.
+    pub const BYTES_MAX: usize = 64 * 1024;
+}
+
+#[derive(Deserr)]
+#[deserr(error = Problems)]
+#[expect(dead_code, reason = "what is sent is checked by it, and kept as it is")]
+struct KnownMembers {
+    #[deserr(default)]
+    sla: Option<Sla>,
+    #[deserr(default)]
+    customer: Option<RiskObject>,
+    #[deserr(default)]
+    cart: Option<Cart>,
+}
+
+#[derive(Deserr)]
+#[deserr(error = Problems)]
+#[expect(dead_code, reason = "what is sent is checked by it, and kept as it is")]
+struct Cart {
+    #[deserr(default)]
+    items: Option<Items>,
+}
+
+impl Deserr<Problems> for FraudAnalysis {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        let sent: Json = Deserr::<Problems>::deserialize_from_value(value, location)?;
+        let is_too_large = sent.is_object() && sent.to_string().len() > Self::BYTES_MAX;
+        let read = AsSent::<KnownMembers>::deserialize_from_value(sent.into_value(), location);
+        let mut problems = Problems::new();
+        if is_too_large {
+            let rule = format_args!("must not be larger than {} bytes", Self::BYTES_MAX);
+            problems.extend(refused(location, rule));
+        }
+        match read.map(AsSent::into_json) {
+            Ok(Json::Object(members)) => problems.into_result().map(|()| Self(members)),
+            Ok(Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
+                Err(refused(location, "must be an object"))
+            }
+            Err(mut found) => {
+                found.extend(problems);
+                Err(found)
+            }
+        }
+    }
+}
+
+impl PartialSchema for FraudAnalysis {
+    fn schema() -> RefOr<Schema> {
+        RiskObject::schema()
+    }
+}
+
+impl ToSchema for FraudAnalysis {
+    fn name() -> Cow<'static, str> {
+        RiskObject::name()
+    }
+}
