@@ -22,6 +22,7 @@ pub use postings::{POSTINGS, Posting, Subject};
 
 words! {
     /// What happened.
+    #[schema(as = LedgerMovement)]
     Movement {
         /// A provider reserved money.
         AuthorizationHold = "authorization_hold",

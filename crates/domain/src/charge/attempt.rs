@@ -363,6 +363,7 @@ words! {
 
 words! {
     /// What told the outcome of a request, if it was not the answer to the call.
+    #[schema(as = OutcomeSource)]
     ToldBy {
         /// Nothing was sent: the provider could not be reached.
         NotSent = "not_sent",

@@ -67,6 +67,7 @@ pub struct Candidate {
 
 words! {
     /// How a request ended.
+    #[schema(as = StepOutcome)]
     Ended {
         /// The provider approved it.
         Approved = "approved",
@@ -89,6 +90,7 @@ words! {
 
 words! {
     /// What followed a request.
+    #[schema(as = StepSequel)]
     Then {
         /// Nothing was left to do.
         Done = "done",

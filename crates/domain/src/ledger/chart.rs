@@ -7,6 +7,7 @@ use crate::words::words;
 
 words! {
     /// What an account is for.
+    #[schema(as = LedgerPurpose)]
     Purpose {
         /// What a provider owes: what it took, less what it gave back, kept or paid out.
         ProviderReceivable = "provider_receivable",
@@ -33,6 +34,7 @@ words! {
 
 words! {
     /// The kind of an account, which says on which side its balance grows.
+    #[schema(as = LedgerNature)]
     Nature {
         /// Grows by debits.
         Asset = "asset",

@@ -38,6 +38,7 @@ pub struct Considered {
 
 words! {
     /// Why a provider is not asked.
+    #[schema(as = SkipReason)]
     Skipped {
         /// It only simulates, and this deployment refuses simulators.
         Simulator = "simulator",
@@ -72,6 +73,7 @@ words! {
 
 words! {
     /// Why no further provider was asked.
+    #[schema(as = StopReason)]
     Stopped {
         /// The refusal was final.
         NotRetryable = "not_retryable",

@@ -40,6 +40,7 @@ words! {
 
 words! {
     /// `status` of a file.
+    #[schema(as = SellerFileStatus)]
     DocumentStatus {
         /// It waits for its seller.
         Uploaded = "uploaded",

@@ -18,9 +18,10 @@ use axum::response::{IntoResponse, Response};
 use regente_domain::charge::ChargeStatus;
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::sent::PaymentFlow;
+use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, TokenId};
 use regente_domain::payment_type::PaymentType;
-use regente_domain::provider_type::ProviderType;
+use regente_domain::provider_type::{ProviderType, ShownProviderType};
 use regente_engine::caller::Caller;
 use regente_engine::document_links::Addresses;
 use regente_engine::error::Error;
@@ -70,7 +71,7 @@ pub struct NewChargeBody {
     /// In the minor unit of the currency: 150 is BRL 1.50.
     #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
     amount: i64,
-    #[schema(value_type = Option<words::Currency>, default = "BRL")]
+    #[schema(value_type = Option<Currency>, default = "BRL")]
     currency: Option<String>,
     /// Text on the buyer's statement.
     #[schema(max_length = 255)]
@@ -240,9 +241,9 @@ async fn find(app: &App, caller: &Caller, id: ChargeId) -> Result<StoredCharge, 
         ("subscriptionId" = Option<String>, Query, description = "Ids of subscriptions."),
         ("orderId" = Option<String>, Query, description = "The merchant's references."),
         ("originalAmount" = Option<String>, Query, description = "Amounts in minor units."),
-        ("status" = Option<Vec<words::ChargeStatus>>, Query, description = "Statuses; repeated, or separated by commas."),
-        ("paymentType" = Option<Vec<words::PaymentType>>, Query, description = "Payment types; repeated, or separated by commas."),
-        ("providerType" = Option<Vec<words::ProviderType>>, Query, description = "Types of the provider that handled it; repeated, or separated by commas."),
+        ("status" = Option<Vec<ChargeStatus>>, Query, description = "Statuses; repeated, or separated by commas."),
+        ("paymentType" = Option<Vec<PaymentType>>, Query, description = "Payment types; repeated, or separated by commas."),
+        ("providerType" = Option<Vec<ShownProviderType>>, Query, description = "Types of the provider that handled it; repeated, or separated by commas."),
         ("splitRules" = Option<String>, Query, description = "`true`: charges with split rules alone."),
         ("created" = Option<String>, Query, description = "Made on this day (UTC), or in this second."),
         ("created.gt" = Option<String>, Query, description = "Made after."),

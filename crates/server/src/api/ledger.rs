@@ -7,7 +7,7 @@ use axum::Extension;
 use axum::extract::State;
 use regente_domain::currency::Currency;
 use regente_domain::ledger::{Movement, Purpose};
-use regente_domain::provider_type::ProviderType;
+use regente_domain::provider_type::{ProviderType, ShownProviderType};
 use regente_engine::caller::Caller;
 use regente_store::charges::Direction;
 use regente_store::ledger::{self, AccountFilter, Balance, EntryFilter};
@@ -31,9 +31,9 @@ pub use view::{AccountView, BalanceView, EntryView, shown};
         ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Accounts on a page; 15 by default."),
         ("merchantId" = Option<String>, Query, description = "Ids of merchants."),
         ("sellerId" = Option<String>, Query, description = "Ids of sellers: their accounts alone."),
-        ("providerType" = Option<Vec<words::ProviderType>>, Query, description = "Types of the provider; repeated, or separated by commas."),
-        ("currency" = Option<Vec<words::Currency>>, Query, description = "Currencies; repeated, or separated by commas."),
-        ("purpose" = Option<Vec<words::LedgerPurpose>>, Query, description = "What they are for; repeated, or separated by commas."),
+        ("providerType" = Option<Vec<ShownProviderType>>, Query, description = "Types of the provider; repeated, or separated by commas."),
+        ("currency" = Option<Vec<Currency>>, Query, description = "Currencies; repeated, or separated by commas."),
+        ("purpose" = Option<Vec<Purpose>>, Query, description = "What they are for; repeated, or separated by commas."),
     ),
     responses((status = 200, description = "A page of accounts.", body = Page<AccountView>), CommonErrors),
 )]
@@ -58,9 +58,9 @@ pub async fn accounts(
         ("at" = Option<String>, Query, description = "As of this moment; as of now by default."),
         ("merchantId" = Option<String>, Query, description = "Ids of merchants."),
         ("sellerId" = Option<String>, Query, description = "Ids of sellers: their accounts alone."),
-        ("providerType" = Option<Vec<words::ProviderType>>, Query, description = "Types of the provider; repeated, or separated by commas."),
-        ("currency" = Option<Vec<words::Currency>>, Query, description = "Currencies; repeated, or separated by commas."),
-        ("purpose" = Option<Vec<words::LedgerPurpose>>, Query, description = "What they are for; repeated, or separated by commas."),
+        ("providerType" = Option<Vec<ShownProviderType>>, Query, description = "Types of the provider; repeated, or separated by commas."),
+        ("currency" = Option<Vec<Currency>>, Query, description = "Currencies; repeated, or separated by commas."),
+        ("purpose" = Option<Vec<Purpose>>, Query, description = "What they are for; repeated, or separated by commas."),
     ),
     responses((status = 200, description = "A page of balances.", body = Page<BalanceView>), CommonErrors),
 )]
@@ -96,10 +96,10 @@ async fn page_of_balances(app: &App, caller: &Caller, query: &Query) -> Result<P
         ("sort" = Option<words::SortOrder>, Query, description = "By time, in upper or lower case; newest first by default."),
         ("merchantId" = Option<String>, Query, description = "Ids of merchants."),
         ("sellerId" = Option<String>, Query, description = "Ids of sellers."),
-        ("providerType" = Option<Vec<words::ProviderType>>, Query, description = "Types of the provider; repeated, or separated by commas."),
-        ("currency" = Option<Vec<words::Currency>>, Query, description = "Currencies; repeated, or separated by commas."),
-        ("purpose" = Option<Vec<words::LedgerPurpose>>, Query, description = "What the debited or the credited account is for; repeated, or separated by commas."),
-        ("movement" = Option<Vec<words::LedgerMovement>>, Query, description = "What happened; repeated, or separated by commas."),
+        ("providerType" = Option<Vec<ShownProviderType>>, Query, description = "Types of the provider; repeated, or separated by commas."),
+        ("currency" = Option<Vec<Currency>>, Query, description = "Currencies; repeated, or separated by commas."),
+        ("purpose" = Option<Vec<Purpose>>, Query, description = "What the debited or the credited account is for; repeated, or separated by commas."),
+        ("movement" = Option<Vec<Movement>>, Query, description = "What happened; repeated, or separated by commas."),
         ("sourceId" = Option<String>, Query, description = "Ids of charges, or of lines of settlement files."),
         ("at" = Option<String>, Query, description = "On this day (UTC), or in this second."),
         ("at.gt" = Option<String>, Query, description = "After."),

@@ -9,13 +9,12 @@ use axum::Router;
 use axum::http::{HeaderValue, header};
 use axum::middleware::map_response;
 use axum::response::Response;
-use utoipa::ToSchema;
+use regente_domain::payment_type::PaymentType;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
-use super::schema::tagged::Components;
 use super::schema::words;
 use super::webhooks::{WebhookErrorBody, WebhookErrorDetail};
 use crate::app::App;
@@ -49,9 +48,9 @@ pub fn base() -> OpenApi {
                 // Parameters of queries do so too.
                 .schema_from::<words::BusinessCode>()
                 .schema_from::<words::DeclinedCode>()
-                .schema_from::<words::PaymentType>()
+                .schema_from::<PaymentType>()
                 .schema_from::<words::SortOrder>()
-                .schemas_from_iter(components_of::<events::Event>())
+                .schemas_from_iter(events::components())
                 .security_scheme("client_id", header("X-Client-Id", "The account."))
                 .security_scheme(
                     "api_key",
@@ -61,13 +60,6 @@ pub fn base() -> OpenApi {
         ))
         .webhooks(Some(events::webhooks()))
         .build()
-}
-
-/// A component and the components that it refers to.
-fn components_of<T: ToSchema>() -> Components {
-    let mut found = vec![(T::name().into_owned(), T::schema())];
-    T::schemas(&mut found);
-    found
 }
 
 /// The operations of a path, of all methods that routes have.

@@ -133,7 +133,7 @@ pub struct SellerListQuery {
     /// E-mail address of the owner or of the company.
     email: Option<String>,
     /// Statuses; repeated, or separated by commas.
-    #[param(value_type = Option<Vec<words::SellerStatus>>)]
+    #[param(value_type = Option<Vec<SellerStatus>>)]
     status: Option<String>,
     /// A part of the name of the company, in upper or lower case.
     #[param(rename = "businessName", min_length = 3, max_length = 100)]

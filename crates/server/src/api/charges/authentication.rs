@@ -11,6 +11,7 @@ use axum::response::Response;
 use regente_domain::charge::authentication::not_authenticated;
 use regente_domain::decline::Reason;
 use regente_domain::id::{AuthenticationSetupId, ChargeId, ClientId};
+use regente_domain::provider_type::ShownProviderType;
 use regente_engine::audit::Openings;
 use regente_engine::authentication::challenge;
 use regente_engine::authentication::setup::{self, Prepared, SetupSource};
@@ -75,7 +76,7 @@ pub struct SetupView {
     #[schema(required = true)]
     collect_url: Option<String>,
     /// The 3DS server.
-    #[schema(value_type = words::ProviderType, example = "SANDBOX")]
+    #[schema(value_type = ShownProviderType, example = "SANDBOX")]
     provider_type: &'static str,
     /// Why there is no token; null when there is one.
     #[schema(required = true)]

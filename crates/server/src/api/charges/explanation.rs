@@ -6,9 +6,15 @@ use std::collections::HashMap;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use regente_domain::charge::timeline::{self, Attempt, Audience, Candidate, Named, Timeline, TimelineStep};
+use regente_domain::charge::ChargeStatus;
+use regente_domain::charge::attempt::{OpenReason, ToldBy};
+use regente_domain::charge::timeline::{
+    self, Attempt, Audience, Candidate, Ended, Named, Then, Timeline, TimelineStep,
+};
 use regente_domain::decline::Decline;
 use regente_domain::id::{ChargeId, ClientId, ProviderId};
+use regente_domain::provider_type::ShownProviderType;
+use regente_domain::routing::explanation::{CircuitNote, Skipped, Stopped};
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::error::Error;
 use regente_engine::events::transaction_request::ShownRequestType;
@@ -29,15 +35,15 @@ use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 #[schema(as = ChargeExplanation)]
 pub struct ExplanationView {
     charge_id: Uuid,
-    #[schema(value_type = words::ChargeStatus, example = "authorized")]
-    status: String,
+    #[schema(example = "authorized")]
+    status: ChargeStatus,
     /// The merchant's providers in the order of the route.
     providers: Vec<CandidateView>,
     /// Every call to a provider, oldest first.
     steps: Vec<StepView>,
     /// Why nobody else was asked, when the charge ended without approval.
-    #[schema(value_type = Option<words::StopReason>, example = "no_provider_left", required = true)]
-    stopped: Option<String>,
+    #[schema(example = "no_provider_left", required = true)]
+    stopped: Option<Stopped>,
     /// The same in sentences, one a line.
     pub text: String,
 }
@@ -49,11 +55,11 @@ pub struct ExplanationView {
 pub struct CandidateView {
     provider: NamedView,
     /// Why it was left out. Null when it might be asked.
-    #[schema(value_type = Option<words::SkipReason>, example = "circuit_open", required = true)]
-    skipped: Option<String>,
+    #[schema(example = "circuit_open", required = true)]
+    skipped: Option<Skipped>,
     /// Why it might be asked although it had stopped answering.
-    #[schema(value_type = Option<words::CircuitNote>, example = "trial", required = true)]
-    circuit: Option<String>,
+    #[schema(example = "trial", required = true)]
+    circuit: Option<CircuitNote>,
 }
 
 /// A provider.
@@ -62,7 +68,7 @@ pub struct CandidateView {
 #[schema(as = NamedProvider)]
 pub struct NamedView {
     provider_id: Uuid,
-    #[schema(value_type = words::ProviderType, example = "SANDBOX")]
+    #[schema(value_type = ShownProviderType, example = "SANDBOX")]
     provider_type: String,
     /// The merchant's name for it.
     #[schema(example = "Main", required = true)]
@@ -86,8 +92,8 @@ pub struct StepView {
     #[schema(example = 150)]
     amount: i64,
     /// `no_effect`: no answer came, and it is proved that nothing happened.
-    #[schema(value_type = words::StepOutcome, example = "declined")]
-    outcome: String,
+    #[schema(example = "declined")]
+    outcome: Ended,
     #[schema(value_type = Option<words::DeclinedCode>, example = "try_again", required = true)]
     declined_code: Option<String>,
     /// Whether the next provider might be asked after the refusal.
@@ -101,11 +107,11 @@ pub struct StepView {
     #[schema(format = DateTime, required = true)]
     ended_at: Option<String>,
     /// Why the outcome was not known at once.
-    #[schema(value_type = Option<words::OpenReason>, example = "timed_out", required = true)]
-    open_reason: Option<String>,
+    #[schema(example = "timed_out", required = true)]
+    open_reason: Option<OpenReason>,
     /// What told the outcome. Null when it was the answer to the call.
-    #[schema(value_type = Option<words::OutcomeSource>, example = "probe", required = true)]
-    told_by: Option<String>,
+    #[schema(example = "probe", required = true)]
+    told_by: Option<ToldBy>,
     /// How often the provider was asked since what became of it.
     #[schema(example = 0)]
     probes: i64,
@@ -118,8 +124,8 @@ pub struct StepView {
     /// Whether a tester set it, and no provider was asked.
     set_by_hand: bool,
     /// What came after it; `waiting` while the outcome is unknown.
-    #[schema(value_type = words::StepSequel, example = "next_asked")]
-    then: String,
+    #[schema(example = "next_asked")]
+    then: Then,
 }
 
 /// Explains a charge.
@@ -176,7 +182,7 @@ pub async fn tell(
         }
     }
     let timeline = timeline::tell(&charge, &asked, &names, audience);
-    Ok(Some(ExplanationView::of(id, charge.state.status().word(), &timeline)))
+    Ok(Some(ExplanationView::of(id, charge.state.status(), &timeline)))
 }
 
 fn as_asked(stored: StoredRequest) -> Attempt {
@@ -189,13 +195,13 @@ fn as_asked(stored: StoredRequest) -> Attempt {
 }
 
 impl ExplanationView {
-    fn of(id: ChargeId, status: &str, timeline: &Timeline) -> Self {
+    fn of(id: ChargeId, status: ChargeStatus, timeline: &Timeline) -> Self {
         Self {
             charge_id: id.uuid(),
-            status: status.to_owned(),
+            status,
             providers: timeline.providers.iter().map(CandidateView::of).collect(),
             steps: timeline.steps.iter().map(StepView::of).collect(),
-            stopped: timeline.stopped.map(|stopped| stopped.word().to_owned()),
+            stopped: timeline.stopped,
             text: timeline.lines.join("\n"),
         }
     }
@@ -205,8 +211,8 @@ impl CandidateView {
     fn of(candidate: &Candidate) -> Self {
         Self {
             provider: NamedView::of(&candidate.provider),
-            skipped: candidate.skipped.map(|skipped| skipped.word().to_owned()),
-            circuit: candidate.circuit.map(|note| note.word().to_owned()),
+            skipped: candidate.skipped,
+            circuit: candidate.circuit,
         }
     }
 }
@@ -231,19 +237,19 @@ impl StepView {
             provider: NamedView::of(&step.provider),
             request_type: step.request_type.word().to_owned(),
             amount: step.amount.minor_units(),
-            outcome: step.ended.word().to_owned(),
+            outcome: step.ended,
             declined_code: decline.map(|decline| decline.code.code().to_owned()),
             retryable: decline.map(|decline| decline.retryable),
             duration_ms: step.duration.map(millis),
             began_at: step.began_at.to_string(),
             ended_at: step.ended_at.map(|at| at.to_string()),
-            open_reason: step.open_reason.map(|reason| reason.word().to_owned()),
-            told_by: step.told_by.map(|source| source.word().to_owned()),
+            open_reason: step.open_reason,
+            told_by: step.told_by,
             probes: step.probes,
             next_probe_at: step.next_probe_at.map(|at| at.to_string()),
             given_up_at: step.given_up_at.map(|at| at.to_string()),
             set_by_hand: step.set_by_hand,
-            then: step.then.word().to_owned(),
+            then: step.then,
         }
     }
 }

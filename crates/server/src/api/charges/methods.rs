@@ -4,6 +4,7 @@
 mod redirects;
 
 use regente_domain::card::InlineCard;
+use regente_domain::charge::Recurrence;
 use regente_domain::payment_type::PaymentType;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -21,7 +22,6 @@ use super::view::redirects::{DripPayment, NupayPayment};
 use super::view::{CardSource, CustomerSource};
 use crate::api::customers::{NewAddressBody, address_or_nothing};
 use crate::api::schema::tagged::tagged;
-use crate::api::schema::words;
 use regente_domain::customer::Document;
 
 tagged! {
@@ -77,7 +77,7 @@ struct NewCreditPayment {
     #[schema(minimum = 1, maximum = 24, default = 1)]
     installments: Option<i64>,
     /// Passed on to providers that take it.
-    #[schema(value_type = Option<words::Recurrence>)]
+    #[schema(value_type = Option<Recurrence>)]
     recurrence: Option<String>,
 }
 

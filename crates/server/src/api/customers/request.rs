@@ -1,5 +1,6 @@
 //! Parses buyers: new ones, also in the body of a charge, and changes of stored ones.
 
+use regente_domain::country::CountryOrBlank;
 use regente_domain::customer::{Address, Demand, Document};
 use regente_domain::problems::Problems;
 use regente_domain::text::chars_max;
@@ -9,7 +10,6 @@ use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Ref, Schema, Type};
 
 use super::super::fields::Fields;
-use super::super::schema::words;
 
 /// The most bytes of an address, unknown members included.
 const ADDRESS_BYTES_MAX: usize = 16 * 1024;
@@ -121,7 +121,7 @@ pub fn address_or_nothing() -> Schema {
 #[schema(as = NewAddress, rename_all = "camelCase")]
 pub struct NewAddressBody {
     /// ISO 3166-1 alpha-2; `BR` by default.
-    #[schema(value_type = Option<words::CountryOrBlank>, default = "BR")]
+    #[schema(value_type = Option<CountryOrBlank>, default = "BR")]
     pub country: Option<String>,
     /// State or province.
     #[schema(min_length = 1, max_length = 255)]
@@ -151,7 +151,7 @@ pub struct NewAddressBody {
 #[schema(as = PartialAddress, rename_all = "camelCase")]
 pub struct PartialAddressBody {
     /// ISO 3166-1 alpha-2.
-    #[schema(value_type = Option<words::CountryOrBlank>)]
+    #[schema(value_type = Option<CountryOrBlank>)]
     pub country: Option<String>,
     /// State or province.
     #[schema(max_length = 255)]

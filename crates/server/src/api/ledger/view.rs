@@ -1,14 +1,14 @@
 //! How accounts, balances and entries are shown.
 
+use regente_domain::currency::Currency;
 use regente_domain::id::{MerchantId, SellerId};
-use regente_domain::ledger::{Account, Entry};
+use regente_domain::ledger::{Account, Entry, Movement, Nature, Purpose};
+use regente_domain::provider_type::ShownProviderType;
 use regente_domain::time::Timestamp;
 use regente_store::ledger::Balance;
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;
-
-use crate::api::schema::words;
 
 /// An account of the books.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -22,17 +22,13 @@ pub struct AccountView {
     #[schema(value_type = Uuid)]
     pub merchant_id: MerchantId,
     /// The type of the provider that has the money.
-    #[schema(value_type = words::ProviderType)]
-    pub provider_type: &'static str,
+    pub provider_type: ShownProviderType,
     /// The currency of its entries.
-    #[schema(value_type = words::Currency)]
-    pub currency: &'static str,
+    pub currency: Currency,
     /// What it is for.
-    #[schema(value_type = words::LedgerPurpose)]
-    pub purpose: &'static str,
+    pub purpose: Purpose,
     /// The kind of account, which says on which side it grows.
-    #[schema(value_type = words::LedgerNature)]
-    pub nature: &'static str,
+    pub nature: Nature,
     /// The seller whose it is.
     #[schema(value_type = Option<Uuid>, required = true)]
     pub seller_id: Option<SellerId>,
@@ -51,17 +47,13 @@ pub struct BalanceView {
     #[schema(value_type = Uuid)]
     pub merchant_id: MerchantId,
     /// The type of the provider that has the money.
-    #[schema(value_type = words::ProviderType)]
-    pub provider_type: &'static str,
+    pub provider_type: ShownProviderType,
     /// The currency of its entries.
-    #[schema(value_type = words::Currency)]
-    pub currency: &'static str,
+    pub currency: Currency,
     /// What it is for.
-    #[schema(value_type = words::LedgerPurpose)]
-    pub purpose: &'static str,
+    pub purpose: Purpose,
     /// The kind of account, which says on which side it grows.
-    #[schema(value_type = words::LedgerNature)]
-    pub nature: &'static str,
+    pub nature: Nature,
     /// The seller whose it is.
     #[schema(value_type = Option<Uuid>, required = true)]
     pub seller_id: Option<SellerId>,
@@ -94,23 +86,18 @@ pub struct EntryView {
     #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
     /// What happened.
-    #[schema(value_type = words::LedgerMovement)]
-    pub movement: &'static str,
+    pub movement: Movement,
     /// The merchant of both accounts.
     #[schema(value_type = Uuid)]
     pub merchant_id: MerchantId,
     /// The provider type of both accounts.
-    #[schema(value_type = words::ProviderType)]
-    pub provider_type: &'static str,
+    pub provider_type: ShownProviderType,
     /// The currency of both accounts.
-    #[schema(value_type = words::Currency)]
-    pub currency: &'static str,
+    pub currency: Currency,
     /// What the account is for that is debited.
-    #[schema(value_type = words::LedgerPurpose)]
-    pub debit: &'static str,
+    pub debit: Purpose,
     /// What the account is for that is credited.
-    #[schema(value_type = words::LedgerPurpose)]
-    pub credit: &'static str,
+    pub credit: Purpose,
     /// The seller of the one that is a seller's.
     #[schema(value_type = Option<Uuid>, required = true)]
     pub seller_id: Option<SellerId>,
@@ -124,10 +111,10 @@ impl AccountView {
     pub fn of(account: &Account) -> Self {
         Self {
             merchant_id: account.merchant_id,
-            provider_type: account.provider_type.shown(),
-            currency: account.currency.code(),
-            purpose: account.purpose.word(),
-            nature: account.purpose.nature().word(),
+            provider_type: ShownProviderType(account.provider_type),
+            currency: account.currency,
+            purpose: account.purpose,
+            nature: account.purpose.nature(),
             seller_id: account.seller_id,
         }
     }
@@ -161,12 +148,12 @@ impl EntryView {
             version: entry.source.version,
             ordinal: entry.source.ordinal,
             at: entry.at,
-            movement: entry.movement.word(),
+            movement: entry.movement,
             merchant_id: entry.merchant_id,
-            provider_type: entry.provider_type.shown(),
-            currency: entry.currency.code(),
-            debit: entry.debit.word(),
-            credit: entry.credit.word(),
+            provider_type: ShownProviderType(entry.provider_type),
+            currency: entry.currency,
+            debit: entry.debit,
+            credit: entry.credit,
             seller_id: entry.seller_id,
             amount: entry.amount.minor_units(),
         }

@@ -43,11 +43,9 @@ pub struct SellerFileView {
     pub id: Uuid,
     /// What it shows.
     #[serde(rename = "type")]
-    #[schema(value_type = words::SellerFileType)]
-    pub kind: &'static str,
+    pub kind: DocumentKind,
     /// Where it stands.
-    #[schema(value_type = words::SellerFileStatus)]
-    pub status: &'static str,
+    pub status: DocumentStatus,
     /// Until when it waits for its seller.
     #[schema(value_type = String, format = DateTime)]
     pub expires_at: Timestamp,
@@ -57,8 +55,8 @@ impl SellerFileView {
     fn of(document: &SellerDocument) -> Self {
         Self {
             id: document.id.uuid(),
-            kind: document.kind.word(),
-            status: document.status().word(),
+            kind: document.kind,
+            status: document.status(),
             expires_at: document.expires_at(),
         }
     }
@@ -111,10 +109,10 @@ pub struct SellerFileListQuery {
     #[param(value_type = Option<words::SortOrder>, default = "DESC")]
     sort: Option<String>,
     /// Statuses; repeated, or separated by commas.
-    #[param(value_type = Option<Vec<words::SellerFileStatus>>)]
+    #[param(value_type = Option<Vec<DocumentStatus>>)]
     status: Option<String>,
     /// Types; repeated, or separated by commas.
-    #[param(rename = "type", value_type = Option<Vec<words::SellerFileType>>)]
+    #[param(rename = "type", value_type = Option<Vec<DocumentKind>>)]
     kind: Option<String>,
     /// From this moment on: a date or a time.
     #[param(rename = "createdAt")]

@@ -141,7 +141,7 @@ pub struct ReviewListQuery {
     #[param(rename = "merchantId")]
     merchant_id: Option<String>,
     /// Statuses; repeated, or separated by commas.
-    #[param(value_type = Option<Vec<words::RegistrationReviewStatus>>)]
+    #[param(value_type = Option<Vec<ReviewStatus>>)]
     status: Option<String>,
     /// With deadlines before this moment.
     #[param(rename = "deadline.lt")]

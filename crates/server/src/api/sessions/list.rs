@@ -13,7 +13,6 @@ use regente_store::sessions::{self, SessionFilter};
 use super::view::ShownSession;
 use crate::api::page::{Page, PageRequest};
 use crate::api::query::{Parameters, Query, given};
-use crate::api::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors};
 
@@ -35,11 +34,11 @@ const ORDER_ID_CHARS_MIN: usize = 2;
         ("limit" = Option<i64>, Query, minimum = 1, maximum = 100, description = "Sessions on a page; 10 by default."),
         ("order" = Option<String>, Query, description = "Has no effect: the list is always newest first."),
         ("id" = Option<String>, Query, description = "Ids of sessions."),
-        ("status" = Option<Vec<words::SessionStatus>>, Query, description = "Statuses; repeated, or separated by commas."),
+        ("status" = Option<Vec<SessionStatus>>, Query, description = "Statuses; repeated, or separated by commas."),
         ("isActive" = Option<String>, Query, description = "`true` or `false`."),
         ("merchantId" = Option<String>, Query, description = "Ids of merchants."),
         ("orderId" = Option<String>, Query, description = "The merchant's references, at least two characters each."),
-        ("multiplePayments.status" = Option<Vec<words::SessionAvailability>>, Query, description = "Whether a payment can start; repeated, or separated by commas."),
+        ("multiplePayments.status" = Option<Vec<Availability>>, Query, description = "Whether a payment can start; repeated, or separated by commas."),
         ("created.gt" = Option<String>, Query, description = "Made after."),
         ("created.lt" = Option<String>, Query, description = "Made before."),
     ),

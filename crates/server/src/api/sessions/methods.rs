@@ -2,13 +2,13 @@
 //! (`docs/interface/sessions.md#payment-methods`).
 
 use deserr::Deserr;
+use regente_domain::charge::Recurrence;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::problems::Problems;
 use utoipa::ToSchema;
 
 use crate::api::charges::methods::{AdditionalInfo, DripBrowser, Item, LateCharge, NupayRecipient};
 use crate::api::schema::tagged::tagged;
-use crate::api::schema::words;
 
 tagged! {
     /// A payment method that a session offers.
@@ -40,7 +40,7 @@ struct OfferedCredit {
     /// The most that a buyer may choose.
     #[schema(minimum = 1, maximum = 24)]
     installments: i64,
-    #[schema(value_type = Option<words::Recurrence>)]
+    #[schema(value_type = Option<Recurrence>)]
     recurrence: Option<()>,
     /// Whether cardholders are authenticated.
     #[schema(rename = "threeDS")]

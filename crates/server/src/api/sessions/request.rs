@@ -25,7 +25,6 @@ use crate::api::charges::methods::NewPaymentSource;
 use crate::api::charges::request::{NUPAY_RECIPIENTS, check_offer, parsed_address};
 use crate::api::charges::three_d_secure::NewThreeDSecure;
 use crate::api::fields::{Field, Fields};
-use crate::api::schema::words;
 use crate::api::split_rules::{self, NewSplitRule, SPLIT_RULES};
 use crate::api::vendors::{NamedVendorBody, read_named};
 
@@ -60,7 +59,7 @@ pub struct NewSessionBody {
     /// What a buyer pays, in the minor unit of the currency; by default the sum of the items.
     #[schema(minimum = 0, maximum = 9_007_199_254_740_991_i64)]
     amount: Option<i64>,
-    #[schema(value_type = Option<words::Currency>, default = "BRL")]
+    #[schema(value_type = Option<Currency>, default = "BRL")]
     currency: Option<String>,
     #[schema(max_length = 256)]
     name: Option<String>,

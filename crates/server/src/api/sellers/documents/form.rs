@@ -17,7 +17,6 @@ use utoipa::ToSchema;
 
 use super::super::super::documents::judge;
 use super::super::super::fields::Body;
-use super::super::super::schema::words;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::limits;
@@ -98,8 +97,8 @@ fn malformed() -> ApiError {
 #[schema(as = NewSellerFile)]
 pub struct SellerFileForm {
     /// What it shows.
-    #[schema(rename = "type", value_type = words::SellerFileType)]
-    pub kind: String,
+    #[schema(rename = "type")]
+    pub kind: DocumentKind,
     /// A PNG, JPEG, BMP, WebP, HEIC or HEIF file, of `SELFIE` and `CNH_FULL` also a PDF file, of 3 MB at most.
     #[schema(value_type = String, format = Binary)]
     pub file: Vec<u8>,
