@@ -18,7 +18,6 @@
 //! This module checks values; each resource decides which fields it needs.
 
 mod body;
-mod change;
 pub(super) mod readers;
 
 use std::cell::RefCell;
@@ -30,7 +29,6 @@ use regente_domain::wire::{CardData, Path};
 use serde_json::{Map, Value};
 
 pub use body::{BODY_DEPTH_MAX, Body};
-pub use change::text_change;
 pub use regente_domain::wire::INTEGER_MAX;
 
 /// The most problems in one answer.
@@ -65,12 +63,12 @@ impl<'a> Fields<'a> {
     ) -> Option<T> {
         let fields = Fields { members, path: self.path.member(name), found: self.found };
         fields.found.or_note(fields.path, || reader(&fields))
+    }
+
     /// Reads the object as a type that reads itself ([`regente_domain::wire`]).
     pub fn read_as<T: Deserr<Problems>>(&self) -> Option<T> {
         let read = T::deserialize_from_value(Value::Object(self.members.clone()).into_value(), self.path.0);
         read.map_err(|problems| self.found.extend(problems)).ok()
-    }
-
     }
 
     /// Whether `name` is there with a value other than null.
@@ -162,23 +160,13 @@ impl<'a> Field<'a> {
         Self { digits: Digits::Anything, ..self }
     }
 
-    /// Treats white space (`" "`) and an empty object (`{}`) as absent: shipped checkouts send them for missing values.
-    pub fn blank_is_absent(mut self) -> Self {
-        let is_blank = match self.value {
-            Some(Value::String(text)) => text.trim().is_empty(),
-            Some(Value::Object(members)) => members.is_empty(),
-            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) | None => false,
-        };
-        if is_blank {
+    /// Treats text that is white space alone as absent, as forms send what was left empty.
+    pub fn blank_text_is_absent(mut self) -> Self {
+        if self.value.and_then(Value::as_str).is_some_and(|text| text.trim().is_empty()) {
             self.value = None;
             self.note_absence();
         }
         self
-    }
-
-    /// Treats text that is white space alone as absent, as forms send what was left empty.
-    pub fn blank_text_is_absent(self) -> Self {
-        if self.value.is_some_and(Value::is_string) { self.blank_is_absent() } else { self }
     }
 
     /// The value as sent, to look at; it may hold card data.

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used)]
 
 use regente::api::fields::{BODY_DEPTH_MAX, Body, Field, Fields, PROBLEMS_MAX};
-use regente_domain::country::Country;
 use regente_domain::currency::Currency;
 use regente_domain::id::{CardId, of};
 use serde_json::json;
@@ -120,8 +119,7 @@ fn null_is_absent_unless_asked() {
     let body = body(r#"{"a":null,"b":" ","c":{},"d":0}"#);
     body.read(|fields| {
         assert_eq!(fields.optional("a").text(1), None);
-        assert_eq!(fields.optional("b").blank_is_absent().email(), None);
-        assert_eq!(fields.optional("c").blank_is_absent().object(payment).map(|_| ()), None);
+        assert_eq!(fields.optional("b").blank_text_is_absent().email(), None);
         assert!(fields.is_null("a") && !fields.is_null("x") && !fields.is_null("d"));
         assert!(fields.has("d") && !fields.has("a") && !fields.has("x"));
         Some(())
@@ -129,7 +127,7 @@ fn null_is_absent_unless_asked() {
     .unwrap();
     let problems = body.read(|fields| {
         fields.required("a").boolean();
-        fields.required("b").blank_is_absent().email();
+        fields.required("b").blank_text_is_absent().email();
         Some(())
     });
     assert_eq!(problems.unwrap_err().into_details(), ["a should not be empty", "b should not be empty"]);
@@ -152,12 +150,6 @@ fn integers_are_exact() {
     }
     assert_eq!(rule(json!(0), |field| field.integer(1..=24)), "x must not be less than 1");
     assert_eq!(rule(json!(25), |field| field.integer(1..=24)), "x must not be greater than 24");
-    assert_eq!(one(&json!("5651"), |field| field.lenient_integer(0..=9999)), Ok(Some(5651)));
-    assert_eq!(one(&json!(5651), |field| field.lenient_integer(0..=9999)), Ok(Some(5651)));
-    assert_eq!(
-        rule(json!("x"), |field| field.lenient_integer(0..=9999)),
-        "x must be a number conforming to the specified constraints"
-    );
 }
 
 #[test]
@@ -191,12 +183,6 @@ fn texts_are_bounded_in_characters() {
     assert_eq!(rule(json!("çãõ"), |field| field.text(2)), "x must be shorter than or equal to 2 characters");
     assert_eq!(rule(json!(1), |field| field.text(2)), "x must be a string");
     assert_eq!(rule(json!("  "), |field| field.non_empty_text(2)), "x should not be empty");
-    assert_eq!(one(&json!(205), |field| field.lenient_text(3)), Ok(Some("205".to_owned())));
-    assert_eq!(one(&json!(u64::MAX), |field| field.lenient_text(30)), Ok(Some(u64::MAX.to_string())));
-    assert_eq!(
-        rule(json!(2055), |field| field.lenient_text(3)),
-        "x must be shorter than or equal to 3 characters"
-    );
     assert_eq!(
         one(&json!(" ana@example.com "), |field| field.email()),
         Ok(Some("ana@example.com".to_owned()))
@@ -211,7 +197,6 @@ fn ids_choices_and_truths() {
         assert_eq!(rule(wrong, |field| field.uuid()), "x must be a UUID");
     }
     let table = [("CPF", 1), ("CNPJ", 2)];
-    assert_eq!(one(&json!("cnpj"), |field| field.one_of_any_case(&table)), Ok(Some(2)));
     assert_eq!(
         rule(json!("cnpj"), |field| field.one_of(&table)),
         "x must be one of the following values: CPF, CNPJ"
@@ -223,10 +208,6 @@ fn ids_choices_and_truths() {
     assert!(
         rule(json!("usd"), |field| field.currency())
             .starts_with("x must be one of the following values: AED, ")
-    );
-    assert_eq!(one(&json!("PA"), |field| field.country()).unwrap().map(Country::code), Some("PA"));
-    assert!(
-        rule(json!("XX"), |field| field.country()).starts_with("x must be one of the following values: ")
     );
 }
 
@@ -265,7 +246,6 @@ fn free_objects_are_bounded_in_bytes() {
     assert_eq!(one(&json!({"a": 1}), |field| field.raw_object(7)).unwrap().unwrap().len(), 1);
     assert_eq!(rule(json!({"a": 12}), |field| field.raw_object(7)), "x must not be larger than 7 bytes");
     assert_eq!(rule(json!([]), |field| field.raw_object(7)), "x must be an object");
-    assert_eq!(one(&json!([1]), |field| field.raw(3)), Ok(Some(json!([1]))));
 }
 
 #[test]

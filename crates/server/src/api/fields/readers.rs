@@ -4,16 +4,14 @@
 use std::io;
 use std::ops::RangeInclusive;
 
-use regente_domain::country::Country;
 use regente_domain::currency::Currency;
 use regente_domain::id::Id;
-use regente_domain::mcc::Mcc;
 use regente_domain::money::Amount;
 use regente_domain::text::{chars_max, is_email};
 use regente_domain::time::Timestamp;
 use regente_domain::wire::{
-    NOT_A_DATE, NOT_A_NUMBER, Rule, day, hundredths_within, integer_of, moment, not_among, plain, uuid,
-    within, within_chars,
+    NOT_A_DATE, NOT_A_NUMBER, Rule, day, hundredths_within, integer_of, moment, not_among, uuid, within,
+    within_chars,
 };
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -28,27 +26,12 @@ const NOT_AN_INTEGER: &str = "must be an integer number";
 impl<'a> Field<'a> {
     /// Text of at most `chars_max` characters (see [`chars_max`]); may be empty.
     pub fn text(self, chars_max: usize) -> Option<String> {
-        self.str(chars_max).map(str::to_owned)
-    }
-
-    /// As [`Field::text`], borrowed from the body: secrets must not be copied into plain strings.
-    pub fn str(self, chars_max: usize) -> Option<&'a str> {
-        self.read(|value| within_chars(string(value)?, chars_max))
+        self.read(|value| within_chars(string(value)?, chars_max)).map(str::to_owned)
     }
 
     /// Text with at least one character that is no white space; it is not trimmed.
     pub fn non_empty_text(self, chars_max: usize) -> Option<String> {
         self.read(|value| within_chars(not_blank(string(value)?)?, chars_max)).map(str::to_owned)
-    }
-
-    /// Text, or a number taken as its text: some clients send house numbers as numbers.
-    pub fn lenient_text(self, chars_max: usize) -> Option<String> {
-        self.read(|value| match value {
-            Value::Number(number) => within_chars(&plain(number), chars_max).map(str::to_owned),
-            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
-                string(value).and_then(|text| within_chars(text, chars_max)).map(str::to_owned)
-            }
-        })
     }
 
     /// Text parsed by `parse`; when that fails, the problem is `rule`.
@@ -58,28 +41,11 @@ impl<'a> Field<'a> {
 
     /// An e-mail address as sent.
     pub fn email(self) -> Option<String> {
-        self.email_within(chars_max::EMAIL)
-    }
-
-    /// As [`Field::email`], of at most `chars_max` characters.
-    pub fn email_within(self, chars_max: usize) -> Option<String> {
         self.read(|value| {
             let text = string(value)?;
             // White space around an address carries no meaning, and no address begins or ends with it.
-            let text = within_chars(text.trim(), chars_max)?;
+            let text = within_chars(text.trim(), chars_max::EMAIL)?;
             if is_email(text) { Ok(text.to_owned()) } else { Err(Rule::Borrowed("must be an email")) }
-        })
-    }
-
-    /// A merchant category code of 1 to 4 digits, as text or number.
-    pub fn mcc(self) -> Option<Mcc> {
-        self.read(|value| {
-            let digits = match value {
-                Value::String(digits) => Some(digits.clone()),
-                Value::Number(number) => number.as_u64().map(|number| number.to_string()),
-                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-            };
-            digits.and_then(|digits| Mcc::parse_digits(&digits)).ok_or(Rule::Borrowed(NOT_A_NUMBER))
         })
     }
 
@@ -93,30 +59,10 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// An accepted country, in upper case.
-    pub fn country(self) -> Option<Country> {
-        self.read(|value| {
-            value
-                .as_str()
-                .and_then(Country::parse)
-                .ok_or_else(|| not_among(Country::all().map(Country::code)))
-        })
-    }
-
     /// One of the names of `table`, matched exactly.
     pub fn one_of<T: Clone>(self, table: &[(&str, T)]) -> Option<T> {
-        self.choice(table, |name, text| name == text)
-    }
-
-    /// One of the names of `table`, in upper or lower case.
-    pub fn one_of_any_case<T: Clone>(self, table: &[(&str, T)]) -> Option<T> {
-        self.choice(table, str::eq_ignore_ascii_case)
-    }
-
-    fn choice<T: Clone>(self, table: &[(&str, T)], same: impl Fn(&str, &str) -> bool) -> Option<T> {
         self.read(|value| {
-            let text = value.as_str().ok_or_else(|| not_one_of(table))?;
-            let found = table.iter().find(|(name, _)| same(name, text));
+            let found = value.as_str().and_then(|text| table.iter().find(|(name, _)| *name == text));
             found.map(|(_, choice)| choice.clone()).ok_or_else(|| not_one_of(table))
         })
     }
@@ -164,20 +110,6 @@ impl Field<'_> {
             Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
                 Err(Rule::Borrowed("must be a number"))
             }
-        })
-    }
-
-    /// An integer within `range`, or its text (`"5651"`).
-    pub fn lenient_integer(self, range: RangeInclusive<i64>) -> Option<i64> {
-        self.verbatim().read(|value| {
-            let number = match value {
-                Value::String(text) => text.trim().parse().map_err(|_| Rule::Borrowed(NOT_A_NUMBER))?,
-                Value::Number(number) => integer_of(number).ok_or(Rule::Borrowed(NOT_A_NUMBER))?,
-                Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-                    return Err(Rule::Borrowed(NOT_A_NUMBER));
-                }
-            };
-            within(number, range)
         })
     }
 
@@ -231,11 +163,6 @@ impl Field<'_> {
                 Err(Rule::Borrowed("must be an object"))
             }
         })
-    }
-
-    /// Any value, at most `bytes_max` bytes when written without white space.
-    pub fn raw(self, bytes_max: usize) -> Option<Value> {
-        self.read(|value| small(value, bytes_max).map(|()| value.clone()))
     }
 }
 
