@@ -7,7 +7,7 @@ pub mod begin;
 mod change;
 mod create;
 pub mod drive;
-mod known;
+pub(crate) mod known;
 mod settings;
 
 use regente_domain::id::{ClientId, CycleId, SubscriptionId};

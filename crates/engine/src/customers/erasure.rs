@@ -10,6 +10,7 @@ mod notifications;
 mod pages;
 mod person;
 mod sessions;
+mod subscriptions;
 
 use std::time::Duration;
 
@@ -92,6 +93,8 @@ pub struct Erased {
     pub purchases: usize,
     /// Sessions that held something about them.
     pub sessions: usize,
+    /// Subscriptions of theirs that were canceled.
+    pub subscriptions: usize,
     /// Notifications of providers that told of them.
     pub notifications: usize,
     /// Kept answers to idempotency keys that named them.
@@ -144,6 +147,7 @@ async fn finish(app: &App, client_id: ClientId, remains: Remains) -> Result<Eras
     let customer_id = remains.id;
     let mut person = Person::of(app, client_id, remains).await?;
     let mut left = UnderWay::default();
+    let subscriptions = subscriptions::subscriptions(app, &person).await?;
     let charges = pages::charges(app, &mut person, &mut left).await?;
     let purchases = pages::purchases(app, &person, &mut left).await?;
     let sessions = sessions::sessions(app, &mut person, &mut left).await?;
@@ -160,7 +164,19 @@ async fn finish(app: &App, client_id: ClientId, remains: Remains) -> Result<Eras
         }
     }
     let log = app.store.empty_log().await?;
-    Ok(Erased { customer_id, cards, charges, purchases, sessions, notifications, answers, left, log })
+    let counted = Erased {
+        customer_id,
+        cards,
+        charges,
+        purchases,
+        sessions,
+        subscriptions,
+        notifications,
+        answers,
+        left,
+        log,
+    };
+    Ok(counted)
 }
 
 /// Runs the job: erases what a process has left that ended too early, and what began while it ran.

@@ -11,7 +11,6 @@ use regente_store::charges;
 use serde_json::Map;
 
 use super::begin::AttemptOrder;
-use super::drive::take_step;
 use super::known::Known;
 use super::settings;
 use crate::app::App;
@@ -83,7 +82,7 @@ async fn impossible(
     let made = Made::Nothing { error_code: error_code(error) };
     let begun = BegunAttempt { id: app.chance.id(now), made };
     let Ok(begun) = known.subscription.begin(&known.cycles, cycle_id, begun, rules, now) else {
-        return take_step(app, known).await;
+        return known.take_step(app).await;
     };
     let Some(after) = begun else { return Ok(()) };
     known.move_on(app, &after).await.map(drop)

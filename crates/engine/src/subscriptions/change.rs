@@ -9,7 +9,6 @@ use regente_store::{Batch, Commit, subscriptions as rows};
 
 use super::Shown;
 use super::create::{Terms, divided, must_pay, refused};
-use super::drive::take_step;
 use super::known::{GoesOn, Known};
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
@@ -155,7 +154,7 @@ async fn planned(
             Ok(None) => return Ok(Planned { batch: None, subscription: known.subscription }),
             Err(Refusal::Behind) if steps < STEPS_FIRST_MAX => {
                 steps += 1;
-                take_step(app, &known).await?;
+                known.take_step(app).await?;
                 continue;
             }
             Err(refusal) => return Err(refused(refusal)),

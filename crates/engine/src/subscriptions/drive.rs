@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use regente_domain::id::{ChargeId, ClientId, CycleId, SubscriptionId};
-use regente_domain::subscription::{NewCycle, Next, Outcome};
+use regente_domain::subscription::{Next, Outcome};
 use regente_domain::time::Timestamp;
 use regente_store::subscriptions::charges;
 
@@ -57,22 +57,13 @@ async fn drive(
             continue;
         }
         match known.subscription.next(&known.cycles, app.clock.of(client_id)) {
-            Next::Step => take_step(app, &known).await?,
+            Next::Step => known.take_step(app).await?,
             Next::Charge(cycle_id) => attempt::charge(app, known, cycle_id).await?,
             Next::Wait(at) => return Ok(NextRun::Until(known.subscription.version, at)),
             Next::Rest => return Ok(NextRun::Idle),
         }
     }
     Ok(NextRun::Again(app.clock.of(client_id)))
-}
-
-/// Takes the step that fell due first. If another node came first, the next step is decided anew.
-pub(super) async fn take_step(app: &App, known: &Known) -> Result<(), Error> {
-    let client_id = known.subscription.client_id;
-    let now = app.clock.of(client_id);
-    let new = NewCycle { id: app.chance.id(now), is_emulated: app.clock.is_moved(client_id) };
-    let Some(after) = known.subscription.step(&known.cycles, new, now) else { return Ok(()) };
-    known.move_on(app, &after).await.map(drop)
 }
 
 /// Takes one outcome that is new; `false` when none is. `charge_id` is a charge that may tell one of an attempt that has ended.
@@ -103,7 +94,7 @@ async fn end_attempt(
     let client_id = known.subscription.client_id;
     let (rules, now) = (settings::rules(app, client_id).await?, app.clock.of(client_id));
     let Ok(ended) = known.subscription.end_attempt(&known.cycles, attempt, outcome, &rules, now) else {
-        take_step(app, known).await?;
+        known.take_step(app).await?;
         return Ok(true);
     };
     let Some(after) = ended else { return Ok(false) };

@@ -3,7 +3,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, CycleId, SubscriptionId};
-use regente_domain::subscription::{Advance, Cycle, Next, Phase, Subscription};
+use regente_domain::subscription::{Advance, Cycle, NewCycle, Next, Phase, Subscription};
 use regente_store::{Batch, Commit, subscriptions as rows};
 
 use crate::announce::{self, Changed};
@@ -19,16 +19,16 @@ pub(super) const ACTOR: Actor = Actor::Job(Kind::Subscription.word());
 
 /// A subscription with the cycles by which its next step is decided.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// The subscription.
-    pub(super) subscription: Subscription,
+    pub(crate) subscription: Subscription,
     /// Its open cycles, the failed one of an unpaid subscription, and the one that was asked for.
-    pub(super) cycles: Vec<Cycle>,
+    pub(crate) cycles: Vec<Cycle>,
 }
 
 impl Known {
     /// `also` is a cycle that is read although nothing happens to it by itself.
-    pub(super) async fn find(
+    pub(crate) async fn find(
         app: &App,
         client_id: ClientId,
         id: SubscriptionId,
@@ -73,8 +73,17 @@ impl Known {
         }
     }
 
+    /// Takes the step that fell due first. If another node came first, the next step is decided anew.
+    pub(crate) async fn take_step(&self, app: &App) -> Result<(), Error> {
+        let client_id = self.subscription.client_id;
+        let now = app.clock.of(client_id);
+        let new = NewCycle { id: app.chance.id(now), is_emulated: app.clock.is_moved(client_id) };
+        let Some(after) = self.subscription.step(&self.cycles, new, now) else { return Ok(()) };
+        self.move_on(app, &after).await.map(drop)
+    }
+
     /// Adds a change to the batch with its events, as [`Self::plan`] does.
-    pub(super) async fn write(
+    pub(crate) async fn write(
         &self,
         app: &App,
         batch: &mut Batch,
@@ -127,7 +136,7 @@ pub(super) fn look_next(
 
 /// Who goes on with what is due at once after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GoesOn {
+pub(crate) enum GoesOn {
     /// Whoever has made the change.
     Us,
     /// A job.

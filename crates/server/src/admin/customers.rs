@@ -22,6 +22,8 @@ pub struct ErasedPerson {
     pub purchases: usize,
     /// Sessions that held something about them.
     pub sessions: usize,
+    /// Subscriptions of theirs that were canceled.
+    pub subscriptions: usize,
     /// Notifications of providers that told of them.
     pub notifications: usize,
     /// Kept answers to idempotency keys that named them.
@@ -53,6 +55,7 @@ pub(super) async fn erase(
         charges: erased.charges,
         purchases: erased.purchases,
         sessions: erased.sessions,
+        subscriptions: erased.subscriptions,
         notifications: erased.notifications,
         answers: erased.answers,
         charges_left: erased.left.charges,

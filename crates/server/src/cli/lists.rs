@@ -92,6 +92,9 @@ fn erased(person: &ErasedPerson) -> String {
         "Customer {customer_id} is erased, with {cards} cards, and from {charges} charges, {purchases} purchases, \
          {sessions} sessions, {notifications} notifications of providers and {answers} kept answers.\n"
     );
+    if person.subscriptions > 0 {
+        text.push_str(&format!("{} subscriptions of theirs are canceled.\n", person.subscriptions));
+    }
     let charges = person.charges_left.iter().map(|id| format!("charge {id}"));
     let purchases = person.purchases_left.iter().map(|id| format!("purchase {id}"));
     let sessions = person.sessions_left.iter().map(|id| format!("session {id}"));

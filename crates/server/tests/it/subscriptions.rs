@@ -5,6 +5,7 @@ mod changes;
 mod clock;
 mod crashes;
 pub(crate) mod cycles;
+mod erasure;
 mod random;
 mod settings;
 mod status;

@@ -1,0 +1,53 @@
+//! A person is erased by the operator: their subscriptions end (`docs/operating.md#erasing-a-person`).
+
+use serde_json::json;
+
+use crate::support::app::{TestApp, stories};
+use crate::support::customers::erase;
+use crate::support::read::{announced, text};
+use crate::support::subscriptions::{Parties, day, made, read};
+
+use super::cycles::{DAY, charges_of};
+
+stories! {
+    the_subscriptions_of_a_person_end_with_them,
+    a_cycle_that_is_late_when_its_person_is_erased_is_not_charged,
+}
+
+async fn the_subscriptions_of_a_person_end_with_them(app: TestApp) {
+    let (person, other) = (Parties::of(&app).await, Parties::of(&app).await);
+    let paid = made(&app, &person.body(&json!({}))).await;
+    let trial = made(&app, &person.body(&json!({ "trial": { "endAt": day(&app, 20) } }))).await;
+    let others = made(&app, &other.body(&json!({}))).await;
+    app.run_jobs().await;
+    assert_eq!(erase(&app, &person.customer).await.subscriptions, 2);
+    for (subscription, events) in
+        [(&paid, ["created", "activated", "canceled"].as_slice()), (&trial, &["trial_started", "canceled"])]
+    {
+        assert_eq!(read(&app, subscription).await["status"], "canceled");
+        assert_eq!(announced(&app, text(&subscription["id"])).await, events);
+    }
+    app.later(40 * DAY).await;
+    assert_eq!(charges_of(&app, &paid).await.len(), 1, "nobody is charged any more");
+    assert_eq!(
+        announced(&app, text(&paid["id"])).await,
+        ["created", "activated", "canceled"],
+        "no cycle fails"
+    );
+    assert_eq!(
+        (&read(&app, &others).await["status"], charges_of(&app, &others).await.len()),
+        (&json!("active"), 2)
+    );
+    assert_eq!(erase(&app, &person.customer).await.subscriptions, 0, "again, it finds nothing more");
+}
+
+async fn a_cycle_that_is_late_when_its_person_is_erased_is_not_charged(app: TestApp) {
+    let person = Parties::of(&app).await;
+    // Due at once, and no worker has looked yet.
+    let late = made(&app, &person.body(&json!({}))).await;
+    assert_eq!(erase(&app, &person.customer).await.subscriptions, 1);
+    app.run_jobs().await;
+    let after = read(&app, &late).await;
+    assert_eq!((&after["status"], charges_of(&app, &late).await.len()), (&json!("canceled"), 0));
+    assert_eq!(after["lastCycle"]["status"], "canceled");
+}
