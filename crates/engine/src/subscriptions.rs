@@ -16,6 +16,7 @@ use regente_store::subscriptions as rows;
 
 pub use change::{Move, carry_out, change, plan};
 pub use create::{plan_creation, plan_preview};
+pub use drive::begin_with_code;
 pub use regente_store::subscriptions::SubscriptionFilter;
 pub use settings::{change as change_settings, find as settings};
 

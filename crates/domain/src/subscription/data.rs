@@ -113,7 +113,7 @@ pub struct PaymentData {
     pub card_id: CardId,
     /// Number of installments of each cycle, 1 to [`INSTALLMENTS_MAX`].
     pub installments: u8,
-    /// The security code. It is stored nowhere, and the charges of a subscription are made without one.
+    /// The security code, for the first charge of what begins today. It is stored nowhere.
     pub cvv: Option<Cvv>,
 }
 
@@ -141,7 +141,7 @@ struct SentPayment {
 struct SentCard {
     /// A stored card.
     card_id: CardId,
-    /// Its security code. It is checked and dropped: the charges are made without one.
+    /// Its security code, for the first charge of a subscription that begins today. It is stored nowhere, and dropped where it begins later.
     #[deserr(default)]
     #[schema(value_type = Option<String>, pattern = "^[0-9]{3,4}$")]
     cvv: Option<Cvv>,

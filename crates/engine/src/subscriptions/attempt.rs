@@ -22,15 +22,16 @@ use crate::charges::{
 use crate::error::Error;
 use crate::queue::Kind;
 
-/// Charges a cycle. If another node came first, or a change of the merchant, the next step is decided anew.
-pub(super) async fn charge(app: &App, known: Known, cycle_id: CycleId) -> Result<(), Error> {
+/// Charges a cycle, with a security code where one came with the creation. If another node came first, or a change of the merchant,
+/// the next step is decided anew.
+pub(super) async fn charge(app: &App, known: Known, cycle_id: CycleId, code: CvvSource) -> Result<(), Error> {
     let client_id = known.subscription.client_id;
     let rules = settings::rules(app, client_id).await?;
     let cycle = known.cycles.iter().find(|cycle| cycle.id == cycle_id);
     let cycle = cycle.ok_or_else(|| Error::internal("a cycle that is due and not known"))?;
     let ordered = known.subscription.order(cycle);
     let attempt = AttemptOrder { known: known.clone(), cycle_id, rules: rules.clone() };
-    let order = order(ordered, &rules, attempt);
+    let order = order(ordered, &rules, attempt, code);
     let by = PlacedBy::Job { client_id, kind: Kind::Subscription.word() };
     let admission = app.store.admit_waiting().await?;
     match making::place(app.clone(), order, by, admission, Unguarded).await {
@@ -42,7 +43,7 @@ pub(super) async fn charge(app: &App, known: Known, cycle_id: CycleId) -> Result
     }
 }
 
-fn order(ordered: Order, rules: &BillingRules, attempt: AttemptOrder) -> ChargeOrder {
+fn order(ordered: Order, rules: &BillingRules, attempt: AttemptOrder, cvv: CvvSource) -> ChargeOrder {
     let Order { cycle_id: _, attempt: _, key: _, terms, card_id, recurrence, follows: _ } = ordered;
     let method = CardMethod::Credit { installments: terms.installments, recurrence: Some(recurrence) };
     ChargeOrder {
@@ -53,7 +54,7 @@ fn order(ordered: Order, rules: &BillingRules, attempt: AttemptOrder) -> ChargeO
         capture: CaptureMode::Automatic,
         order_id: None,
         buyer: Some(Buyer::Named(terms.customer_id)),
-        paid_by: PaidBy::Card(method, OrderedCard::Stored { card_id, cvv: CvvSource::None }),
+        paid_by: PaidBy::Card(method, OrderedCard::Stored { card_id, cvv }),
         authentication: None,
         split_rules: terms.split_rules,
         references: References {

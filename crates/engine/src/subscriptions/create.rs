@@ -1,12 +1,15 @@
 //! Creates subscriptions, and shows what one would charge (`docs/interface/subscriptions.md#creating`).
 
+use std::time::Duration;
+
+use regente_domain::card::Cvv;
 use regente_domain::card::record::CardState;
 use regente_domain::id::{CardId, ClientId, CustomerId, MerchantId, SubscriptionId};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::split::SplitRule;
 use regente_domain::subscription::data::SubscriptionData;
-use regente_domain::subscription::{Advance, NewSubscription, Refusal, Subscription};
+use regente_domain::subscription::{Advance, NewSubscription, Phase, Refusal, Subscription};
 use regente_store::{Batch, cards, subscriptions as rows};
 
 use super::known::{GoesOn, announce, look_next};
@@ -17,6 +20,7 @@ use crate::caller::{Caller, RequestId};
 use crate::charges::{routing, split};
 use crate::customers::resolve_customer;
 use crate::error::Error;
+use crate::queue::subscriptions::look_at;
 use crate::settings::Mode;
 
 /// A new subscription, and the batch that writes it.
@@ -35,9 +39,25 @@ pub async fn plan_creation(
     let mut batch = Batch::new(client_id);
     rows::insert(&mut batch, subscription, &actor)?;
     announce(app, &mut batch, Vec::new(), &created, &actor).await?;
-    look_next(app, &mut batch, subscription, &[], GoesOn::TheJob);
+    match charges_with_code(subscription, data) {
+        // Whoever has the code charges it; should they not come to it, the job does so without.
+        Some(_) => look_at(app, &mut batch, subscription, app.clock.of(client_id) + CODE_COMES_WITHIN),
+        None => look_next(app, &mut batch, subscription, &[], GoesOn::TheJob),
+    }
     audit::record(app, &mut batch, caller, request_id, "subscription.created", subscription.id.uuid());
     Ok((batch, Shown { subscription: created.subscription, last_cycle: None }))
+}
+
+/// How long the job of a subscription that begins at once leaves its first charge to whoever has the security code.
+const CODE_COMES_WITHIN: Duration = Duration::from_secs(60);
+
+/// The security code for the first charge: one that is sent for what begins later is dropped, since it may be stored nowhere.
+pub(super) fn charges_with_code<'a>(
+    subscription: &Subscription,
+    data: &'a SubscriptionData,
+) -> Option<&'a Cvv> {
+    let begins_now = subscription.begins_at_once.is_some() && subscription.phase == Phase::Created;
+    data.payment_method.cvv.as_ref().filter(|_| begins_now)
 }
 
 /// The subscription that would be created, with a batch that changes nothing: an answer to an idempotency key is all that is written.

@@ -4,15 +4,18 @@
 
 use std::time::Duration;
 
+use regente_domain::card::Cvv;
 use regente_domain::id::{ChargeId, ClientId, CycleId, SubscriptionId};
-use regente_domain::subscription::{Next, Outcome};
+use regente_domain::subscription::{Next, Outcome, Subscription, SubscriptionData};
 use regente_domain::time::Timestamp;
 use regente_store::subscriptions::charges;
 
 use super::attempt::{self, outcome_of};
+use super::create::charges_with_code;
 use super::known::Known;
 use super::settings;
 use crate::app::App;
+use crate::card_data::CvvSource;
 use crate::error::Error;
 
 /// Most steps of one run; what is due then is done by the next one, so that others have their turn.
@@ -58,12 +61,38 @@ async fn drive(
         }
         match known.subscription.next(&known.cycles, app.clock.of(client_id)) {
             Next::Step => known.take_step(app).await?,
-            Next::Charge(cycle_id) => attempt::charge(app, known, cycle_id).await?,
+            Next::Charge(cycle_id) => attempt::charge(app, known, cycle_id, CvvSource::None).await?,
             Next::Wait(at) => return Ok(NextRun::Until(known.subscription.version, at)),
             Next::Rest => return Ok(NextRun::Idle),
         }
     }
     Ok(NextRun::Again(app.clock.of(client_id)))
+}
+
+/// Charges the first cycle of a subscription that begins at once with the security code that came with its creation. The code is stored
+/// nowhere: where this fails, or the process ends, the job of the subscription charges without. To the end also when the caller hangs up.
+pub async fn begin_with_code(app: &App, created: &Subscription, data: &SubscriptionData) {
+    let Some(code) = charges_with_code(created, data).cloned() else { return };
+    let (own, client_id, id) = (app.clone(), created.client_id, created.id);
+    let beginning = async move { first_charge(&own, client_id, id, code).await };
+    if let Err(error) = app.in_flight.run(beginning).await {
+        tracing::warn!(subscription = %id, error = ?error, "a first charge with a security code failed; it is made without");
+    }
+}
+
+async fn first_charge(app: &App, client_id: ClientId, id: SubscriptionId, code: Cvv) -> Result<(), Error> {
+    for _ in 0..STEPS_MAX {
+        let Some(known) = Known::find(app, client_id, id, None).await? else { return Ok(()) };
+        let is_untouched = known.cycles.iter().all(|cycle| cycle.number == 1 && cycle.attempts.is_empty());
+        match known.subscription.next(&known.cycles, app.clock.of(client_id)) {
+            Next::Step => known.take_step(app).await?,
+            Next::Charge(cycle_id) if is_untouched => {
+                return attempt::charge(app, known, cycle_id, CvvSource::Inline(code)).await;
+            }
+            Next::Charge(_) | Next::Wait(_) | Next::Rest => return Ok(()),
+        }
+    }
+    Ok(())
 }
 
 /// Takes one outcome that is new; `false` when none is. `charge_id` is a charge that may tell one of an attempt that has ended.

@@ -7,6 +7,8 @@ pub mod preview;
 pub mod settings;
 pub mod status;
 
+use std::sync::{Mutex, PoisonError};
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -20,15 +22,15 @@ use regente_engine::subscriptions::{self, Shown};
 use regente_providers::request::Mode;
 
 use super::fields::Body;
-use super::idempotency::commit_once;
+use super::idempotency::{commit_once, is_replay};
 use super::path::{Path, path_id};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 
 /// Creates a subscription.
 ///
-/// It is charged on each due date, the first time today unless `recurrence.startAt` or a trial says otherwise. The answer does not
-/// wait for that: events tell what comes of it.
+/// It is charged on each due date, the first time today unless `recurrence.startAt` or a trial says otherwise. Events tell what comes
+/// of it. The answer waits for that only where a security code came for the first charge.
 #[utoipa::path(
     post, path = "/v1/subscriptions", operation_id = "createSubscription", tag = "Subscriptions",
     request_body(content = SubscriptionData, content_type = "application/json"),
@@ -47,11 +49,20 @@ pub async fn create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let new = read_new(body.members(), is_live(&app))?;
+    let made = Mutex::new(None);
     let plan = || async {
         let (batch, shown) = subscriptions::plan_creation(&app, (&caller, &request_id), &new).await?;
-        Planned::showing(batch, StatusCode::CREATED.as_u16(), &view_for(&app, &caller, &shown))
+        let planned = Planned::showing(batch, StatusCode::CREATED.as_u16(), &view_for(&app, &caller, &shown));
+        *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(shown.subscription);
+        planned
     };
-    commit_once(&app, &caller, &headers, "POST /v1/subscriptions", &body, plan).await
+    let route = "POST /v1/subscriptions";
+    let answer = commit_once(&app, &caller, &headers, route, &body, plan).await?;
+    let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if let Some(subscription) = made.filter(|_| !is_replay(&answer)) {
+        subscriptions::begin_with_code(&app, &subscription, &new).await;
+    }
+    Ok(answer)
 }
 
 /// Reads a subscription with its newest cycle.

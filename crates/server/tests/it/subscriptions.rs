@@ -26,6 +26,7 @@ stories! {
     a_subscription_is_made_and_read,
     everything_that_is_sent_of_an_item_is_kept,
     the_older_shape_of_a_payment_is_read,
+    a_security_code_is_for_the_first_charge_of_what_begins_today,
     a_trial_comes_before_the_first_charge,
     subscriptions_are_listed_and_filtered,
     a_split_is_kept_with_ids_of_its_own,
@@ -96,6 +97,44 @@ async fn the_older_shape_of_a_payment_is_read(app: TestApp) {
     let code = json!({ "type": "credit", "card": { "cardId": parties.card, "cvv": "560" } });
     let shown = made(&app, &parties.body(&json!({ "paymentMethod": code }))).await;
     assert!(!shown.to_string().contains("cvv"), "{shown}");
+}
+
+async fn a_security_code_is_for_the_first_charge_of_what_begins_today(app: TestApp) {
+    let parties = Parties::of(&app).await;
+    let with_code = |code: &str, more: Value| {
+        let card = json!({ "type": "credit", "card": { "cardId": parties.card, "cvv": code } });
+        with(&parties.body(&json!({ "paymentMethod": card })), &more)
+    };
+    // It is sent with the first charge, which the answer waits for: a wrong one is refused, for good in the simulator.
+    let wrong = made(&app, &with_code("561", json!({}))).await;
+    assert_eq!(wrong["status"], "created");
+    let charges = cycles::charges_of(&app, &wrong).await;
+    assert_eq!((charges.len(), &charges[0]["status"]), (1, &json!("failed")), "no job was run");
+    let refusal = &charges[0]["transactionRequests"][0]["providerError"];
+    assert_eq!(refusal["declinedCode"], "invalid_cvv", "{refusal:#}");
+    let right = app.post_with_key(SUBSCRIPTIONS, "one", &with_code("560", json!({}))).await.expect(201);
+    assert_eq!(
+        app.post_with_key(SUBSCRIPTIONS, "one", &with_code("560", json!({}))).await.expect(201),
+        right
+    );
+    // Where it begins later it is dropped: with a wrong code nothing would be paid.
+    let tomorrow = json!({ "recurrence": { "interval": "monthly", "startAt": day(&app, 1) } });
+    let later = made(&app, &with_code("561", tomorrow)).await;
+    let trial = made(&app, &with_code("561", json!({ "trial": { "endAt": day(&app, 1) } }))).await;
+    app.later(2 * cycles::DAY).await;
+    for (subscription, paid, status) in [
+        (&wrong, "failed", "unpaid"),
+        (&right, "authorized", "active"),
+        (&later, "authorized", "active"),
+        (&trial, "authorized", "active"),
+    ] {
+        let charges = cycles::charges_of(&app, subscription).await;
+        let statuses: Vec<&str> = charges.iter().map(|charge| text(&charge["status"])).collect();
+        assert_eq!(
+            (statuses.as_slice(), &read(&app, subscription).await["status"]),
+            ([paid].as_slice(), &json!(status))
+        );
+    }
 }
 
 async fn a_trial_comes_before_the_first_charge(app: TestApp) {
