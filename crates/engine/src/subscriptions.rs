@@ -2,6 +2,7 @@
 //! what an outcome means; [`known`] reads, writes and announces its decisions. [`create`] and [`change`] are what merchants do,
 //! [`drive`] is what happens by itself, [`attempt`] the charges and [`begin`] how one begins, [`settings`] how an account charges.
 
+mod advance;
 mod attempt;
 pub mod begin;
 mod change;
@@ -14,6 +15,7 @@ use regente_domain::id::{ClientId, CycleId, SubscriptionId};
 use regente_domain::subscription::{Cycle, Subscription};
 use regente_store::subscriptions as rows;
 
+pub use advance::plan_advance;
 pub use change::{Move, carry_out, change, plan};
 pub use create::{plan_creation, plan_preview};
 pub use drive::begin_with_code;

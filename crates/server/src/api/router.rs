@@ -119,6 +119,7 @@ fn routes() -> OpenApiRouter<App> {
             Needs(Scope::Subscriptions),
             routes!(subscriptions::status::resume, subscriptions::status::resume_by_post),
         ))
+        .merge(behind(SecretKeyOnly, routes!(subscriptions::advance::advance)))
         .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::cycles::list)))
         .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::cycles::read)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::create, webhooks::list)))

@@ -1,6 +1,7 @@
 //! `/v1/subscriptions`: what a customer is charged at each due date (`docs/interface/subscriptions.md`). The engine decides and
 //! charges.
 
+pub mod advance;
 pub mod cycles;
 pub mod list;
 pub mod preview;

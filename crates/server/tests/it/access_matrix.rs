@@ -129,6 +129,7 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("POST /v1/subscriptions/{id}/pause", Scope("subscriptions")),
     ("PATCH /v1/subscriptions/{id}/resume", Scope("subscriptions")),
     ("POST /v1/subscriptions/{id}/resume", Scope("subscriptions")),
+    ("POST /v1/subscriptions/{id}/advance", SecretKey),
     ("GET /v1/subscriptions/{id}/cycles", Scope("subscriptions")),
     ("GET /v1/subscriptions/{id}/cycles/{cycleId}", Scope("subscriptions")),
     ("GET /v1/sandbox/clock", SecretKey),

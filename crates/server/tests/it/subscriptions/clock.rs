@@ -1,5 +1,6 @@
 //! Subscriptions of an account that moves its time (`docs/interface/sandbox.md#clock`).
 
+use axum::http::Method;
 use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -12,6 +13,7 @@ use crate::support::subscriptions::{Parties, day, made, path_of, read};
 
 stories! {
     a_year_at_once_does_the_same_as_ten_days_at_a_time,
+    a_subscription_is_advanced_to_what_it_has_due,
 }
 
 /// Subscriptions of every interval, with month ends, a leap day, a trial, and cards that are refused.
@@ -68,4 +70,39 @@ async fn a_year_at_once_does_the_same_as_ten_days_at_a_time(mut app: TestApp) {
     for (subscription, first) in by_days.iter().zip(first) {
         assert_eq!(became(&app, subscription).await, first, "{subscription:#}");
     }
+}
+
+async fn a_subscription_is_advanced_to_what_it_has_due(app: TestApp) {
+    let parties = Parties::of(&app).await;
+    let advance = async |subscription: &Value| {
+        app.post(&format!("{}/advance", path_of(subscription)), &json!({})).await
+    };
+    let body = json!({ "recurrence": { "interval": "monthly", "cycles": 2, "startAt": "2026-03-31" } });
+    let subscription = made(&app, &parties.body(&body)).await;
+    let first = advance(&subscription).await.expect(200);
+    assert_eq!((&first["status"], &first["lastCycle"]["cycle"]), (&json!("active"), &json!(1)));
+    assert!(text(&first["updatedAt"]).starts_with("2026-03-31T0"), "{first:#}");
+    assert_eq!(first, read(&app, &subscription).await);
+    let path = format!("{}/advance", path_of(&subscription));
+    let second = app.post_with_key(&path, "one", &json!({})).await.expect(200);
+    assert_eq!((&second["status"], &second["lastCycle"]["cycle"]), (&json!("expired"), &json!(2)));
+    assert!(text(&second["updatedAt"]).starts_with("2026-04-30T0"), "{second:#}");
+    assert_eq!(app.post_with_key(&path, "one", &json!({})).await.expect(200), second, "once for its key");
+    assert_eq!(charges_of(&app, &subscription).await.len(), 2);
+    assert_eq!(
+        advance(&subscription).await.expect(422)["error"]["businessCode"],
+        "subscription_invalid_state"
+    );
+
+    // What is due already is done: the clock goes on by a moment.
+    let today = made(&app, &parties.body(&json!({}))).await;
+    assert_eq!(advance(&today).await.expect(200)["status"], "active");
+    // A trial ends first, and the first cycle is billed some hours later.
+    let trial = made(&app, &parties.body(&json!({ "trial": { "endAt": "2026-05-10" } }))).await;
+    assert_eq!(advance(&trial).await.expect(200)["status"], "created");
+    assert_eq!(advance(&trial).await.expect(200)["status"], "active");
+    // It is one clock for the account, so others fall due, too; another account has its own.
+    assert_eq!(read(&app, &today).await["recurrence"]["nextDueDate"], "2026-05-30");
+    let stranger = app.another_client().await;
+    assert_eq!(app.call(&stranger, Method::POST, &path, &[], None).await.status, 404);
 }

@@ -178,7 +178,7 @@ impl Records<'_> {
             }
             "POST /v1/sellers/{sellerId}/registration-reviews/{id}/answer" => {
                 let ids = self.review().await;
-                let now = json!(self.app.clock.of(self.client.id.parse().unwrap()));
+                let now = json!(self.app.app.clock.of(self.client.id.parse().unwrap()));
                 Call { ids, body: Some(put(example(), "collectedAt", now)) }
             }
             "POST /v1/sellers" => none.with(put(example(), "merchantId", self.merchant().await)),
@@ -198,6 +198,7 @@ impl Records<'_> {
                 none
             }
             "PATCH /v1/subscriptions/settings" => none.with(example()),
+            "POST /v1/subscriptions/{id}/advance" => Call::of(&self.subscription().await),
             "GET /v1/subscriptions/{id}"
             | "GET /v1/subscriptions/{id}/cycles"
             | "PATCH /v1/subscriptions/{id}/cancel"

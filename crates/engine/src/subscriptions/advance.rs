@@ -1,0 +1,48 @@
+//! Lets what a subscription has due next fall due: advances the clock of its account, in the sandbox
+//! (`docs/interface/subscriptions.md#advancing`).
+
+use std::time::Duration;
+
+use regente_domain::account_clock::NewAdvance;
+use regente_domain::id::SubscriptionId;
+use regente_domain::subscription::Next;
+use regente_domain::time::Timestamp;
+use regente_store::Batch;
+
+use super::INVALID_STATE;
+use super::known::Known;
+use crate::account_clocks::{self, Change};
+use crate::app::App;
+use crate::error::Error;
+
+/// What is due already is done before the clock goes on, so any later time will do.
+const A_MOMENT: Duration = Duration::from_millis(1);
+
+/// The batch that begins the advance, and where it ends.
+///
+/// # Errors
+/// [`Error::NotFound`], also in production; [`Error::BusinessRule`] when nothing falls due by itself; [`Error::Conflict`] while another
+/// advance is under way.
+pub async fn plan_advance(
+    app: &App,
+    change: Change<'_>,
+    id: SubscriptionId,
+) -> Result<(Batch, Option<Timestamp>), Error> {
+    let client_id = change.client_id;
+    account_clocks::follow(app, client_id).await?;
+    let Known { subscription, cycles } =
+        Known::find(app, client_id, id, None).await?.ok_or(Error::NotFound)?;
+    let now = app.clock.of(client_id);
+    let to = match subscription.next(&cycles, now) {
+        Next::Wait(at) => at,
+        Next::Step | Next::Charge(_) => now + A_MOMENT,
+        Next::Rest => {
+            let message =
+                format!("subscription is {}, and nothing of it falls due", subscription.status().word());
+            return Err(Error::BusinessRule { business_code: INVALID_STATE, message: message.into() });
+        }
+    };
+    let (batch, _) =
+        account_clocks::plan_advance(app, change, &NewAdvance { by: None, to: Some(to) }).await?;
+    Ok((batch, Some(to)))
+}
