@@ -2,6 +2,7 @@
 //! paid; [`change`] has what its merchant does with it, and [`payment`] what its charges make of it.
 
 mod capacity;
+mod card_wanted;
 pub mod cards;
 mod change;
 pub mod payment;
@@ -17,6 +18,7 @@ use crate::time::Timestamp;
 use crate::words::words;
 
 pub use capacity::{Capacity, Tally};
+pub use card_wanted::{CardGiven, CardWanted};
 pub use cards::{Cards, DECLINES_MAX};
 pub use change::{Advance, NewEntry, NotCancelable, Patch, PatchRefusal};
 pub use terms::{Item, OfferedMethod, Terms};
@@ -118,6 +120,8 @@ pub struct Session {
     pub customers: i64,
     /// What is sold, and on which terms.
     pub terms: Terms,
+    /// The card that it is for: such a session takes no payment.
+    pub card_wanted: Option<CardWanted>,
     /// Number of entries of its history.
     pub entries: i64,
     /// Top-level members of the stored document that this release does not know; kept unchanged.
@@ -131,6 +135,8 @@ pub struct Session {
 /// Why a payment cannot start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotPayable {
+    /// It takes a card for a subscription, and no payment.
+    WantsCard,
     /// It is paid, canceled, switched off or past its due date, or another buyer is paying.
     Disabled,
     /// It was paid as often as it may be, or buyers have instructions for the rest.
@@ -189,11 +195,23 @@ impl Session {
         self.customers < self.capacity.customers_max(self.tally.paid)
     }
 
+    /// Whether it is there to be paid at all.
+    ///
+    /// # Errors
+    /// [`NotPayable::WantsCard`].
+    pub const fn must_take_payments(&self) -> Result<(), NotPayable> {
+        match self.card_wanted {
+            Some(_) => Err(NotPayable::WantsCard),
+            None => Ok(()),
+        }
+    }
+
     /// Whether a payment by this method may start.
     ///
     /// # Errors
     /// What [`NotPayable`] says.
     pub fn must_take(&self, payment_type: PaymentType, now: Timestamp) -> Result<(), NotPayable> {
+        self.must_take_payments()?;
         if !self.takes_buyers(now) {
             return Err(match self.status == SessionStatus::Created && self.is_over_limit() {
                 true => NotPayable::LimitReached,

@@ -84,7 +84,7 @@ pub fn checking_provider<'a>(
 /// Stores and checks the card. Runs to its end even when the caller hangs up: call it in a task of its own.
 pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     let Some(provider) = checking_provider(&new.merchant, &new.card, app.settings.simulators) else {
-        return Err(not_available("merchant has no provider with zero dollar support"));
+        return Err(no_provider());
     };
     let _admission = app.store.admit(new.card.client_id)?;
     let request = request_to(&app, &new.card, provider);
@@ -123,6 +123,11 @@ pub async fn create(app: App, new: NewCheck) -> Result<Checked, Error> {
     Ok(Checked::Card(Box::new(card), Box::new(ended)))
 }
 
+/// The merchant has no provider that can check the card.
+pub fn no_provider() -> Error {
+    not_available("merchant has no provider with zero dollar support")
+}
+
 fn refused(refusal: &Refusal) -> Error {
     if refusal.is(&tokens::CONSUME_TOKEN) {
         Error::token_not_found("tokenId")
@@ -141,6 +146,11 @@ fn not_available(detail: &'static str) -> Error {
         message: "Card validation is not available".into(),
         details: vec![detail.to_owned()],
     }
+}
+
+/// A card could not be checked, as the answer to an earlier try says.
+pub fn unanswered() -> Error {
+    not_available(NO_ANSWER)
 }
 
 fn request_to(app: &App, card: &Card, provider: &Provider) -> TransactionRequest {

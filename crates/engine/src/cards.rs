@@ -1,8 +1,8 @@
 //! Stored cards: stores them, with or without a check ([`card_checks`](crate::card_checks)), lists and deletes them
 //! (`docs/interface/tokens-and-cards.md#cards`).
 
-use regente_domain::card::record::{Card, CardState, Unchecked};
-use regente_domain::id::{CardId, ClientId, MerchantId, TokenId};
+use regente_domain::card::record::{Card, CardLink, CardState, Unchecked};
+use regente_domain::id::{CardId, ClientId, CustomerId, MerchantId, TokenId};
 use regente_providers::request::CardDetails;
 use regente_store::cards::{self as rows, StoredCard};
 use regente_store::{Batch, Commit, tokens as token_rows};
@@ -60,6 +60,53 @@ pub enum Stored {
     Answered(Finished),
 }
 
+/// How a card was stored, or that its merchant has no provider which can check it: then nothing is written yet.
+pub enum Tried {
+    /// It was.
+    Stored(Stored),
+    /// It was not.
+    Uncheckable(Box<UncheckedCard>),
+}
+
+/// A card that is stored without a check, by whoever writes the batch.
+pub struct UncheckedCard {
+    card: Card,
+    details: CardDetails,
+    token_id: TokenId,
+    openings: Openings,
+}
+
+impl UncheckedCard {
+    /// Adds the card to the batch, as this customer's, and uses its token up.
+    ///
+    /// # Errors
+    /// [`Error::Internal`].
+    pub fn write(&self, app: &App, batch: &mut Batch, customer_id: CustomerId) -> Result<(), Error> {
+        let client_id = batch.client_id();
+        let now = app.clock.of(client_id);
+        let sealed = seal_card(app, client_id, self.card.id, &self.details);
+        self.openings.record(batch);
+        token_rows::consume(batch, token_digest(self.token_id), now);
+        let card = Card { link: Some(CardLink { customer_id, linked_at: now }), ..self.card.clone() };
+        Ok(rows::insert(batch, &card, sealed.number, sealed.holder)?)
+    }
+
+    /// The batch was committed.
+    pub fn written(&self) {
+        self.openings.written();
+    }
+
+    /// The card.
+    pub const fn card(&self) -> &Card {
+        &self.card
+    }
+
+    /// The card as answers show it.
+    pub fn view(&self) -> CardView {
+        CardView::created(&self.card, Some(self.details.holder_name.clone()), &[])
+    }
+}
+
 /// Stores a card and has a provider check it, to the end also when the caller hangs up. `lets_try` is asked once nothing else
 /// can be refused, before anything is written.
 ///
@@ -68,19 +115,39 @@ pub enum Stored {
 /// be checked: then there is none. Or what `lets_try` says.
 pub async fn store_checked<E: From<Error>>(
     app: &App,
+    by: (&Caller, &RequestId),
+    new: NewCheckedCard,
+    lets_try: impl FnOnce(&Card) -> Result<Option<CardTriedObserver>, E>,
+) -> Result<Stored, E> {
+    match try_to_check(app, by, new, lets_try).await? {
+        Tried::Stored(stored) => Ok(stored),
+        Tried::Uncheckable(_) => Err(card_checks::no_provider().into()),
+    }
+}
+
+/// As [`store_checked`], where a merchant may have no provider that can check the card.
+///
+/// # Errors
+/// As [`store_checked`], but for the missing provider.
+pub async fn try_to_check<E: From<Error>>(
+    app: &App,
     (caller, request_id): (&Caller, &RequestId),
     NewCheckedCard { token_id, merchant_id, claim, seed }: NewCheckedCard,
     lets_try: impl FnOnce(&Card) -> Result<Option<CardTriedObserver>, E>,
-) -> Result<Stored, E> {
+) -> Result<Tried, E> {
     let client_id = caller.client_id;
     let openings = Openings::of(app, caller, request_id);
     let merchant = charges::find_merchant(app, client_id, merchant_id).await?;
     let found = from_token(app, client_id, token_id, CardState::Verifying, &openings).await;
     let (mut card, details) = match unless_overtaken(app, claim.as_ref(), found).await? {
         Plan::Own(found) => found,
-        Plan::Overtaken(finished) => return Ok(Stored::Answered(finished)),
+        Plan::Overtaken(finished) => return Ok(Tried::Stored(Stored::Answered(finished))),
     };
     let heard = lets_try(&card)?;
+    if card_checks::checking_provider(&merchant, &card, app.settings.simulators).is_none() {
+        card.state = CardState::Pending(Unchecked::NotAskedFor);
+        return Ok(Tried::Uncheckable(Box::new(UncheckedCard { card, details, token_id, openings })));
+    }
     card.claim = claim.as_ref().map(Claim::to_hex);
     let holder_name = details.holder_name.clone();
     let new = NewCheck {
@@ -99,13 +166,13 @@ pub async fn store_checked<E: From<Error>>(
         seed,
     };
     let checking = checked(app.clone(), new, heard);
-    Ok(match app.in_flight.run(checking).await? {
+    Ok(Tried::Stored(match app.in_flight.run(checking).await? {
         card_checks::Checked::Answered(finished) => Stored::Answered(finished),
         card_checks::Checked::Card(card, request) => {
             let requests = std::slice::from_ref(&*request);
             Stored::Checked(Box::new(CardView::created(&card, Some(holder_name), requests)))
         }
-    })
+    }))
 }
 
 async fn checked(

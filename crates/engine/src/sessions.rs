@@ -46,6 +46,9 @@ pub const TOO_MANY_OPEN: &str = "session_open_payments_limit_reached";
 /// `businessCode` of a session whose buyers have made as many customers as they may.
 pub const TOO_MANY_CUSTOMERS: &str = "session_customers_limit_reached";
 
+/// `businessCode` of a session that is for a card of a subscription, where somebody pays it.
+pub const TAKES_NO_PAYMENT: &str = "session_takes_no_payment";
+
 /// `businessCode` of Pix or boleto with a limit above one.
 pub const PIX_OR_BOLETO_WITH_LIMIT: &str = "pix_boleto_multiple_payments_not_allowed";
 /// `businessCode` of a session that was paid by Pix or boleto and is switched on again.
@@ -198,6 +201,14 @@ fn again(session: &Session, payment_type: PaymentType) -> Error {
     }
 }
 
+/// Whether a session is there to be paid at all.
+///
+/// # Errors
+/// [`Error::BusinessRule`] where it is for a card of a subscription.
+pub fn must_take_payments(session: &Session) -> Result<(), Error> {
+    session.must_take_payments().map_err(refusal)
+}
+
 /// Whether a payment by this method may start.
 ///
 /// # Errors
@@ -241,6 +252,9 @@ pub fn must_take_cards(session: &Session) -> Result<(), Error> {
 
 fn refusal(not_payable: NotPayable) -> Error {
     let (business_code, message) = match not_payable {
+        NotPayable::WantsCard => {
+            (TAKES_NO_PAYMENT, "session takes a card for a subscription, and no payment")
+        }
         NotPayable::Disabled => (DISABLED, "session cannot be paid"),
         NotPayable::LimitReached => (LIMIT_REACHED, "multiple payments limit reached"),
         NotPayable::NoMoreCards => (CARDS_BLOCKED, "session takes no cards any more: too many were refused"),

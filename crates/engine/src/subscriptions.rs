@@ -1,10 +1,11 @@
 //! Subscriptions: what a customer is charged at each due date (`docs/interface/subscriptions.md`). The domain decides what falls due and
 //! what an outcome means; [`known`] reads, writes and announces its decisions. [`create`] and [`change`] are what merchants do,
-//! [`drive`] is what happens by itself, [`attempt`] the charges and [`begin`] how one begins, [`settings`] how an account charges.
+//! [`card_links`] lets buyers give another card; [`drive`] is what happens by itself, [`attempt`] the charges and [`begin`] how one begins, [`settings`] how an account charges.
 
 mod advance;
 mod attempt;
 pub mod begin;
+pub mod card_links;
 mod change;
 mod create;
 pub mod drive;

@@ -28,7 +28,7 @@ sql! {
     pub INSERT_CARD = "
         INSERT INTO cards (id, client_id, customer_id, linked_at, fingerprint, status, pan, private, key_id, doc,
             version, updated_at)
-        VALUES (:id, :client_id, NULL, NULL, :fingerprint, :status, :pan, :private, :key_id, :doc,
+        VALUES (:id, :client_id, :customer_id, :linked_at, :fingerprint, :status, :pan, :private, :key_id, :doc,
             :version, :updated_at)";
     /// Changes a card; guarded by the version.
     pub UPDATE_CARD = "
@@ -134,6 +134,8 @@ pub fn insert(batch: &mut Batch, card: &Card, number: Sealed, holder: Sealed) ->
         args! {
             id: card.id,
             client_id: card.client_id,
+            customer_id: card.link.map(|link| link.customer_id),
+            linked_at: card.link.map(|link| link.linked_at),
             fingerprint: card.fingerprint,
             status: card.state.word(),
             pan: number.bytes,

@@ -153,6 +153,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0034_account_clocks",
         text: include_str!("../migrations/0034_account_clocks.sql"),
     },
+    Migration {
+        version: 35,
+        name: "0035_sessions_for_cards",
+        text: include_str!("../migrations/0035_sessions_for_cards.sql"),
+    },
 ];
 
 /// The table of applied migrations.

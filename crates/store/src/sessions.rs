@@ -10,10 +10,11 @@ pub mod tries;
 
 use regente_domain::actor::Actor;
 use regente_domain::currency::Currency;
-use regente_domain::id::{ClientId, Id, SessionId, of};
+use regente_domain::id::{CardId, ClientId, Id, SessionId, SubscriptionId, of};
 use regente_domain::money::Amount;
 use regente_domain::session::{
-    Advance, Capacity, Cards, EntryStatus, NewEntry, Session, SessionAction, SessionStatus, Tally, Terms,
+    Advance, Capacity, CardGiven, CardWanted, Cards, EntryStatus, NewEntry, Session, SessionAction,
+    SessionStatus, Tally, Terms,
 };
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -34,7 +35,7 @@ const FORMAT: u32 = 1;
 macro_rules! columns {
     () => {
         "id, client_id, merchant_id, status, active, order_id, amount, currency, due_at, max_payments, authorizing, \
-         pending, paid, returned, trying, refused, customers, doc, private, key_id, version, updated_at"
+         pending, paid, returned, trying, refused, customers, subscription_id, doc, private, key_id, version, updated_at"
     };
 }
 use columns;
@@ -43,10 +44,11 @@ sql! {
     /// Adds a session.
     pub INSERT_SESSION = "
         INSERT INTO sessions (id, client_id, merchant_id, status, active, order_id, amount, currency, due_at,
-            max_payments, authorizing, pending, paid, returned, doc, private, key_id, actor, version, updated_at)
+            max_payments, authorizing, pending, paid, returned, subscription_id, doc, private, key_id, actor, version,
+            updated_at)
         VALUES (:id, :client_id, :merchant_id, :status, :active, :order_id, :amount, :currency, :due_at,
-            :max_payments, :authorizing, :pending, :paid, :returned, :doc, :private, :key_id, :actor, :version,
-            :updated_at)";
+            :max_payments, :authorizing, :pending, :paid, :returned, :subscription_id, :doc, :private, :key_id, :actor,
+            :version, :updated_at)";
     /// Updates a session, and leaves what is sealed as it is; guarded by the version.
     pub UPDATE_SESSION = "
         UPDATE sessions SET status = :status, active = :active, due_at = :due_at, max_payments = :max_payments,
@@ -97,9 +99,20 @@ pub struct StoredEntry {
 struct Doc {
     format: u32,
     terms: Terms,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    card_wanted: Option<CardDoc>,
     entries: i64,
     #[serde(flatten)]
     unknown: Map<String, Value>,
+}
+
+/// The card that a session is for, but for the subscription, which has a column.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CardDoc {
+    replaces: CardId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    given: Option<CardGiven>,
 }
 
 /// Adds a new session; its sealed data changes when a person is erased ([`erasure`]). `entry_id` creates the id of each history entry.
@@ -117,6 +130,7 @@ pub fn insert(
         .with("order_id", session.order_id.clone())
         .with("amount", session.amount.minor_units())
         .with("currency", session.currency.code())
+        .with("subscription_id", session.card_wanted.map(|wanted| wanted.subscription_id))
         .with("private", private)
         .with("key_id", key_id);
     batch.push(&INSERT_SESSION, args);
@@ -166,6 +180,9 @@ fn doc_of(session: &Session) -> Result<Json, StoreError> {
     Json::of(&Doc {
         format: FORMAT,
         terms: session.terms.clone(),
+        card_wanted: session
+            .card_wanted
+            .map(|CardWanted { replaces, given, .. }| CardDoc { replaces, given }),
         entries: session.entries,
         unknown: session.unknown_members.clone(),
     })
@@ -259,11 +276,17 @@ fn from_row(row: &Row) -> Result<Session, StoreError> {
         cards: Cards { trying: row.get("trying")?, refused: row.get("refused")? },
         customers: row.get("customers")?,
         terms: doc.terms,
+        card_wanted: card_wanted(row.get("subscription_id")?, doc.card_wanted),
         entries: doc.entries,
         unknown_members: doc.unknown,
         version: row.get("version")?,
         updated_at: row.get("updated_at")?,
     })
+}
+
+fn card_wanted(subscription_id: Option<SubscriptionId>, doc: Option<CardDoc>) -> Option<CardWanted> {
+    let CardDoc { replaces, given } = doc?;
+    Some(CardWanted { subscription_id: subscription_id?, replaces, given })
 }
 
 fn entry_from_row(row: &Row) -> Result<StoredEntry, StoreError> {

@@ -57,6 +57,8 @@ pub enum PatchRefusal {
     PixOrBoletoWithLimit,
     /// It was paid by Pix or boleto, once, and is not switched on again.
     Consumed,
+    /// The card that it was for was given.
+    CardGiven,
     /// It is in this status.
     Status(SessionStatus),
     /// Its due date has passed.
@@ -111,6 +113,9 @@ impl Session {
     pub fn patch(&self, patch: &Patch, now: Timestamp) -> Result<Option<Advance>, PatchRefusal> {
         if patch.is_active && self.is_consumed_by_pix_or_boleto() {
             return Err(PatchRefusal::Consumed);
+        }
+        if patch.is_active && self.card_wanted.is_some_and(|wanted| wanted.given.is_some()) {
+            return Err(PatchRefusal::CardGiven);
         }
         if patch.capacity.is_some() && self.capacity == Capacity::One {
             return Err(PatchRefusal::NoLimit);

@@ -1,7 +1,7 @@
 //! A session as answers and events show it (`docs/interface/sessions.md#record`).
 
 use regente_domain::currency::Currency;
-use regente_domain::id::{ClientId, MerchantId, SessionId};
+use regente_domain::id::{ClientId, MerchantId, SessionId, SubscriptionId};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::session::{Availability, Item, OfferedMethod, Session, SessionStatus};
@@ -32,6 +32,9 @@ pub struct SessionView {
     captcha_enabled: bool,
     client_id: ClientId,
     merchant_id: MerchantId,
+    /// The subscription for which it takes another card; absent where it takes payments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subscription_id: Option<SubscriptionId>,
     #[schema(required = true)]
     order_id: Option<String>,
     /// What a buyer pays, in the minor unit of the currency.
@@ -104,6 +107,7 @@ impl SessionView {
             captcha_enabled: terms.captcha_enabled,
             client_id: session.client_id,
             merchant_id: session.merchant_id,
+            subscription_id: session.card_wanted.map(|wanted| wanted.subscription_id),
             order_id: session.order_id.clone(),
             amount: session.amount,
             currency: session.currency,

@@ -69,6 +69,7 @@ fn refused(refusal: PatchRefusal) -> Error {
             business_code: CONSUMED,
             message: "Consumed one-to-one PIX or boleto sessions cannot be reactivated.".into(),
         },
+        PatchRefusal::CardGiven => Error::impossible("session cannot be activated: its card was given"),
         PatchRefusal::Status(status) => {
             Error::impossible(format!("session cannot be activated in status {}", status.word()))
         }

@@ -7,7 +7,9 @@ use regente_domain::money::Amount;
 use regente_domain::platform_fee::PlatformFee;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::scope::{Scope, Scopes};
-use regente_domain::session::{Capacity, Cards, OfferedMethod, Session, SessionStatus, Tally, Terms};
+use regente_domain::session::{
+    Capacity, CardWanted, Cards, OfferedMethod, Session, SessionStatus, Tally, Terms,
+};
 use regente_domain::split::SplitRule;
 use regente_domain::time::{Timestamp, parse_date};
 use regente_store::Batch;
@@ -52,12 +54,8 @@ pub struct NewSession {
 impl NewSession {
     /// Checks what depends on the day: a repeated key is answered also when the day has passed.
     fn check(&self, now: Timestamp) -> Result<(), Error> {
+        must_be_due_later(self.due_at, now)?;
         let today = day_of(now);
-        if let Ok(tomorrow) = today.tomorrow()
-            && self.due_at.is_some_and(|due_at| day_of(due_at) < tomorrow)
-        {
-            return Err(Error::invalid(DUE_DATE, format!("must not be before {tomorrow}")));
-        }
         let due = |method: &OfferedMethod| parse_date(method.terms.get("expiresDate")?.as_str()?);
         match self.terms.methods.iter().position(|method| due(method).is_some_and(|due| due < today)) {
             Some(index) => {
@@ -65,6 +63,15 @@ impl NewSession {
             }
             None => Ok(()),
         }
+    }
+}
+
+fn must_be_due_later(due_at: Option<Timestamp>, now: Timestamp) -> Result<(), Error> {
+    match day_of(now).tomorrow() {
+        Ok(tomorrow) if due_at.is_some_and(|due_at| day_of(due_at) < tomorrow) => {
+            Err(Error::invalid(DUE_DATE, format!("must not be before {tomorrow}")))
+        }
+        Ok(_) | Err(_) => Ok(()),
     }
 }
 
@@ -100,10 +107,42 @@ pub async fn plan_creation(
     let fees = terms.platform_fees(&merchant.merchant.details.platform_fee, now);
     let of = (client_id, new.merchant_id);
     terms.split_rules = divided(app, of, new.amount, fees, &terms.split_rules).await?;
-    let created = session(new, client_id, id, terms).create();
+    let session = session(new, client_id, id, terms);
+    added(app, (caller, request_id), session, new.private.clone()).await
+}
+
+/// A new session that takes a card for a subscription and no payment, and the batch that writes it, with its key. The ids of its items are
+/// not drawn yet.
+///
+/// # Errors
+/// [`Error::Invalid`] names a due date that has passed.
+pub async fn plan_for_card(
+    app: &App,
+    by: (&Caller, &RequestId),
+    new: &NewSession,
+    wanted: CardWanted,
+) -> Result<(Batch, Opened), Error> {
+    let (client_id, now) = (by.0.client_id, app.clock.of(by.0.client_id));
+    must_be_due_later(new.due_at, now)?;
+    let mut terms = new.terms.clone();
+    for item in &mut terms.items {
+        item.id = app.chance.id(now);
+    }
+    let session = session(new, client_id, app.chance.id(now), terms);
+    added(app, by, Session { card_wanted: Some(wanted), ..session }, new.private.clone()).await
+}
+
+async fn added(
+    app: &App,
+    (caller, request_id): (&Caller, &RequestId),
+    session: Session,
+    private: Private,
+) -> Result<(Batch, Opened), Error> {
+    let (client_id, id, now) = (caller.client_id, session.id, app.clock.of(caller.client_id));
+    let created = session.create();
     let (mut batch, actor) = (Batch::new(client_id), caller.actor());
-    let private = new.private.seal(app, client_id, id)?;
-    rows::insert(&mut batch, &created, private, &actor, || app.chance.id(now))?;
+    let sealed = private.seal(app, client_id, id)?;
+    rows::insert(&mut batch, &created, sealed, &actor, || app.chance.id(now))?;
     let session = &created.session;
     add_key(app, caller, &mut batch, session).await?;
     announce(app, &mut batch, &created, &actor)?;
@@ -115,7 +154,7 @@ pub async fn plan_creation(
             "a session was to have a payment link and has none: `server.base_url` is not set"
         );
     }
-    Ok((batch, Opened { session: created.session, private: new.private.clone() }))
+    Ok((batch, Opened { session: created.session, private }))
 }
 
 /// Whether a page, which has a client token, leads payers only to pages that its merchant has registered.
@@ -148,6 +187,7 @@ fn session(new: &NewSession, client_id: ClientId, id: SessionId, terms: Terms) -
         cards: Cards::default(),
         customers: 0,
         terms,
+        card_wanted: None,
         entries: 0,
         unknown_members: Map::new(),
         version: 1,

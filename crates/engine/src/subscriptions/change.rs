@@ -131,14 +131,14 @@ async fn checked(app: &App, before: &Subscription, update: Update) -> Result<Upd
 }
 
 /// A change that is not written yet.
-struct Planned {
+pub(super) struct Planned {
     /// `None` when nothing changes.
-    batch: Option<Batch>,
-    subscription: Subscription,
+    pub(super) batch: Option<Batch>,
+    pub(super) subscription: Subscription,
 }
 
 /// Decides, after the steps that come first.
-async fn planned(
+pub(super) async fn planned(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
     id: SubscriptionId,

@@ -210,6 +210,7 @@ const ENGINE: &[&str] = &[
     "captures_and_voids::done_elsewhere",
     "card_checks",
     "cards",
+    "subscriptions::card_links",
     "charges::provider_report",
     "transaction_requests::reconcile",
     "notifications::apply",

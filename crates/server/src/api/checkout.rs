@@ -1,6 +1,7 @@
 //! `/pay/{sessionId}`: the page at which a buyer pays a session, and what it asks while they pay (`docs/checkout.md`).
 //! Whoever has the link may pay; the page brings the key of the session along, which opens nothing else.
 
+mod card;
 mod colours;
 mod human;
 mod live;
@@ -74,6 +75,9 @@ async fn show(
         OpenedPage::Open(checkout) => return paying(app, checkout, visitor).await,
         OpenedPage::Instructed(why, checkout) if asks_for_end => (why, Box::new(checkout.shop)),
         OpenedPage::Instructed(_, checkout) => return paying(app, checkout, visitor).await,
+        OpenedPage::Card(view) => {
+            return Ok(write_page(move || card::taking_card(&view, &app, &visitor)).await??);
+        }
         OpenedPage::Ended(why, shop) => (why, shop),
     };
     ended(why, Some(shop), visitor).await

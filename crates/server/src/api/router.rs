@@ -81,6 +81,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(behind(Needs(Scope::Sessions), routes!(sessions::update)))
         .merge(behind(Needs(Scope::Sessions), routes!(sessions::cancel)))
         .merge(behind(Buyer, routes!(sessions::charge)))
+        .merge(behind(Buyer, routes!(sessions::card::give)))
         .merge(behind(Needs(Scope::Sessions), routes!(sessions::history)))
         .merge(behind(Buyer, routes!(sessions::link::read)))
         .merge(behind(Buyer, routes!(sessions::buyers::create_token)))
@@ -119,6 +120,7 @@ fn routes() -> OpenApiRouter<App> {
             Needs(Scope::Subscriptions),
             routes!(subscriptions::status::resume, subscriptions::status::resume_by_post),
         ))
+        .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::card_link::create)))
         .merge(behind(SecretKeyOnly, routes!(subscriptions::advance::advance)))
         .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::cycles::list)))
         .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::cycles::read)))

@@ -1,7 +1,9 @@
 //! `/v1/sessions`: orders that buyers pay by a link or in a shop (`docs/interface/sessions.md`). [`buyers`] has what the
-//! page of a buyer calls besides, [`link`] what it reads.
+//! page of a buyer calls besides, [`card`] what one calls that
+//! takes a card for a subscription, [`link`] what it reads.
 
 pub mod buyers;
+pub mod card;
 pub mod link;
 pub mod list;
 pub mod methods;
@@ -18,7 +20,7 @@ use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
 use regente_engine::sessions::access::{view_for, visible, visible_opened};
-use regente_engine::sessions::{change, create as creation};
+use regente_engine::sessions::{change, create as creation, must_take_payments};
 use regente_store::sessions;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -188,7 +190,7 @@ pub async fn cancel(
         (status = 404, description = "There is no such session, card or customer.", body = ErrorEnvelope),
         (status = 409, description = "The idempotency key is in use, or was used with another body.",
             body = ErrorEnvelope),
-        (status = 422, description = "The session cannot be paid, takes no cards any more, or asks for `X-Captcha-Token`.",
+        (status = 422, description = "The session cannot be paid, takes no cards any more, takes a card for a subscription instead, or asks for `X-Captcha-Token`.",
             body = ErrorEnvelope, headers(("X-Captcha-Challenge" = Option<String>,
                 description = "What that token starts with, where the request has an idempotency key"))),
         CommonErrors,
@@ -201,6 +203,7 @@ pub async fn charge(
     request: Request,
 ) -> Result<Response, ApiError> {
     let opened = Box::new(visible_opened(&app, &caller, path_id(&id)?).await?);
+    must_take_payments(&opened.session)?;
     charges::make(app, caller, request, Some(opened)).await
 }
 

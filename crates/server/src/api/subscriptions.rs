@@ -2,6 +2,7 @@
 //! charges.
 
 pub mod advance;
+pub mod card_link;
 pub mod cycles;
 pub mod list;
 pub mod preview;

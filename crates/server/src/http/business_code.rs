@@ -2,6 +2,7 @@
 
 use regente_engine::charges::split;
 use regente_engine::purchases::operations::{INTENT_MISMATCH, INVALID_STATE};
+use regente_engine::subscriptions::card_links;
 use regente_engine::{link_settings, sessions, subscriptions};
 
 /// The rules of the body with their own codes (`docs/interface/purchases.md#errors`).
@@ -62,7 +63,7 @@ pub const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
 pub const CAPTCHA_REQUIRED: &str = "session_captcha_required";
 
 /// Every `businessCode`.
-pub const CODES: [&str; 24] = [
+pub const CODES: [&str; 26] = [
     BodyCode::InvalidRequest.code(),
     BodyCode::PanNotAllowed.code(),
     BodyCode::InvalidPaymentsCount.code(),
@@ -81,6 +82,8 @@ pub const CODES: [&str; 24] = [
     sessions::CARDS_BEING_TRIED,
     sessions::TOO_MANY_OPEN,
     sessions::TOO_MANY_CUSTOMERS,
+    sessions::TAKES_NO_PAYMENT,
+    card_links::TAKES_NO_CARD,
     CAPTCHA_REQUIRED,
     sessions::PIX_OR_BOLETO_WITH_LIMIT,
     sessions::CONSUMED,

@@ -12,6 +12,8 @@ const axe = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core"), 
 export const sleep = (milliseconds) => new Promise((passed) => setTimeout(passed, milliseconds));
 export const APPROVED = ["4916745120294124", "560"];
 export const DECLINED = ["4916878170842862", "650"];
+export const WRONG_CODE = ["4716866286004545", "965"];
+const TAKEN_AWAY = ["4485406132091427", "170"];
 export const CHALLENGED = ["4000000000002503", "120"];
 const PAYER = { name: "Ana Souza", email: "ana@example.com", document: "729.120.530-13", phone: "(21) 98889-9909" };
 
@@ -96,6 +98,27 @@ export const order = (more = {}) =>
     ],
     ...more,
   });
+/** A subscription whose first charge was refused for good. */
+export async function unpaidSubscription() {
+  const customer = await call("POST", "/v1/customers?force=true", {
+    name: "Caio Reis", email: "caio@example.com", phoneNumber: "21988899991", document: { type: "cpf", number: "52998224725" },
+  });
+  const { tokenId } = await call("POST", "/v1/tokens", {
+    cardNumber: TAKEN_AWAY[0], cardCvv: TAKEN_AWAY[1], cardHolderName: "CAIO REIS", cardExpirationDate: "12/2030",
+  });
+  const card = await call("POST", "/v1/cards", { tokenId });
+  const { id } = await call("POST", "/v1/subscriptions", {
+    name: "Clube de corrida", merchantId: account.REGENTE_MERCHANT_ID, customerId: customer.id,
+    items: [{ name: "Plano", amount: 29900, quantity: 1 }], recurrence: { interval: "monthly" },
+    paymentMethod: { type: "credit", card: { cardId: card.id } },
+  });
+  for (let tries = 0; tries < 300; tries++) {
+    const subscription = await call("GET", `/v1/subscriptions/${id}`);
+    if (subscription.status === "unpaid") return subscription;
+    await sleep(50);
+  }
+  throw new Error("the subscription does not become unpaid");
+}
 export const chargesOf = async ({ id }) => (await call("GET", `/v1/charges?sessionId=${id}`)).items;
 export const paidBy = async (session) => (await chargesOf(session)).filter(({ status }) => status === "authorized").length;
 

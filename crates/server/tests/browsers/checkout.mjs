@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import {
-  APPROVED, CHALLENGED, DECLINED, DESKTOP, METHODS, PHONE, brandedMerchant, browser, buyer, call, chargesOf, order, paidBy, service,
-  sleep, url,
+  APPROVED, CHALLENGED, DECLINED, DESKTOP, METHODS, PHONE, WRONG_CODE, brandedMerchant, browser, buyer, call, chargesOf, order, paidBy,
+  service, sleep, unpaidSubscription, url,
 } from "./checkout-buyer.mjs";
 
 const { ONLY, PICTURES } = process.env;
@@ -324,6 +324,40 @@ const stories = {
     const [charge] = await chargesOf(session);
     await call("POST", `/v1/charges/${charge.id}`, { status: "authorized" });
     await ana.done();
+    return ana;
+  },
+  // A subscription whose card is refused for good gets another one, and is paid.
+  async "another-card-phone"(name) {
+    const ana = await buyer(name, PHONE);
+    const { page } = ana;
+    const subscription = await unpaidSubscription();
+    const session = await call("POST", `/v1/subscriptions/${subscription.id}/card-link`, { captchaEnabled: true });
+    await ana.open(session);
+    await page.locator("#outstanding").getByText("R$ 299,00").waitFor();
+    await page.locator("#card-cvv:not(.skeleton)").waitFor();
+    await ana.step("light");
+    await page.emulateMedia({ colorScheme: "dark" });
+    await ana.step("dark");
+    await page.click("#pay");
+    await page.locator("#notice").getByText("Confira os campos marcados.").waitFor();
+    assert.equal(await page.locator(".wrong").count(), 5);
+    await ana.step("errors");
+    await ana.card(WRONG_CODE);
+    await page.check("#human");
+    await page.locator("#human-state[role=status]").getByText("Verificado.").waitFor();
+    await page.click("#pay");
+    await page.locator("#notice").getByText("O banco recusou este cartão").waitFor();
+    await ana.card(APPROVED);
+    await page.dblclick("#pay");
+    await page.getByRole("heading", { name: "O cartão foi salvo e o pagamento foi aprovado" }).waitFor();
+    await ana.step("paid");
+    const { status, lastCycle } = await call("GET", `/v1/subscriptions/${subscription.id}`);
+    assert.deepEqual([status, lastCycle.status], ["active", "authorized"]);
+    const kept = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, document.cookie]));
+    assert.ok(!kept.includes("4916745120294124"), kept);
+    await page.reload();
+    await page.getByRole("heading", { name: "O cartão foi salvo" }).waitFor();
+    await ana.step("used");
     return ana;
   },
   async "lost-answers"(name) {

@@ -1,6 +1,7 @@
 //! Subscriptions as a merchant makes, reads, lists and previews them (`docs/interface/subscriptions.md`).
 
 mod bad_input;
+mod card_links;
 mod changes;
 mod clock;
 mod crashes;

@@ -22,6 +22,7 @@ pub mod names;
 pub mod notifications;
 pub mod payers;
 pub mod platform_fees;
+pub mod proofs;
 pub mod providers;
 pub mod purchases;
 pub mod read;

@@ -67,6 +67,7 @@ fn session(capacity: Capacity, methods: &[PaymentMethod]) -> Session {
         merchant_id: id(3),
         status: SessionStatus::Created,
         is_active: true,
+        card_wanted: None,
         amount: Amount::new(150).unwrap(),
         currency: Currency::BRL,
         order_id: None,

@@ -84,7 +84,7 @@ function fraudAnalysis() {
 }
 
 async function readKnown() {
-  if (!known.id) return;
+  if (!known.id || session.takesCard) return;
   const path = `/v1/sessions/customers/${encodeURIComponent(known.id)}`;
   const [record, cards] = await Promise.all([call("GET", path), call("GET", `${path}/cards`)]);
   if (!record?.ok) {

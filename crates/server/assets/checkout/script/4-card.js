@@ -58,7 +58,7 @@ const cardFields = {
 const savedCard = () => form.querySelector("[name=savedCard]:checked")?.value || null;
 
 function showSaved() {
-  if (!hasCard) return;
+  if (!hasCard || session.takesCard) return;
   $("save-card-line").hidden = !known.record;
   if (!known.cards.length) return;
   const choices = known.cards.map((card) => [

@@ -57,7 +57,7 @@ const live = {
 // A phone that comes back from the app of a bank has lost its stream.
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) live.stop();
-  else if (shown.charge && shown.view !== "done") live.start();
+  else if ((shown.charge && shown.view !== "done") || shown.view === "saving") live.start();
 });
 addEventListener("pageshow", ({ persisted }) => persisted && resume());
 // The page inside of the challenge's frame tells that the cardholder has answered.
@@ -66,7 +66,9 @@ addEventListener("message", ({ origin, data }) => {
 });
 
 // What the service knows decides what is shown.
-function apply({ session: { status, payable }, charge, underpaid }) {
+function apply(state) {
+  if (session.takesCard) return applyCard(state);
+  const { session: { status, payable }, charge, underpaid } = state;
   if (charge) showCharge(charge, underpaid);
   if (shown.view === "done") return;
   const isWaiting = status === "created" && charge && !isFailed(charge) && !isGivenBack(charge);

@@ -21,7 +21,7 @@ const human = {
   },
   async make(key) {
     this.say(texts.humanWorking);
-    const answer = await call("GET", `/pay/${session.id}/challenge`, null, { "X-Idempotency-Key": key });
+    const answer = await call("GET", `/pay/${session.id}/challenge${session.takesCard ? "?operation=card" : ""}`, null, { "X-Idempotency-Key": key });
     if (answer?.ok) {
       const token = await solve(answer.body.challenge);
       this.say(texts.humanDone);

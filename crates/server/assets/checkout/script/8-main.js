@@ -1,6 +1,6 @@
 // The form: tabs, checks, and the one request that pays.
 const tabs = [...form.querySelectorAll("[role=tab]")];
-const chosen = () => tabs.find((tab) => tab.getAttribute("aria-selected") === "true").dataset.method;
+const chosen = () => tabs.find((tab) => tab.getAttribute("aria-selected") === "true")?.dataset.method ?? "credit";
 
 function choose(tab) {
   for (const other of tabs) {
@@ -79,6 +79,7 @@ async function pay() {
     else humanBox.focus();
     return;
   }
+  if (session.takesCard) return giveCard();
   const source = type === "credit" ? await cardSource() : type === "click_to_pay" ? walletSource() : payerSource(type);
   const body = { paymentMethod: paymentMethod(type), paymentSource: source, fraudAnalysis: fraudAnalysis() };
   if (type === "credit") {
@@ -163,6 +164,6 @@ resume();
 // Who buys, where the shop has named them; until they are known nothing is paid.
 const reading = readKnown().then(() => {
   showSaved();
-  choose(tabs.find((tab) => tab.dataset.method === chosen()));
+  if (!session.takesCard) choose(tabs.find((tab) => tab.dataset.method === chosen()));
   document.documentElement.dataset.ready = "";
 });

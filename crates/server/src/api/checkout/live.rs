@@ -16,6 +16,7 @@ use regente_engine::caller::Caller;
 use regente_engine::clock::MachineTime;
 use regente_engine::error::Error;
 use regente_engine::idempotency;
+use regente_engine::subscriptions::card_links::{self, LinkState, Outstanding};
 use regente_store::charges::{self, StoredCharge};
 use regente_store::transaction_requests::StoredRequest;
 use serde::Serialize;
@@ -50,6 +51,17 @@ struct LiveView {
     charge: Option<ChargeView>,
     /// Whether the buyer has paid less than was charged, and the shop has not decided what becomes of it.
     underpaid: bool,
+    /// Where the session takes a card for a subscription: what has become of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    card: Option<CardTold>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct CardTold {
+    /// Whether the subscription has it.
+    saved: bool,
+    /// What became of the cycle that was not paid.
+    outstanding: Outstanding,
 }
 
 #[derive(Serialize)]
@@ -71,6 +83,7 @@ struct LiveRecords {
     session: Session,
     payable: bool,
     charge: Option<(StoredCharge, Vec<StoredRequest>)>,
+    card: Option<CardTold>,
 }
 
 /// Tells what has become of the session and of a charge. The charge is named by `charge`, or by the idempotency key that it
@@ -146,8 +159,18 @@ impl LiveRequest {
         };
         // A charge of another session is none of this page's business.
         let charge = charge.filter(|(stored, _)| stored.charge.session_id == Some(session.id));
-        let payable = session.takes_buyers(app.clock.of(session.client_id));
-        Ok(LiveRecords { session, payable, charge })
+        let link = card_links::look(app, &session).await?.map(|link| link.state);
+        let payable = match link {
+            Some(state) => state == LinkState::Open,
+            None => session.takes_buyers(app.clock.of(session.client_id)),
+        };
+        let card = link.map(|state| match state {
+            LinkState::Given(outstanding) => CardTold { saved: true, outstanding },
+            LinkState::Open | LinkState::Replaced | LinkState::SubscriptionEnded | LinkState::Closed => {
+                CardTold { saved: false, outstanding: Outstanding::None }
+            }
+        });
+        Ok(LiveRecords { session, payable, charge, card })
     }
 }
 
@@ -159,13 +182,13 @@ impl LiveRecords {
             None => None,
         };
         let session = SessionTold { status: self.session.status.word(), payable: self.payable };
-        Ok(LiveView { session, charge, underpaid })
+        Ok(LiveView { session, charge, underpaid, card: self.card })
     }
 
     /// What changes when anything that the page shows does.
     fn marks(&self) -> Marks {
         let charge = self.charge.as_ref().map(|(stored, _)| stored.charge.version);
-        Marks { session: self.session.version, payable: self.payable, charge }
+        Marks { session: self.session.version, payable: self.payable, charge, card: self.card }
     }
 
     fn is_underpaid(&self) -> bool {
@@ -187,6 +210,7 @@ impl LiveRecords {
                 | ChargeStatus::CapturePending
                 | ChargeStatus::RefundPending,
             ) => true,
+            None if self.card.is_some_and(|card| card.outstanding == Outstanding::Pending) => false,
             None => !self.payable,
         }
     }
@@ -197,6 +221,7 @@ struct Marks {
     session: i64,
     payable: bool,
     charge: Option<i64>,
+    card: Option<CardTold>,
 }
 
 /// One stream.

@@ -26,7 +26,7 @@ use crate::app::App;
 const ITEMS_SHOWN_MAX: usize = 50;
 
 /// The languages with their own names.
-const LANGUAGES: [(Language, &str); 3] =
+pub(super) const LANGUAGES: [(Language, &str); 3] =
     [(Language::Portuguese, "Português"), (Language::English, "English"), (Language::Spanish, "Español")];
 
 /// The browser that asks.
@@ -107,7 +107,7 @@ impl PayPage<'_> {
 
 /// The page at which a session is paid.
 pub(super) fn paying(view: &Checkout, app: &App, visitor: &Visitor) -> Result<Response, Error> {
-    let Texts { page: t, script: texts } = Texts::of(visitor.language);
+    let Texts { page: t, script: texts, .. } = Texts::of(visitor.language);
     let fields = Fields::of(app);
     let shown = |minor_units| money::amount(minor_units, view.currency, visitor.language);
     let data = json!({
@@ -155,7 +155,13 @@ pub(super) fn paying(view: &Checkout, app: &App, visitor: &Visitor) -> Result<Re
         (true, true) => " 'self' https: http:",
         (false, _) => "",
     };
-    let policy = format!(
+    let policy = policy(&fields, &colours, &view.shop, banks);
+    Ok(answer(StatusCode::OK, html, &policy, visitor))
+}
+
+/// What a page with card fields may load. `banks` are further sources of frames and targets of forms.
+pub(super) fn policy(fields: &Fields, colours: &Inline, shop: &Shop, banks: &str) -> String {
+    format!(
         "default-src 'none'; script-src '{script}'; style-src {style} {colours}; img-src 'self' data:{logo}; \
          connect-src 'self'; frame-src {fields}{banks}; form-action 'self'{banks}; base-uri 'none'; \
          frame-ancestors 'none'",
@@ -163,9 +169,8 @@ pub(super) fn paying(view: &Checkout, app: &App, visitor: &Visitor) -> Result<Re
         fields = fields.origin,
         style = STYLE.source,
         colours = colours.source,
-        logo = origin_of(view.shop.logo.as_deref()),
-    );
-    Ok(answer(StatusCode::OK, html, &policy, visitor))
+        logo = origin_of(shop.logo.as_deref()),
+    )
 }
 
 /// The page of a session that cannot be paid. `shop` is whose it was, where it is known.
@@ -177,6 +182,11 @@ pub(super) fn ended(why: Ended, shop: Option<&Shop>, visitor: &Visitor) -> Resul
         Ended::Refunded => (StatusCode::GONE, "bad", &t.ended_refunded_title, &t.ended_refunded),
         Ended::Expired => (StatusCode::GONE, "bad", &t.ended_expired_title, &t.ended_expired),
         Ended::Disabled => (StatusCode::GONE, "bad", &t.ended_disabled_title, &t.ended_disabled),
+        Ended::CardGiven => (StatusCode::OK, "ok", &t.ended_card_given_title, &t.ended_card_given),
+        Ended::CardReplaced => (StatusCode::GONE, "ok", &t.ended_card_replaced_title, &t.ended_card_replaced),
+        Ended::NothingToCharge => {
+            (StatusCode::GONE, "bad", &t.ended_subscription_title, &t.ended_subscription)
+        }
         Ended::Unknown => (StatusCode::NOT_FOUND, "bad", &t.ended_unknown_title, &t.ended_unknown),
     };
     let colours = Inline::of(shop.map(|shop| shop.colours.clone()).unwrap_or_default().variables());
@@ -219,14 +229,14 @@ pub(super) fn returned(session_id: &str, visitor: &Visitor) -> Result<Response, 
 }
 
 /// Where the card fields come from.
-struct Fields {
-    url: String,
+pub(super) struct Fields {
+    pub(super) url: String,
     /// As a source of a policy.
     origin: String,
 }
 
 impl Fields {
-    fn of(app: &App) -> Self {
+    pub(super) fn of(app: &App) -> Self {
         match &app.fields_origin {
             Some(fields) => Self { url: format!("{}/", fields.origin), origin: fields.origin.clone() },
             None => Self { url: "/fields/".to_owned(), origin: "'self'".to_owned() },
@@ -235,7 +245,7 @@ impl Fields {
 }
 
 /// JSON that stands between the tags of a script, which nothing inside of it can close.
-fn inert(data: &serde_json::Value) -> String {
+pub(super) fn inert(data: &serde_json::Value) -> String {
     data.to_string().replace('<', "\\u003c")
 }
 
@@ -248,7 +258,7 @@ fn origin_of(url: Option<&str>) -> String {
     }
 }
 
-fn answer(status: StatusCode, html: String, policy: &str, visitor: &Visitor) -> Response {
+pub(super) fn answer(status: StatusCode, html: String, policy: &str, visitor: &Visitor) -> Response {
     let squeezed = visitor.takes_gzip.then(|| squeeze(html.as_bytes())).flatten();
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;

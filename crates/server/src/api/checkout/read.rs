@@ -10,12 +10,13 @@ use regente_engine::charges::routing;
 use regente_engine::error::Error;
 use regente_engine::events::masked;
 use regente_engine::sessions::access::public_key;
+use regente_engine::subscriptions::card_links::{self, CardLink, LinkState};
 use regente_providers::request::Mode;
 use regente_store::sessions;
 use serde_json::Value;
 
 use super::colours::Chosen;
-use super::view::{AsksCardholder, Checkout, Ended, Item, Method, Shop};
+use super::view::{AsksCardholder, CardPage, Checkout, Ended, Item, Method, Shop};
 use crate::api::sessions::link;
 use crate::app::App;
 
@@ -25,6 +26,8 @@ pub(super) enum OpenedPage {
     /// No payment can begin, but buyers have instructions which they may still follow.
     Instructed(Ended, Box<Checkout>),
     Ended(Ended, Box<Shop>),
+    /// It takes a card, and no payment.
+    Card(Box<CardPage>),
 }
 
 /// The session of an address.
@@ -34,6 +37,9 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<OpenedPage>, Erro
     let Some(session) = sessions::find(&app.store, client_id, id).await? else { return Ok(None) };
     let settings = serde_json::to_value(link::settings_of(app, &session).await?).map_err(Error::internal)?;
     let shop = shop(app, &session, &settings).await?;
+    if let Some(link) = card_links::look(app, &session).await? {
+        return of_card(app, &session, link, shop).await.map(Some);
+    }
     let why_ended = ended(&session, app.clock.of(client_id));
     if let Some(why) = why_ended
         && !is_still_paid(&session, why)
@@ -69,11 +75,45 @@ pub(super) async fn find(app: &App, id: &str) -> Result<Option<OpenedPage>, Erro
     }))
 }
 
+/// The page of a session that takes a card for a subscription.
+async fn of_card(app: &App, session: &Session, link: CardLink, shop: Shop) -> Result<OpenedPage, Error> {
+    let ended = match link.state {
+        LinkState::Open => None,
+        LinkState::Given(_) => Some(Ended::CardGiven),
+        LinkState::SubscriptionEnded => Some(Ended::NothingToCharge),
+        LinkState::Replaced => Some(Ended::CardReplaced),
+        LinkState::Closed => Some(ended(session, app.clock.of(session.client_id)).unwrap_or(Ended::Disabled)),
+    };
+    if let Some(why) = ended {
+        return Ok(OpenedPage::Ended(why, Box::new(shop)));
+    }
+    let subscription = link.subscription;
+    Ok(OpenedPage::Card(Box::new(CardPage {
+        session_id: session.id.to_string(),
+        client_id: session.client_id.to_string(),
+        public_key: public_key(app, session).await?.to_string(),
+        name: subscription.name,
+        interval: subscription.schedule.interval(),
+        amount: subscription.amount.minor_units(),
+        outstanding: link.outstanding.map(Amount::minor_units),
+        currency: session.currency,
+        shop,
+        is_sandbox: app.settings.mode == Mode::Sandbox,
+        asks_for_a_person: session.terms.captcha_enabled,
+    })))
+}
+
 /// Whether what a buyer pays by the instructions that they have still counts.
 fn is_still_paid(session: &Session, why: Ended) -> bool {
     match why {
         Ended::Disabled | Ended::Expired => session.tally.pending > 0,
-        Ended::Paid | Ended::Canceled | Ended::Refunded | Ended::Unknown => false,
+        Ended::Paid
+        | Ended::Canceled
+        | Ended::Refunded
+        | Ended::Unknown
+        | Ended::CardGiven
+        | Ended::CardReplaced
+        | Ended::NothingToCharge => false,
     }
 }
 

@@ -25,6 +25,7 @@ pub(super) const SOURCE: &str = joined!(
     "5-views.js",
     "6-live.js",
     "7-human.js",
+    "7-other-card.js",
     "8-main.js",
 );
 

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use regente_domain::subscription::Interval;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -15,6 +16,8 @@ pub(super) struct Texts {
     pub(super) page: PageTexts,
     /// Those of the script, by their names there.
     pub(super) script: Map<String, Value>,
+    /// Those that are others where the page takes a card for a subscription.
+    card_script: Map<String, Value>,
 }
 
 /// Defines the texts that the server writes into pages.
@@ -37,7 +40,11 @@ page_texts! {
     underpaid, boleto_title, boleto_line, boleto_open, boleto_later, redirect_title, redirect, redirect_go, challenge_title, challenge,
     processing_title, processing, done_title, done, done_reference, redirecting, ended_paid_title, ended_paid,
     ended_canceled_title, ended_canceled, ended_refunded_title, ended_refunded, ended_expired_title, ended_expired,
-    ended_disabled_title, ended_disabled, ended_unknown_title, ended_unknown,
+    ended_disabled_title, ended_disabled, ended_unknown_title, ended_unknown, card_title, card_skip, subscription, about_card,
+    outstanding, outstanding_soon, daily, weekly, monthly, quarterly, yearly, biennial, triennial, save_the_card, no_script_card,
+    card_saving_title, card_saving, card_saved_title, card_saved, card_paid_title, card_paid, card_unpaid_title, card_unpaid,
+    ended_card_given_title, ended_card_given, ended_card_replaced_title, ended_card_replaced, ended_subscription_title,
+    ended_subscription,
 }
 
 impl Texts {
@@ -47,6 +54,15 @@ impl Texts {
             Language::English => &ENGLISH,
             Language::Spanish => &SPANISH,
         }
+    }
+}
+
+impl Texts {
+    /// The texts of the script where the page takes a card for a subscription.
+    pub(super) fn of_card_script(&self) -> Map<String, Value> {
+        let mut texts = self.script.clone();
+        texts.extend(self.card_script.clone());
+        texts
     }
 }
 
@@ -60,6 +76,19 @@ impl PageTexts {
             Method::Nupay => &self.nupay,
             Method::Drip => &self.drip,
             Method::ClickToPay => &self.click_to_pay,
+        }
+    }
+
+    /// How often a subscription is charged.
+    pub(super) fn interval(&self, interval: Interval) -> &str {
+        match interval {
+            Interval::Daily => &self.daily,
+            Interval::Weekly => &self.weekly,
+            Interval::Monthly => &self.monthly,
+            Interval::Quarterly => &self.quarterly,
+            Interval::Yearly => &self.yearly,
+            Interval::Biennial => &self.biennial,
+            Interval::Triennial => &self.triennial,
         }
     }
 
@@ -105,6 +134,11 @@ mod tests {
                 assert!(known(name), "{language:?} has no {name}");
             }
             assert!(script.contains("texts["), "names that the script computes are checked by eye");
+            assert_eq!(
+                texts.of_card_script().len(),
+                texts.script.len(),
+                "{language:?} has what nobody asks for"
+            );
             assert_eq!(texts.script.len(), Texts::of(Language::Portuguese).script.len(), "{language:?}");
         }
     }

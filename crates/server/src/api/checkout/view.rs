@@ -2,6 +2,7 @@
 
 use jiff::civil::Date;
 use regente_domain::currency::Currency;
+use regente_domain::subscription::Interval;
 
 use super::colours::Chosen;
 
@@ -30,6 +31,26 @@ pub(super) struct Checkout {
     pub(super) asks_for_a_person: bool,
     /// Whether a payment can begin; else the page is for buyers who have instructions.
     pub(super) begins_payments: bool,
+}
+
+/// A session at which the buyer of a subscription gives another card.
+#[derive(Clone, Debug)]
+pub(super) struct CardPage {
+    pub(super) session_id: String,
+    pub(super) client_id: String,
+    pub(super) public_key: String,
+    /// The name of the subscription.
+    pub(super) name: String,
+    pub(super) interval: Interval,
+    /// What a cycle costs, in the minor unit.
+    pub(super) amount: i64,
+    /// What was not paid, in the minor unit.
+    pub(super) outstanding: Option<i64>,
+    pub(super) currency: Currency,
+    pub(super) shop: Shop,
+    pub(super) is_sandbox: bool,
+    /// Whether the buyer is asked to prove that they are a person.
+    pub(super) asks_for_a_person: bool,
 }
 
 /// One item of the order.
@@ -79,6 +100,12 @@ pub(super) enum Ended {
     Expired,
     Disabled,
     Unknown,
+    /// The card that it was for was given.
+    CardGiven,
+    /// The subscription has got another card otherwise.
+    CardReplaced,
+    /// The subscription has ended.
+    NothingToCharge,
 }
 
 impl Checkout {

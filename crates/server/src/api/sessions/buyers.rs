@@ -85,6 +85,7 @@ pub async fn create_card(
     body: Body,
 ) -> Result<Response, ApiError> {
     let session = takes_cards(&app, &caller, &body).await?;
+    sells(session.as_ref())?;
     cards::store(app, caller, request_id, peer, headers, body, session.as_ref()).await
 }
 
@@ -112,7 +113,7 @@ pub async fn create_customer(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    session_takes_buyers(&app, &caller).await?;
+    sells(session_takes_buyers(&app, &caller).await?.as_ref())?;
     app.limiters.card_testing.begin(&caller, peer)?;
     customers::create(State(app), Extension(caller), request_id, query, headers, body).await
 }
@@ -190,9 +191,18 @@ pub async fn list_cards(
 /// Refuses the key of a session that was canceled or given back.
 async fn session_is_alive(app: &App, caller: &Caller) -> Result<Option<Session>, ApiError> {
     let session = session_of(app, caller).await?;
+    sells(session.as_ref())?;
     match session.as_ref().map(|session| session.status) {
         Some(SessionStatus::Canceled | SessionStatus::Voided) => Err(ApiError::Forbidden),
         Some(SessionStatus::Created | SessionStatus::Paid) | None => Ok(session),
+    }
+}
+
+/// Refuses the key of a session that takes a card for a subscription: of all this it needs tokens alone.
+fn sells(session: Option<&Session>) -> Result<(), ApiError> {
+    match session.is_none_or(|session| session.card_wanted.is_none()) {
+        true => Ok(()),
+        false => Err(ApiError::Forbidden),
     }
 }
 

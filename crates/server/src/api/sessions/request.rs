@@ -15,6 +15,7 @@ use regente_domain::time::{Timestamp, parse_date};
 use regente_domain::wire::{Integer, Text};
 use regente_engine::sessions::create::NewSession;
 use regente_engine::sessions::opened::Private;
+use regente_engine::subscriptions::card_links::NewCardLink;
 use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -253,6 +254,19 @@ pub(super) fn read_changes(fields: &Fields<'_>) -> Option<Patch> {
         false => None,
     };
     Some(Patch { is_active: is_active?, due_at, capacity, split_rules })
+}
+
+/// Parses the body of a link at which a buyer gives another card.
+pub fn read_card_link(fields: &Fields<'_>) -> Option<NewCardLink> {
+    let due_at = match fields.has(DUE_DATE) {
+        true => Some(read_due_date(fields.optional(DUE_DATE))?),
+        false => None,
+    };
+    let captcha_enabled = match fields.has("captchaEnabled") {
+        true => fields.optional("captchaEnabled").boolean()?,
+        false => false,
+    };
+    Some(NewCardLink { due_at, captcha_enabled })
 }
 
 /// A point in time, or a day of São Paulo, which means its last second.

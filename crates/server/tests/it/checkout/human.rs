@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::Method;
 use serde_json::{Value, json};
 
@@ -10,21 +9,12 @@ use super::{key, page, path, session};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, WRONG_CVV, token_body};
 use crate::support::client::{Client, Reply};
+use crate::support::proofs::solve;
 
 stories! {
     a_session_asks_whether_a_person_pays,
     a_session_tells_of_cards_to_people_alone,
     a_proof_serves_one_operation,
-}
-
-/// The token that a browser makes of a challenge.
-fn solve(challenge: &str) -> String {
-    let zeros: u32 = challenge.split('.').nth(1).unwrap().parse().unwrap();
-    let is_right = |token: &String| {
-        let hash = digest(&SHA256, token.as_bytes());
-        u64::from_be_bytes(*hash.as_ref().first_chunk().unwrap()).leading_zeros() >= zeros
-    };
-    (0_u64..).map(|number| format!("{challenge}.{number:x}")).find(is_right).unwrap()
 }
 
 struct Buyer<'a> {

@@ -25,15 +25,18 @@ async fn the_key_of_a_session_opens_its_session_alone(app: TestApp) {
     let (own, other) =
         (create(&app, &session_body(&merchant)).await, create(&app, &session_body(&merchant)).await);
     let key = buyer(&own);
-    for (method, end) in [(Method::GET, ""), (Method::GET, "/link"), (Method::POST, "/charge")] {
+    for (method, end) in
+        [(Method::GET, ""), (Method::GET, "/link"), (Method::POST, "/charge"), (Method::POST, "/card")]
+    {
         let body = (method == Method::POST).then(|| by_card(APPROVED));
         let path = format!("/v1/sessions/{}{end}", text(&other["id"]));
         assert_eq!(app.call(&key, method, &path, &[], body.as_ref()).await.status, 404, "{path}");
     }
-    const OPEN: [&str; 9] = [
+    const OPEN: [&str; 10] = [
         "GET /v1/sessions/{id}",
         "GET /v1/sessions/{id}/link",
         "POST /v1/sessions/{id}/charge",
+        "POST /v1/sessions/{id}/card",
         "POST /v1/sessions/tokens",
         "POST /v1/sessions/cards",
         "POST /v1/sessions/customers",

@@ -1,18 +1,27 @@
 //! The process stops at each step of a cycle's life: one approved charge for each paid cycle, which agrees with the simulator's books.
 
+use std::time::Duration;
+
+use axum::http::Method;
 use serde_json::json;
 
 use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::APPROVED;
 use crate::support::crashes::at_each_step;
+use crate::support::read::text;
+use crate::support::sessions::{buyer, read as session_of};
 use crate::support::subscriptions::{Parties, day, made, put, read};
 
-use super::cycles::{DAY, REFUSED, charges_of};
+use super::card_links;
+use super::cycles::{DAY, REFUSED, TAKEN_AWAY, charges_of};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
 
 stories! {
     while_a_cycle_is_charged,
     while_a_cycle_is_refused_and_paid_by_another_card,
+    while_a_buyer_gives_another_card,
 }
 
 async fn while_a_cycle_is_charged(app: TestApp) {
@@ -57,6 +66,52 @@ async fn while_a_cycle_is_refused_and_paid_by_another_card(app: TestApp) {
         let charges = all_charges(&app).await;
         agree_on_all(&app.books, &charges).await;
         ledger_agrees(&app, &charges).await;
+        (app, is_done)
+    })
+    .await;
+}
+
+/// The card is stored and checked first; the subscription has it, or it has not, and the same request goes on.
+async fn while_a_buyer_gives_another_card(app: TestApp) {
+    at_each_step(app, 4, async |app, steps| {
+        let parties = Parties { card: app.card(TAKEN_AWAY).await, ..Parties::of(&app).await };
+        let subscription = made(&app, &parties.body(&json!({}))).await;
+        app.run_jobs().await;
+        let session = card_links::link(&app, &subscription).await;
+        let body = card_links::token(&app, &session, APPROVED).await;
+        let (key, path, headers) =
+            (buyer(&session), card_links::card_path(&session), [("X-Idempotency-Key", "card")]);
+        let (app, is_done) = stopped_while(app, steps, async |app| {
+            app.call(&key, Method::POST, &path, &headers, Some(&body)).await.expect(201);
+        })
+        .await;
+        // What a provider did not answer in time is known by then.
+        app.later(HOUR).await;
+        let now = read(&app, &subscription).await;
+        let given = session_of(&app, &session).await["isActive"] == false;
+        assert_eq!(given, now["paymentMethod"]["card"]["cardId"] != parties.card, "after {steps} steps");
+        let again = app.call(&key, Method::POST, &path, &headers, Some(&body)).await;
+        if again.status == 424 {
+            // The check was never answered, and there is no card: the buyer types it once more.
+            let body = card_links::token(&app, &session, APPROVED).await;
+            let other = [("X-Idempotency-Key", "another")];
+            app.call(&key, Method::POST, &path, &other, Some(&body)).await.expect(201);
+        } else {
+            assert_eq!(again.expect(201)["saved"], true, "after {steps} steps");
+        }
+        app.later(HOUR).await;
+        nothing_is_open(&app).await;
+        let now = read(&app, &subscription).await;
+        assert_eq!(now["status"], "active", "after {steps} steps");
+        let charges = charges_of(&app, &subscription).await;
+        let mut statuses: Vec<_> = charges.iter().map(|charge| text(&charge["status"])).collect();
+        // Ids of two processes in the same millisecond have no order.
+        statuses.sort_unstable();
+        assert_eq!(statuses, ["authorized", "failed"], "after {steps} steps");
+        let cards = app.get(&format!("/v1/customers/{}/cards", parties.customer)).await.expect(200);
+        let of_customer = cards.as_array().unwrap().iter().map(|card| card["id"].clone());
+        let linked = of_customer.filter(|id| *id == now["paymentMethod"]["card"]["cardId"]).count();
+        assert_eq!(linked, 1, "after {steps} steps: {cards:#}");
         (app, is_done)
     })
     .await;

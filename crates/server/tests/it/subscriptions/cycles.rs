@@ -32,7 +32,7 @@ pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Refused as `generic`, which another try may pass.
 pub(crate) const REFUSED: (&str, &str) = ("4916878170842862", "650");
 /// Refused as `pickup_card`: it is never approved again.
-const TAKEN_AWAY: (&str, &str) = ("4485406132091427", "170");
+pub(crate) const TAKEN_AWAY: (&str, &str) = ("4485406132091427", "170");
 
 /// The charges of a subscription, oldest first.
 pub(crate) async fn charges_of(app: &TestApp, subscription: &Value) -> Vec<Value> {

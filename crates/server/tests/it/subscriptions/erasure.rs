@@ -3,10 +3,12 @@
 use serde_json::json;
 
 use crate::support::app::{TestApp, stories};
+use crate::support::bodies::APPROVED;
 use crate::support::customers::erase;
 use crate::support::read::{announced, text};
 use crate::support::subscriptions::{Parties, day, made, read};
 
+use super::card_links;
 use super::cycles::{DAY, charges_of};
 
 stories! {
@@ -20,6 +22,7 @@ async fn the_subscriptions_of_a_person_end_with_them(app: TestApp) {
     let trial = made(&app, &person.body(&json!({ "trial": { "endAt": day(&app, 20) } }))).await;
     let others = made(&app, &other.body(&json!({}))).await;
     app.run_jobs().await;
+    let session = card_links::link(&app, &trial).await;
     assert_eq!(erase(&app, &person.customer).await.subscriptions, 2);
     for (subscription, events) in
         [(&paid, ["created", "activated", "canceled"].as_slice()), (&trial, &["trial_started", "canceled"])]
@@ -27,6 +30,9 @@ async fn the_subscriptions_of_a_person_end_with_them(app: TestApp) {
         assert_eq!(read(&app, subscription).await["status"], "canceled");
         assert_eq!(announced(&app, text(&subscription["id"])).await, events);
     }
+    let body = json!({ "tokenId": app.card_token(APPROVED).await });
+    let late = app.post(&card_links::card_path(&session), &body).await.expect(422);
+    assert_eq!(late["error"]["businessCode"], "subscription_invalid_state");
     app.later(40 * DAY).await;
     assert_eq!(charges_of(&app, &paid).await.len(), 1, "nobody is charged any more");
     assert_eq!(

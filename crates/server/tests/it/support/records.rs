@@ -1,6 +1,7 @@
 //! Makes a successful request for each operation: records of an account, and a body that names them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use axum::http::{HeaderName, Method};
 use regente_engine::link_settings;
@@ -160,6 +161,12 @@ impl Records<'_> {
             | "GET /v1/sessions/{id}/history"
             | "POST /v1/sessions/{id}/cancel" => Call::of(&self.session().await),
             "PATCH /v1/sessions/{id}" => Call::of(&self.session().await).with(example()),
+            "POST /v1/sessions/{id}/card" => {
+                let path = format!("/v1/subscriptions/{}/card-link", self.subscription().await);
+                let session = self.app.call(self.client, Method::POST, &path, &[], None).await.expect(200);
+                let body = put(example(), "tokenId", self.token(APPROVED).await);
+                Call::of(&text(&session["id"])).with(body)
+            }
             "POST /v1/sessions/{id}/charge" => {
                 let mut body = example();
                 body["paymentSource"]["tokenId"] = self.token(APPROVED).await.into();
@@ -178,7 +185,9 @@ impl Records<'_> {
             }
             "POST /v1/sellers/{sellerId}/registration-reviews/{id}/answer" => {
                 let ids = self.review().await;
-                let now = json!(self.app.app.clock.of(self.client.id.parse().unwrap()));
+                // The time of the tests stands, and so many ids are drawn in one millisecond that some have a later one.
+                self.app.clock.advance(Duration::from_secs(1));
+                let now = json!(self.app.clock.of(self.client.id.parse().unwrap()));
                 Call { ids, body: Some(put(example(), "collectedAt", now)) }
             }
             "POST /v1/sellers" => none.with(put(example(), "merchantId", self.merchant().await)),
@@ -198,6 +207,7 @@ impl Records<'_> {
                 none
             }
             "PATCH /v1/subscriptions/settings" => none.with(example()),
+            "POST /v1/subscriptions/{id}/card-link" => Call::of(&self.subscription().await).with(example()),
             "POST /v1/subscriptions/{id}/advance" => Call::of(&self.subscription().await),
             "GET /v1/subscriptions/{id}"
             | "GET /v1/subscriptions/{id}/cycles"

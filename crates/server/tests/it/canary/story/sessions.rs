@@ -5,10 +5,12 @@ use serde_json::{Value, json};
 
 use super::super::text;
 use super::Story;
+use crate::support::bodies::APPROVED;
 use crate::support::canary::cards::Fate;
 use crate::support::client::Client;
 use crate::support::records::put;
 use crate::support::sessions::{buyer, session_body};
+use crate::support::subscriptions::subscription_body;
 
 impl Story<'_> {
     pub async fn sessions(&mut self) {
@@ -23,6 +25,9 @@ impl Story<'_> {
             self.pay(&session, &json!({ "sourceType": "token", "tokenId": token })).await;
         }
         self.saved_card().await;
+        for fate in [Fate::Approved, Fate::WrongCvv] {
+            self.card_for_a_subscription(fate).await;
+        }
         self.what_buyers_may_not_send().await;
     }
 
@@ -47,6 +52,23 @@ impl Story<'_> {
             [format!("/v1/sessions/customers/{customer}"), format!("/v1/sessions/customers/{customer}/cards")]
         {
             self.send(&key, Method::GET, &path, &[], String::new()).await.expect(200);
+        }
+    }
+
+    /// The buyer of a subscription gives another card.
+    async fn card_for_a_subscription(&mut self, fate: Fate) {
+        let card = self.app.card(APPROVED).await;
+        let mut body = subscription_body(&self.merchant, &self.customer, &card);
+        body["paymentMethod"]["card"]["cvv"] = self.canary(Fate::Approved).cvv.into();
+        let subscription = self.post("/v1/subscriptions", &body).await.expect(201);
+        let path = format!("/v1/subscriptions/{}/card-link", text(&subscription["id"]));
+        let session = self.post(&path, &json!({})).await.expect(200);
+        let token = self.token_of(&session, fate).await;
+        let (key, id) = (buyer(&session), text(&session["id"]));
+        let body = json!({ "tokenId": token });
+        self.twice(&key, &format!("/v1/sessions/{id}/card"), &token, &body).await.expect(201);
+        for path in [format!("/pay/{id}"), format!("/pay/{id}/status"), format!("/v1/sessions/{id}")] {
+            self.send(&key, Method::GET, &path, &[], String::new()).await.expect_status(200);
         }
     }
 
