@@ -3,6 +3,7 @@
 //! only those fail whose rows are in that part.
 
 use regente_domain::id::{ClientId, Id};
+use regente_store::due::{self, Found};
 use regente_store::{Store, StoreError, clients};
 use uuid::Uuid;
 
@@ -35,6 +36,26 @@ pub async fn found_or_all(
         return Ok(accounts);
     }
     page(store, Id::new(Uuid::from_u128(from.uuid().as_u128() - 1)), limit).await
+}
+
+/// What a look has found; a page of all accounts from `from` on if a part of the database could not be asked.
+///
+/// # Errors
+/// As [`found_or_all`].
+pub async fn due_or_all(
+    store: &Store,
+    found: Result<Found, StoreError>,
+    from: ClientId,
+) -> Result<Found, StoreError> {
+    let error = match found {
+        Err(error @ StoreError::Unavailable(_)) => error,
+        found => return found,
+    };
+    let limit = usize::try_from(PAGE).unwrap_or(usize::MAX);
+    let clients = found_or_all(store, Err(error), from, limit).await?;
+    let last = clients.last().filter(|_| clients.len() >= limit);
+    let searched_to = Some(last.map_or(due::END, |last| due::after(*last)));
+    Ok(Found { clients, searched_to })
 }
 
 /// All accounts, by id, without the deployment's own.

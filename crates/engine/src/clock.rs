@@ -164,17 +164,15 @@ impl Clock {
         self.times().into_iter().map(|time| time.now).fold(self.deployment(), Timestamp::min)
     }
 
-    /// Adds the accounts with clocks of their own to a page of the accounts, `limit` at most and by id from `from` on,
-    /// that have something due by the deployment's time. Whether they have anything due is then seen by their own time,
-    /// as it must be: an account whose clock is behind is on the page too early.
-    pub fn with_own_clocks(&self, page: Vec<ClientId>, from: ClientId, limit: usize) -> Vec<ClientId> {
+    /// Adds the accounts with clocks of their own to those that have something due by the deployment's time, by id. Whether
+    /// they have anything due is then seen by their own time, as it must be: an account whose clock is behind was found too
+    /// early.
+    pub fn with_own_clocks(&self, found: Vec<ClientId>) -> Vec<ClientId> {
         let own = self.own_clocks();
         if own.is_empty() {
-            return page;
+            return found;
         }
-        let last = page.last().copied().filter(|_| page.len() >= limit);
-        let on_page = own.into_iter().filter(|id| *id >= from && last.is_none_or(|last| *id <= last));
-        page.into_iter().chain(on_page).collect::<BTreeSet<_>>().into_iter().collect()
+        found.into_iter().chain(own).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Whether it is the system's, which goes on by itself.

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::batch::Batch;
 use crate::row::Row;
+use crate::transaction_requests::{not_under_way, under_way};
 use crate::value::{Args, Json};
 use crate::{Store, StoreError, args, deliveries, sql};
 
@@ -34,20 +35,25 @@ sql! {
     /// A page of the clocks of all accounts, by id.
     pub LIST_ACCOUNT_CLOCKS = concat!("SELECT ", columns!(), " FROM account_clocks
         WHERE client_id > :after ORDER BY client_id LIMIT :limit");
-    /// When something of an account is due next after a moment, by its own time: a job of another kind than one, a request
-    /// whose outcome is looked for, or an event that is to become deliveries. Jobs under way count: they are due until they have
+    /// When something of an account is due next after a moment, by its own time: a job of one of these queues, a request whose
+    /// outcome is looked for, or an event that is to become deliveries. Jobs under way count: they are due until they have
     /// ended.
-    pub NEXT_DUE_OF_ACCOUNT = "
+    pub NEXT_DUE_OF_ACCOUNT = concat!("
         SELECT MIN(due_at) AS due_at FROM (
-            SELECT MIN(run_at) AS due_at FROM jobs
-            WHERE client_id = :client_id AND kind <> :besides AND run_at > :after
+            SELECT (SELECT run_at FROM jobs
+                WHERE client_id = :client_id AND lane = queues.value AND run_at > :after
+                ORDER BY run_at LIMIT 1) AS due_at
+            FROM EACH_TEXT(:queues) queues
             UNION ALL
             SELECT MIN(due_at) FROM transaction_requests
-            WHERE client_id = :client_id AND due_at IS NOT NULL AND due_at > :after
+            WHERE client_id = :client_id AND ", not_under_way!(), " AND due_at > :after
+            UNION ALL
+            SELECT MIN(due_at) FROM transaction_requests
+            WHERE client_id = :client_id AND ", under_way!(), " AND due_at > :after
             UNION ALL
             SELECT MIN(dispatch_at) FROM events
             WHERE client_id = :client_id AND dispatch_at IS NOT NULL AND dispatch_at > :after
-        ) due";
+        ) due");
 }
 
 /// Clocks that are read at once.
@@ -135,18 +141,19 @@ pub async fn all(store: &Store) -> Result<Vec<StoredClock>, StoreError> {
     }
 }
 
-/// When something of an account is due next, after `after` if there is one: anything but jobs of the kind `besides`.
+/// When something of an account is due next, after `after` if there is one: anything but jobs of other queues.
 ///
 /// # Errors
 /// As [`Store::row`].
 pub async fn next_due(
     store: &Store,
     client_id: ClientId,
-    besides: &'static str,
+    queues: &[&str],
     after: Option<Timestamp>,
 ) -> Result<Option<Timestamp>, StoreError> {
-    let after = after.unwrap_or(BEFORE_ALL);
-    let row = store.row(&NEXT_DUE_OF_ACCOUNT, args! { client_id, besides, after }).await?;
+    let (after, queues) =
+        (after.unwrap_or(BEFORE_ALL), Json::list(Some(queues), |queue| (*queue).to_owned()));
+    let row = store.row(&NEXT_DUE_OF_ACCOUNT, args! { client_id, queues, after }).await?;
     let due_at = row.map_or(Ok(None), |row| row.get::<Option<Timestamp>>("due_at"))?;
     let delivery = deliveries::next_due_of(store, client_id, after).await?;
     Ok([due_at, delivery].into_iter().flatten().min())

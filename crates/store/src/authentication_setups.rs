@@ -7,7 +7,7 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use crate::batch::Batch;
-use crate::expiring::Expiring;
+use crate::expiring::{self, Expiring};
 use crate::{Store, StoreError, args, sql};
 
 sql! {
@@ -22,14 +22,11 @@ sql! {
     /// Consumes a setup.
     pub CONSUME_AUTHENTICATION_SETUP = "
         DELETE FROM authentication_setups WHERE id = :id AND client_id = :client_id AND expires_at > :now";
-    /// Clients with expired setups, except some.
-    pub CLIENTS_WITH_EXPIRED_AUTHENTICATION_SETUPS = "
-        SELECT DISTINCT client_id FROM authentication_setups
-        WHERE expires_at <= :now AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
-    /// Whether one client has such setups.
-    pub CLIENT_WITH_EXPIRED_AUTHENTICATION_SETUPS = "
-        SELECT client_id FROM authentication_setups
-        WHERE client_id = :client_id AND expires_at <= :now LIMIT 1";
+    /// The clients of the first expired setups, except some.
+    pub CLIENTS_WITH_EXPIRED_AUTHENTICATION_SETUPS =
+        expiring::clients_of_first!("authentication_setups", "client_id NOT IN EACH_UUID(:apart)");
+    /// One client, if it has expired setups.
+    pub CLIENT_WITH_EXPIRED_AUTHENTICATION_SETUPS = expiring::clients_of_first!("authentication_setups", "client_id = :client_id");
     /// Deletes expired setups of a client, a bounded number at once.
     pub PURGE_AUTHENTICATION_SETUPS = "
         DELETE FROM authentication_setups WHERE client_id = :client_id AND id IN (

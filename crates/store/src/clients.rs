@@ -33,6 +33,8 @@ sql! {
     pub LIST_CLIENTS = "
         SELECT id, name, status, doc, version, updated_at FROM clients WHERE id > :after_id
         ORDER BY id LIMIT :limit";
+    /// The ids of clients, from one on.
+    pub CLIENT_IDS = "SELECT id FROM clients WHERE id >= :from ORDER BY id LIMIT :limit";
     /// The sealed secret of a client.
     pub FIND_CLIENT_SECRET = "SELECT secret, key_id FROM clients WHERE id = :client_id";
 }
@@ -174,6 +176,11 @@ pub async fn find(store: &Store, client_id: ClientId) -> Result<Option<Client>, 
 pub async fn list(store: &Store, after: Option<ClientId>, limit: i64) -> Result<Vec<Client>, StoreError> {
     let after_id = after.unwrap_or(ClientId::new(uuid::Uuid::nil()));
     store.rows(&LIST_CLIENTS, args! { after_id, limit }).await?.iter().map(from_row).collect()
+}
+
+/// The ids of at most `limit` clients, by id, from this one on.
+pub(crate) async fn ids_from(store: &Store, from: ClientId, limit: i64) -> Result<Vec<ClientId>, StoreError> {
+    store.rows(&CLIENT_IDS, args! { from, limit }).await?.iter().map(|row| row.get("id")).collect()
 }
 
 /// The sealed secret of a client, the key of its keyed hashes.

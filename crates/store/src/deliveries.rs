@@ -11,6 +11,7 @@ use regente_domain::webhook::{DeliveryStatus, Failure, Version};
 use uuid::Uuid;
 
 use crate::batch::Batch;
+use crate::due::COUNTED_MAX;
 use crate::readable::Readable;
 use crate::row::Row;
 use crate::value::Json;
@@ -83,18 +84,23 @@ sql! {
         WHERE d.due_at IS NOT NULL AND w.active = 1 AND ", is_next_of_its_object!("d.client_id"),
         " GROUP BY d.client_id");
     /// When the next delivery of an account is due after a moment, of those whose turn it is.
-    pub NEXT_DUE_DELIVERY_OF_ACCOUNT = concat!("SELECT MIN(d.due_at) AS due_at FROM webhooks w
-        JOIN deliveries d ON d.webhook_id = w.id AND d.client_id = w.client_id
-        WHERE w.client_id = :client_id AND w.active = 1 AND d.due_at IS NOT NULL AND d.due_at > :after AND ",
-        is_next_of_its_object!(":client_id"));
-    /// Counts the attempts of an account that have not ended.
-    pub ATTEMPTS_UNDER_WAY_OF_ACCOUNT = "SELECT COUNT(*) AS n FROM webhooks w
-        JOIN deliveries d ON d.webhook_id = w.id AND d.client_id = w.client_id
-        WHERE w.client_id = :client_id AND d.due_at IS NOT NULL AND d.began_at IS NOT NULL";
-    /// The number of due deliveries of a webhook, and since when the first that may be sent has been due.
+    pub NEXT_DUE_DELIVERY_OF_ACCOUNT = concat!("SELECT MIN(due_at) AS due_at FROM (
+            SELECT (SELECT d.due_at FROM deliveries d
+                WHERE d.webhook_id = w.id AND d.client_id = :client_id AND d.due_at IS NOT NULL AND d.due_at > :after AND ",
+                is_next_of_its_object!(":client_id"), " ORDER BY d.due_at LIMIT 1) AS due_at
+            FROM webhooks w WHERE w.client_id = :client_id AND w.active = 1) firsts");
+    /// Counts the attempts of an account that have not ended, of those that count as lost by a time.
+    pub ATTEMPTS_UNDER_WAY_OF_ACCOUNT = "
+        SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) AS n FROM (
+            SELECT (SELECT COUNT(*) FROM deliveries d
+                WHERE d.webhook_id = w.id AND d.client_id = :client_id AND d.due_at IS NOT NULL
+                    AND d.due_at <= :lost_by AND d.began_at IS NOT NULL) AS n
+            FROM webhooks w WHERE w.client_id = :client_id) counts";
+    /// The number of due deliveries of a webhook, up to one, and since when the first that may be sent has been due.
     pub BACKLOG_OF_WEBHOOK = concat!("
-        SELECT (SELECT COUNT(*) FROM deliveries d
-                WHERE d.webhook_id = :webhook_id AND d.client_id = :client_id AND d.due_at <= :now) AS due,
+        SELECT (SELECT COUNT(*) FROM (SELECT d.due_at FROM deliveries d
+                WHERE d.webhook_id = :webhook_id AND d.client_id = :client_id AND d.due_at <= :now
+                ORDER BY d.due_at LIMIT :counted) first) AS due,
             (SELECT d.due_at FROM deliveries d
                 WHERE d.webhook_id = :webhook_id AND d.client_id = :client_id AND d.due_at <= :now AND",
                     is_next_of_its_object!(":client_id"), " ORDER BY d.due_at LIMIT 1) AS oldest");
@@ -407,12 +413,16 @@ pub async fn next_due_of(
     row.map_or(Ok(None), |row| row.get("due_at"))
 }
 
-/// Counts the attempts of an account that have not ended, on whichever node.
+/// Counts the attempts of an account that have not ended, on whichever node, of those that count as lost by `lost_by`.
 ///
 /// # Errors
 /// As [`Store::row`].
-pub async fn attempts_under_way(store: &Store, client_id: ClientId) -> Result<u64, StoreError> {
-    let row = store.row(&ATTEMPTS_UNDER_WAY_OF_ACCOUNT, args! { client_id }).await?;
+pub async fn attempts_under_way(
+    store: &Store,
+    client_id: ClientId,
+    lost_by: Timestamp,
+) -> Result<u64, StoreError> {
+    let row = store.row(&ATTEMPTS_UNDER_WAY_OF_ACCOUNT, args! { client_id, lost_by }).await?;
     row.map_or(Ok(0), |row| row.get("n"))
 }
 
@@ -423,7 +433,7 @@ pub(crate) fn due_from_row(row: &Row) -> Result<DueDelivery, StoreError> {
 /// The deliveries and events that wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Number of due deliveries.
+    /// Number of due deliveries; of each webhook at most [`COUNTED_MAX`] are counted.
     pub due: u64,
     /// Since when the oldest delivery that may be sent has been due, or the oldest event has waited for dispatch.
     pub oldest: Option<Timestamp>,
@@ -441,7 +451,8 @@ pub async fn backlog(store: &Store, now: Timestamp) -> Result<Backlog, StoreErro
         let Readable { read, unreadable } = webhooks::with_due(store, after, now, WEBHOOKS_MAX).await?;
         let is_last = i64::try_from(read.len() + unreadable.len()).unwrap_or(i64::MAX) < WEBHOOKS_MAX;
         for webhook in &read {
-            let args = args! { webhook_id: webhook.id, client_id: webhook.client_id, now };
+            let (webhook_id, client_id) = (webhook.id, webhook.client_id);
+            let args = args! { webhook_id, client_id, now, counted: COUNTED_MAX };
             let row = store.row(&BACKLOG_OF_WEBHOOK, args).await?;
             let row = row.ok_or_else(|| StoreError::Corrupt("a count without a row".to_owned()))?;
             let oldest: Option<Timestamp> = row.get("oldest")?;

@@ -5,7 +5,7 @@ use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::time::Timestamp;
 
 use crate::batch::Batch;
-use crate::expiring::Expiring;
+use crate::expiring::{self, Expiring};
 use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
 
@@ -27,13 +27,11 @@ sql! {
     pub DISCARD_EXPIRED_SECURITY_CODE = "
         DELETE FROM held_security_codes
         WHERE charge_id = :charge_id AND client_id = :client_id AND expires_at <= :now";
-    /// Clients with expired codes, except some.
-    pub CLIENTS_WITH_EXPIRED_SECURITY_CODES = "
-        SELECT DISTINCT client_id FROM held_security_codes
-        WHERE expires_at <= :now AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
-    /// Whether one client has such codes.
-    pub CLIENT_WITH_EXPIRED_SECURITY_CODES = "
-        SELECT client_id FROM held_security_codes WHERE client_id = :client_id AND expires_at <= :now LIMIT 1";
+    /// The clients of the first expired codes, except some.
+    pub CLIENTS_WITH_EXPIRED_SECURITY_CODES =
+        expiring::clients_of_first!("held_security_codes", "client_id NOT IN EACH_UUID(:apart)");
+    /// One client, if it has expired codes.
+    pub CLIENT_WITH_EXPIRED_SECURITY_CODES = expiring::clients_of_first!("held_security_codes", "client_id = :client_id");
     /// Deletes expired codes of a client, a bounded number at once.
     pub PURGE_SECURITY_CODES = "
         DELETE FROM held_security_codes WHERE client_id = :client_id AND charge_id IN (

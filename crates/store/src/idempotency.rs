@@ -25,6 +25,20 @@ macro_rules! is_expired {
     };
 }
 
+// When what a claim stands for moved last: a request that has not ended and a charge under way move all the time. Null if
+// nothing keeps the claim.
+macro_rules! moved_at {
+    ($client_id:literal) => {
+        concat!(
+            "CASE state WHEN 'running' THEN :now WHEN 'charge' THEN (\
+                SELECT CASE WHEN c.status IN STATES_UNDER_WAY THEN :now ELSE c.updated_at END FROM charges c \
+                WHERE c.id = idempotency.object_id AND c.client_id = ",
+            $client_id,
+            ") END AS moved_at"
+        )
+    };
+}
+
 sql! {
     /// Claims a key. Any other claim refuses the batch, also an expired one: [`purge`] forgets that.
     pub CLAIM_KEY = "
@@ -50,16 +64,21 @@ sql! {
     pub REPLACE_ANSWER = "
         UPDATE idempotency SET http_status = COALESCE(:http_status, http_status), body = :body, key_id = :key_id
         WHERE digest = :digest AND client_id = :client_id AND state = 'done'";
-    /// Answers that are kept no longer, the oldest first: of all clients but some.
+    /// Claims whose time has come, the oldest first, of all clients but some, each with the time from which on it is kept
+    /// nevertheless.
     pub EXPIRED_KEYS = concat!("
-        SELECT digest, client_id FROM idempotency WHERE client_id NOT IN EACH_UUID(:apart) AND ",
-        is_expired!("idempotency.client_id"),
-        " ORDER BY expires_at LIMIT :limit");
+        SELECT digest, client_id, ", moved_at!("idempotency.client_id"), " FROM idempotency
+        WHERE client_id NOT IN EACH_UUID(:apart) AND expires_at <= :now
+        ORDER BY expires_at LIMIT :limit");
     /// The same of one client.
     pub EXPIRED_KEYS_OF = concat!("
-        SELECT digest, client_id FROM idempotency WHERE client_id = :client_id AND ",
-        is_expired!(":client_id"),
-        " ORDER BY expires_at LIMIT :limit");
+        SELECT digest, client_id, ", moved_at!(":client_id"), " FROM idempotency
+        WHERE client_id = :client_id AND expires_at <= :now
+        ORDER BY expires_at LIMIT :limit");
+    /// Keeps a claim until a later time, unless its key has been claimed anew since it was found.
+    pub KEEP_KEY = "
+        UPDATE idempotency SET expires_at = :until
+        WHERE digest = :digest AND client_id = :client_id AND expires_at <= :now";
     /// Forgets those of these answers that are kept no longer: a key may have been claimed anew since it was found.
     pub PURGE_KEYS = concat!("
         DELETE FROM idempotency WHERE client_id = :client_id AND digest IN EACH_UUID(:digests) AND ",
@@ -210,23 +229,39 @@ pub async fn find(
     Ok(Some(StoredClaim { fingerprint: row.get("fingerprint")?, state, expires_at: row.get("expires_at")? }))
 }
 
-/// Expired answers, oldest first: their accounts and digests. The answer of a charge is kept if the charge changed
-/// after `moved_after`.
+/// A claim whose time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExpiredKey {
+    /// Its digest.
+    pub digest: Uuid,
+    /// When what it stands for moved last, if that keeps it.
+    pub moved_at: Option<Timestamp>,
+}
+
+/// Claims whose time has come, oldest first, each with its account.
 pub async fn expired(
     store: &Store,
     accounts: &Accounts,
     now: Timestamp,
-    moved_after: Timestamp,
     limit: i64,
-) -> Result<Vec<(ClientId, Uuid)>, StoreError> {
+) -> Result<Vec<(ClientId, ExpiredKey)>, StoreError> {
     let (sql, args) = match accounts {
-        Accounts::AllBut(apart) => (&EXPIRED_KEYS, args! { apart: listed(apart), now, moved_after, limit }),
-        Accounts::One(client_id) => {
-            (&EXPIRED_KEYS_OF, args! { client_id: *client_id, now, moved_after, limit })
-        }
+        Accounts::AllBut(apart) => (&EXPIRED_KEYS, args! { apart: listed(apart), now, limit }),
+        Accounts::One(client_id) => (&EXPIRED_KEYS_OF, args! { client_id: *client_id, now, limit }),
     };
     let rows = store.rows(sql, args).await?;
-    rows.iter().map(|row| Ok((row.get("client_id")?, row.get("digest")?))).collect()
+    rows.iter()
+        .map(|row| {
+            let key = ExpiredKey { digest: row.get("digest")?, moved_at: row.get("moved_at")? };
+            Ok((row.get("client_id")?, key))
+        })
+        .collect()
+}
+
+/// Keeps an expired claim of the batch's client until a later time: the next look does not come upon it before.
+pub fn keep(batch: &mut Batch, digest: Uuid, now: Timestamp, until: Timestamp) {
+    let client_id = batch.client_id();
+    batch.push_any(&KEEP_KEY, args! { digest, client_id, now, until });
 }
 
 /// Deletes those of these answers of the batch's client that are still expired.

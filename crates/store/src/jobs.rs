@@ -9,6 +9,7 @@ use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use crate::batch::Batch;
+use crate::due::{COUNTED_MAX, Found, Look};
 use crate::row::Row;
 use crate::{Store, StoreError, args, sql};
 
@@ -30,12 +31,18 @@ sql! {
         INSERT INTO jobs (id, client_id, kind, lane, job_key, payload, run_at, attempts, version)
         VALUES (:id, :client_id, :kind, :lane, :job_key, :payload, :run_at, 0, 1)
         ON CONFLICT (client_id, kind, job_key) DO NOTHING";
-    /// Clients with due jobs in a queue, from an id on.
-    pub CLIENTS_WITH_DUE_JOBS = "
-        SELECT DISTINCT client_id FROM jobs
-        WHERE lane = :lane AND client_id >= :from AND run_at <= :now
-          AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
-        ORDER BY client_id LIMIT :limit";
+    /// The clients of the first due jobs of a queue, each with their number.
+    pub CLIENTS_OF_DUE_JOBS = "
+        SELECT client_id, COUNT(*) AS n FROM (
+            SELECT client_id FROM jobs
+            WHERE lane = :lane AND run_at <= :now AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
+            ORDER BY run_at LIMIT :rows) first
+        GROUP BY client_id";
+    /// When the first unleased job of a client in a queue is due.
+    pub FIRST_JOB = "
+        SELECT run_at AS due_at FROM jobs
+        WHERE client_id = :client_id AND lane = :lane AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
+        ORDER BY run_at LIMIT 1";
     /// The due, unleased jobs of a client in a queue, longest waiting first.
     pub DUE_JOBS = concat!("SELECT ", columns!(), " FROM jobs
         WHERE client_id = :client_id AND lane = :lane AND run_at <= :now
@@ -45,12 +52,18 @@ sql! {
     pub NEXT_DUE_JOB = "
         SELECT client_id, MIN(run_at) AS run_at FROM jobs
         WHERE lease_until IS NULL AND client_id <> :besides GROUP BY client_id";
-    /// Counts the due jobs that no worker has leased, and finds the time since when the oldest waits.
+    /// Counts the due jobs of a queue that no worker has leased, up to a number, and finds the time since when the oldest
+    /// waits.
     pub DUE_JOBS_BACKLOG = "
-        SELECT COUNT(*) AS due, MIN(run_at) AS oldest_due FROM jobs
-        WHERE run_at <= :now AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)";
-    /// Counts the dead letters.
-    pub COUNT_DEAD_JOBS = "SELECT COUNT(*) AS dead FROM dead_jobs";
+        SELECT (SELECT COUNT(*) FROM (
+                SELECT run_at FROM jobs WHERE lane = :lane AND run_at <= :now
+                    AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
+                ORDER BY run_at LIMIT :counted) first) AS due,
+            (SELECT run_at FROM jobs WHERE lane = :lane AND run_at <= :now
+                    AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
+                ORDER BY run_at LIMIT 1) AS oldest_due";
+    /// Counts the dead letters, up to a number.
+    pub COUNT_DEAD_JOBS = "SELECT COUNT(*) AS dead FROM (SELECT id FROM dead_jobs LIMIT :counted) first";
     /// Takes a lease; guarded by the version, and by the lease, which its owner may have renewed meanwhile.
     pub LEASE_JOB = "
         UPDATE jobs SET lease_owner = :owner, lease_until = DATABASE_NOW + :lease_ms, attempts = attempts + 1,
@@ -208,15 +221,14 @@ pub struct Due {
     pub now: Timestamp,
 }
 
-/// Clients with due jobs, by id, from one on.
+/// Clients with due jobs; while there are many, those from `from` on have their turn.
 pub async fn clients_with_due(
     store: &Store,
     Due { queue, now }: Due,
     from: ClientId,
-    limit: i64,
-) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_DUE_JOBS, args! { lane: queue, now, from, limit }).await?;
-    rows.iter().map(|row| row.get("client_id")).collect()
+) -> Result<Found, StoreError> {
+    let look = Look { first: &CLIENTS_OF_DUE_JOBS, of_one: &FIRST_JOB };
+    look.take(store, args! { lane: queue }, now, from).await
 }
 
 /// The due jobs of a client, longest waiting first.
@@ -240,24 +252,27 @@ pub async fn next_due(store: &Store, besides: ClientId) -> Result<Vec<(ClientId,
 /// The waiting jobs and the dead letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backlog {
-    /// Number of due, unleased jobs.
+    /// Number of due, unleased jobs; of each queue at most [`COUNTED_MAX`] are counted.
     pub due: u64,
     /// When the longest waiting of them became due.
     pub oldest_due: Option<Timestamp>,
-    /// Number of dead letters.
+    /// Number of dead letters, up to [`COUNTED_MAX`].
     pub dead: u64,
 }
 
-/// The backlog of all clients: jobs due at `now` (business time) and not leased.
-pub async fn backlog(store: &Store, now: Timestamp) -> Result<Backlog, StoreError> {
+/// The backlog of all clients in these queues: jobs due at `now` (business time) and not leased.
+pub async fn backlog(store: &Store, queues: &[&'static str], now: Timestamp) -> Result<Backlog, StoreError> {
     let missing = || StoreError::Corrupt("a count without a row".to_owned());
-    let due = store.row(&DUE_JOBS_BACKLOG, args! { now }).await?.ok_or_else(missing)?;
-    let dead = store.row(&COUNT_DEAD_JOBS, args! {}).await?.ok_or_else(missing)?;
-    Ok(Backlog {
-        due: due.get::<i64>("due")?.try_into().unwrap_or(0),
-        oldest_due: due.get("oldest_due")?,
-        dead: dead.get::<i64>("dead")?.try_into().unwrap_or(0),
-    })
+    let dead = store.row(&COUNT_DEAD_JOBS, args! { counted: COUNTED_MAX }).await?.ok_or_else(missing)?;
+    let mut backlog = Backlog { due: 0, oldest_due: None, dead: dead.get("dead")? };
+    for queue in queues {
+        let args = args! { lane: *queue, now, counted: COUNTED_MAX };
+        let of_queue = store.row(&DUE_JOBS_BACKLOG, args).await?.ok_or_else(missing)?;
+        let oldest_due: Option<Timestamp> = of_queue.get("oldest_due")?;
+        backlog.due += of_queue.get::<u64>("due")?;
+        backlog.oldest_due = [backlog.oldest_due, oldest_due].into_iter().flatten().min();
+    }
+    Ok(backlog)
 }
 
 /// A dead letter.

@@ -10,6 +10,7 @@ mod admission;
 mod batch;
 mod commit_groups;
 mod driver;
+pub mod due;
 mod error;
 pub mod expiring;
 pub mod fold;

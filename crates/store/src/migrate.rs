@@ -158,6 +158,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0035_sessions_for_cards",
         text: include_str!("../migrations/0035_sessions_for_cards.sql"),
     },
+    Migration { version: 36, name: "0036_waiting", text: include_str!("../migrations/0036_waiting.sql") },
 ];
 
 /// The table of applied migrations.

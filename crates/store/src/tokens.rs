@@ -6,7 +6,7 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 
 use crate::batch::Batch;
-use crate::expiring::Expiring;
+use crate::expiring::{self, Expiring};
 use crate::sealed::Sealed;
 use crate::{Store, StoreError, args, sql};
 
@@ -25,13 +25,11 @@ sql! {
     /// Deletes a token, if it still exists.
     pub DISCARD_TOKEN = "
         DELETE FROM tokens WHERE digest = :digest AND client_id = :client_id";
-    /// Clients with expired tokens, except some.
-    pub CLIENTS_WITH_EXPIRED_TOKENS = "
-        SELECT DISTINCT client_id FROM tokens WHERE expires_at <= :now AND client_id NOT IN EACH_UUID(:apart)
-        LIMIT :limit";
-    /// Whether one client has such tokens.
-    pub CLIENT_WITH_EXPIRED_TOKENS = "
-        SELECT client_id FROM tokens WHERE client_id = :client_id AND expires_at <= :now LIMIT 1";
+    /// The clients of the first expired tokens, except some.
+    pub CLIENTS_WITH_EXPIRED_TOKENS =
+        expiring::clients_of_first!("tokens", "client_id NOT IN EACH_UUID(:apart)");
+    /// One client, if it has expired tokens.
+    pub CLIENT_WITH_EXPIRED_TOKENS = expiring::clients_of_first!("tokens", "client_id = :client_id");
     /// Deletes expired tokens of a client, a bounded number at once.
     pub PURGE_TOKENS = "
         DELETE FROM tokens WHERE client_id = :client_id AND digest IN (

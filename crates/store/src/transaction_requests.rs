@@ -17,6 +17,7 @@ pub use self::probing::{
     Claim, Unknown, claim, clients_with_due, due, find_given_up, give_up, given_up, insert_given_up,
     next_due, note_open, open, open_at_provider, resume, unknown,
 };
+pub(crate) use self::probing::{not_under_way, under_way};
 pub(crate) use self::row::from_rows;
 use self::row::{Status, from_row, has_rare_facts, known_args, millis, with_rare_facts};
 use crate::batch::Batch;

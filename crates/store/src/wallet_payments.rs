@@ -6,7 +6,7 @@ use regente_domain::time::Timestamp;
 
 use crate::batch::Batch;
 use crate::error::Refusal;
-use crate::expiring::Expiring;
+use crate::expiring::{self, Expiring};
 use crate::{args, sql};
 
 sql! {
@@ -15,13 +15,11 @@ sql! {
         INSERT INTO wallet_payments (digest, client_id, charge_id, expires_at)
         VALUES (:digest, :client_id, :charge_id, :expires_at)
         ON CONFLICT (digest, client_id) DO NOTHING";
-    /// Clients with expired payments, except some.
-    pub CLIENTS_WITH_EXPIRED_WALLET_PAYMENTS = "
-        SELECT DISTINCT client_id FROM wallet_payments
-        WHERE expires_at <= :now AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
-    /// Whether one client has such payments.
-    pub CLIENT_WITH_EXPIRED_WALLET_PAYMENTS = "
-        SELECT client_id FROM wallet_payments WHERE client_id = :client_id AND expires_at <= :now LIMIT 1";
+    /// The clients of the first expired payments, except some.
+    pub CLIENTS_WITH_EXPIRED_WALLET_PAYMENTS =
+        expiring::clients_of_first!("wallet_payments", "client_id NOT IN EACH_UUID(:apart)");
+    /// One client, if it has expired payments.
+    pub CLIENT_WITH_EXPIRED_WALLET_PAYMENTS = expiring::clients_of_first!("wallet_payments", "client_id = :client_id");
     /// Deletes expired payments of a client, a bounded number at once.
     pub PURGE_WALLET_PAYMENTS = "
         DELETE FROM wallet_payments WHERE client_id = :client_id AND digest IN (

@@ -67,13 +67,15 @@ sql! {
         WHERE client_id = :client_id AND active = 1 AND deleted_at IS NULL ORDER BY id");
     /// Webhooks with due deliveries, by id: one index lookup for each webhook, however many deliveries wait.
     pub WEBHOOKS_WITH_DUE_DELIVERIES = concat!("SELECT ", columns!(), " FROM webhooks
-        WHERE id > :after AND active = 1 AND deleted_at IS NULL AND EXISTS (SELECT 1 FROM deliveries d
-            WHERE d.webhook_id = webhooks.id AND d.client_id = webhooks.client_id AND d.due_at <= :now)
+        WHERE id > :after AND active = 1 AND deleted_at IS NULL AND (SELECT d.due_at FROM deliveries d
+            WHERE d.webhook_id = webhooks.id AND d.client_id = webhooks.client_id AND d.due_at IS NOT NULL
+            ORDER BY d.due_at LIMIT 1) <= :now
         ORDER BY id LIMIT :limit");
     /// Those of one client that have something due.
     pub WEBHOOKS_OF_CLIENT_WITH_DUE_DELIVERIES = concat!("SELECT ", columns!(), " FROM webhooks
-        WHERE client_id = :client_id AND active = 1 AND deleted_at IS NULL AND EXISTS (SELECT 1 FROM deliveries d
-            WHERE d.webhook_id = webhooks.id AND d.client_id = :client_id AND d.due_at <= :now)
+        WHERE client_id = :client_id AND active = 1 AND deleted_at IS NULL AND (SELECT d.due_at FROM deliveries d
+            WHERE d.webhook_id = webhooks.id AND d.client_id = :client_id AND d.due_at IS NOT NULL
+            ORDER BY d.due_at LIMIT 1) <= :now
         ORDER BY id LIMIT :limit");
     /// The webhooks of an endpoint.
     pub WEBHOOKS_OF_ENDPOINT = "

@@ -12,6 +12,7 @@ use futures_util::future::BoxFuture;
 use regente_domain::account_clock::Running;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
+use regente_domain::webhook::schedule::LOST_GRACE;
 use regente_store::account_clocks::StoredClock;
 use regente_store::jobs::Job;
 use regente_store::{Commit, account_clocks as stored_clocks, deliveries};
@@ -26,7 +27,7 @@ use crate::app::App;
 use crate::clock::MachineTime;
 use crate::deliveries::DeliveryWorker;
 use crate::error::Error;
-use crate::queue::{Ended, Kind, Queue};
+use crate::queue::{Ended, Queue};
 
 /// How long one run takes, but for the piece of work with which it ends.
 const RUN_FOR: Duration = Duration::from_secs(4);
@@ -204,13 +205,17 @@ impl Run<'_> {
     /// way, which would seem lost.
     async fn left(&self, at: Timestamp) -> Result<Left, Error> {
         let is_due = self.next_stop(None).await?.is_some_and(|due_at| due_at <= at);
-        let is_left = is_due || deliveries::attempts_under_way(&self.app.store, self.client_id).await? > 0;
+        let webhooks = &self.app.settings.webhooks;
+        let lost_by = at + webhooks.first_answer_max.max(webhooks.retry_answer_max) + LOST_GRACE;
+        let is_left =
+            is_due || deliveries::attempts_under_way(&self.app.store, self.client_id, lost_by).await? > 0;
         Ok(if is_left { Left::Something } else { Left::Nothing })
     }
 
     /// When something is due next, after `after` if there is one.
     async fn next_stop(&self, after: Option<Timestamp>) -> Result<Option<Timestamp>, Error> {
-        let besides = Kind::AdvanceClock.word();
-        Ok(stored_clocks::next_due(&self.app.store, self.client_id, besides, after).await?)
+        let others = Queue::ALL.into_iter().filter(|queue| *queue != Queue::Clocks);
+        let others: Vec<&str> = others.map(Queue::word).collect();
+        Ok(stored_clocks::next_due(&self.app.store, self.client_id, &others, after).await?)
     }
 }

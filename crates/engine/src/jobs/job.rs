@@ -5,6 +5,7 @@ use std::time::Duration;
 use regente_domain::backoff;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
+use regente_store::due::Found;
 use regente_store::jobs::{self, Due, Job};
 use regente_store::{Batch, Commit};
 use uuid::Uuid;
@@ -42,17 +43,16 @@ impl Source for Jobs {
         self.queue.concurrent_max()
     }
 
-    async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
+    async fn clients(&self, from: ClientId) -> Result<Found, Error> {
         // A job may open data that another node has just sealed under a new key.
         self.app.vault.keep_current().await?;
-        if let Some(page) = self.whose.account_from(from) {
-            return Ok(page);
+        if let Some(found) = self.whose.account() {
+            return Ok(found);
         }
-        let rows = i64::try_from(limit).unwrap_or(i64::MAX);
         let (store, clock) = (&self.app.store, &self.app.clock);
-        let found = jobs::clients_with_due(store, self.due_by(clock.deployment()), from, rows).await;
-        let page = accounts::found_or_all(store, found, from, limit).await?;
-        Ok(clock.with_own_clocks(page, from, limit))
+        let found = jobs::clients_with_due(store, self.due_by(clock.deployment()), from).await;
+        let Found { clients, searched_to } = accounts::due_or_all(store, found, from).await?;
+        Ok(Found { clients: clock.with_own_clocks(clients), searched_to })
     }
 
     async fn due(&self, client_id: ClientId, limit: usize) -> Result<Vec<Job>, Error> {

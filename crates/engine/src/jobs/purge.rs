@@ -10,7 +10,8 @@ use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::schedule::LISTENER_KEPT_FOR;
 use regente_store::accounts::Accounts;
-use regente_store::expiring::Expiring;
+use regente_store::expiring::{Expired, Expiring};
+use regente_store::idempotency::ExpiredKey;
 use regente_store::{
     Batch, Commit, authentication_setups, credentials, deliveries, events, held_security_codes, idempotency,
     listeners, provider_notifications, tokens, wallet_payments,
@@ -43,7 +44,7 @@ static EXPIRING: [&Expiring; 4] = [
     &tokens::EXPIRING,
 ];
 
-/// Deletes expired answers; claims of requests under way stay.
+/// Deletes expired answers. Claims of what is under way or has moved since are kept, and not read again before their time.
 pub(super) async fn idempotency(app: &App) -> Result<Ended, Error> {
     let mut found = false;
     for time in app.clock.times() {
@@ -63,9 +64,19 @@ async fn pages_of_keys(app: &App, time: &AccountTime) -> Result<bool, Error> {
 }
 
 async fn page_of_keys(app: &App, AccountTime { accounts, now }: &AccountTime) -> Result<i64, Error> {
-    let (now, moved_after) = (*now, *now - app.settings.idempotency_retention);
-    let expired = idempotency::expired(&app.store, accounts, now, moved_after, ROWS_MAX).await?;
-    delete_each(app, expired, |batch, digests| idempotency::purge(batch, digests, now, moved_after)).await
+    let (now, retention) = (*now, app.settings.idempotency_retention);
+    let expired = idempotency::expired(&app.store, accounts, now, ROWS_MAX).await?;
+    delete_each(app, expired, |batch, keys| {
+        let mut gone = Vec::new();
+        for ExpiredKey { digest, moved_at } in keys {
+            match moved_at.map(|moved_at| moved_at + retention).filter(|until| *until > now) {
+                Some(until) => idempotency::keep(batch, *digest, now, until),
+                None => gone.push(*digest),
+            }
+        }
+        idempotency::purge(batch, &gone, now, now - retention);
+    })
+    .await
 }
 
 /// Deletes expired tokens, setups of authentications, held security codes and payments of wallets.
@@ -73,8 +84,11 @@ pub(super) async fn tokens(app: &App) -> Result<Ended, Error> {
     let mut found = false;
     for AccountTime { accounts, now } in app.clock.times() {
         for expiring in EXPIRING {
-            let clients = expiring.clients(&app.store, &accounts, now, CLIENTS_MAX).await?;
-            found |= purge(app, clients, |batch| expiring.purge(batch, now, ROWS_MAX)).await?;
+            let expired = expiring.clients(&app.store, &accounts, now, ROWS_MAX).await?;
+            found |= !expired.is_empty();
+            for Expired { client_id, until } in expired {
+                delete(app, client_id, |batch| expiring.purge(batch, until, ROWS_MAX)).await?;
+            }
         }
     }
     Ok(again(app, found))

@@ -6,7 +6,8 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use regente_domain::id::{ClientId, Id};
+use regente_domain::id::ClientId;
+use regente_store::due::{self, Found};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -15,8 +16,6 @@ use crate::app::App;
 use crate::deliveries::backoff::Backoff;
 use crate::error::Error;
 
-/// Most clients in one query.
-const CLIENTS_MAX: usize = 1000;
 /// The polling interval while there is room: other nodes and the command line also add work.
 const POLL: Duration = Duration::from_secs(1);
 
@@ -31,12 +30,8 @@ pub(super) trait Source: Clone + Send + Sync + 'static {
     /// Most pieces under way at once.
     fn concurrent_max(&self) -> usize;
 
-    /// Clients with due work, ordered by id, starting with this one.
-    fn clients(
-        &self,
-        from: ClientId,
-        limit: usize,
-    ) -> impl Future<Output = Result<Vec<ClientId>, Error>> + Send;
+    /// Clients with due work, by id; while there is much of it, those from this one on are searched for.
+    fn clients(&self, from: ClientId) -> impl Future<Output = Result<Found, Error>> + Send;
 
     /// Due work of a client, longest waiting first.
     fn due(
@@ -165,20 +160,28 @@ impl<S: Source> Runner<S> {
         did
     }
 
-    /// Begins due work as far as there is room, client by client; the next look continues after them.
+    /// Begins due work as far as there is room, client by client. The next look goes on with the first client that found none.
     async fn begin(&mut self) -> Result<DueWork, Error> {
         if self.room() == 0 {
             return Ok(DueWork::Work);
         }
-        let clients = self.source.clients(self.from, CLIENTS_MAX).await?;
-        let is_last = clients.len() < CLIENTS_MAX;
-        let mut left = if is_last { DueWork::Nothing } else { DueWork::Work };
-        for client_id in clients {
+        let from = self.from;
+        let Found { clients, searched_to } = self.source.clients(from).await?;
+        let next = searched_to.filter(|to| *to < due::END);
+        let mut left = if next.is_some() { DueWork::Work } else { DueWork::Nothing };
+        self.from = next.unwrap_or(DEPLOYMENT);
+        // Those that were not searched for have their turn when they are; until then they get the room that is left.
+        let has_turn = |id: &ClientId| searched_to.is_none_or(|to| (from..to).contains(id));
+        let (mut turns, others): (Vec<_>, Vec<_>) = clients.into_iter().partition(has_turn);
+        let first = turns.partition_point(|id| *id < from);
+        turns.rotate_left(first);
+        for client_id in turns.into_iter().chain(others) {
             if self.room() == 0 {
-                self.from = client_id;
+                if has_turn(&client_id) {
+                    self.from = client_id;
+                }
                 return Ok(DueWork::Work);
             }
-            self.from = after(client_id);
             if self.backoff.applies_to(&client_id, self.source.app().clock.machine()) {
                 continue;
             }
@@ -194,9 +197,6 @@ impl<S: Source> Runner<S> {
                     self.backoff.begin(client_id, self.source.app().clock.machine());
                 }
             }
-        }
-        if is_last {
-            self.from = DEPLOYMENT;
         }
         Ok(left)
     }
@@ -225,9 +225,4 @@ impl<S: Source> Runner<S> {
     fn room(&self) -> usize {
         self.source.concurrent_max().saturating_sub(self.tasks.len())
     }
-}
-
-/// The next id after that of a client.
-fn after(client_id: ClientId) -> ClientId {
-    Id::new(Uuid::from_u128(client_id.uuid().as_u128().wrapping_add(1)))
 }

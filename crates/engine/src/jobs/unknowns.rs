@@ -1,6 +1,7 @@
 //! Requests with unknown outcomes, as a source of work.
 
 use regente_domain::id::ClientId;
+use regente_store::due::Found;
 use regente_store::transaction_requests::{self, StoredRequest};
 use uuid::Uuid;
 
@@ -34,16 +35,15 @@ impl Source for Unknowns {
         CONCURRENT_MAX
     }
 
-    async fn clients(&self, from: ClientId, limit: usize) -> Result<Vec<ClientId>, Error> {
+    async fn clients(&self, from: ClientId) -> Result<Found, Error> {
         self.app.vault.keep_current().await?;
-        if let Some(page) = self.whose.account_from(from) {
-            return Ok(page);
+        if let Some(found) = self.whose.account() {
+            return Ok(found);
         }
-        let (store, now) = (&self.app.store, self.app.clock.deployment());
-        let rows = i64::try_from(limit).unwrap_or(i64::MAX);
-        let found = transaction_requests::clients_with_due(store, now, from, rows).await;
-        let page = accounts::found_or_all(store, found, from, limit).await?;
-        Ok(self.app.clock.with_own_clocks(page, from, limit))
+        let (store, clock) = (&self.app.store, &self.app.clock);
+        let found = transaction_requests::clients_with_due(store, clock.deployment(), from).await;
+        let Found { clients, searched_to } = accounts::due_or_all(store, found, from).await?;
+        Ok(Found { clients: clock.with_own_clocks(clients), searched_to })
     }
 
     async fn due(&self, client_id: ClientId, limit: usize) -> Result<Vec<StoredRequest>, Error> {

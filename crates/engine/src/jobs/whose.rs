@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use regente_domain::id::ClientId;
+use regente_store::due::Found;
 
 use super::runner::Did;
 use crate::clock::Clock;
@@ -23,13 +24,11 @@ pub(super) enum Whose {
 pub(super) struct Tally(Arc<Mutex<BTreeMap<String, u64>>>);
 
 impl Whose {
-    /// The only account in question, if it is not before `from`; `None` when others are.
-    pub(super) fn account_from(&self, from: ClientId) -> Option<Vec<ClientId>> {
+    /// The only account in question; `None` when others are.
+    pub(super) fn account(&self) -> Option<Found> {
         match self {
             Self::Everybody => None,
-            Self::Advancing(client_id, _) => {
-                Some(vec![*client_id].into_iter().filter(|id| *id >= from).collect())
-            }
+            Self::Advancing(client_id, _) => Some(Found { clients: vec![*client_id], searched_to: None }),
         }
     }
 

@@ -68,7 +68,7 @@ table! {
     REVERSALS = Kind::Counter, "regente_reversals_total" ["provider_type", "kind", "outcome"]
         "Disputes, charge backs and reverted refunds that payment providers report: `applied`, `known`, or why they change nothing.";
     UNKNOWN_OUTCOMES = Kind::Gauge, "regente_unknown_outcomes" []
-        "Transaction requests whose outcome nobody knows.";
+        "Transaction requests whose outcome nobody knows, up to 10 000.";
     UNKNOWN_OUTCOMES_OLDEST_AGE = Kind::Gauge, "regente_unknown_outcomes_oldest_age_seconds" []
         "Age of the oldest transaction request whose outcome nobody knows; 0 when there is none.";
     UNKNOWN_OUTCOMES_GIVEN_UP = Kind::Gauge, "regente_unknown_outcomes_given_up" []
@@ -86,7 +86,7 @@ table! {
     UNDERPAID = Kind::Counter, "regente_underpaid_total" []
         "Payments of less than was charged: the merchant accepts or gives them back.";
     JOBS_DUE = Kind::Gauge, "regente_jobs_due" []
-        "Jobs that are due and that nobody is doing.";
+        "Jobs that are due and that nobody is doing; of each queue up to 10 000 are counted.";
     JOBS_LAG = Kind::Gauge, "regente_jobs_lag_seconds" []
         "How long the longest waiting due job has been due; 0 when none is.";
     JOBS_DEAD = Kind::Gauge, "regente_jobs_dead" []
@@ -95,7 +95,7 @@ table! {
         ["outcome"]
         "Duration of attempts to hand a message to a webhook: `delivered`, or why not.";
     DELIVERIES_DUE = Kind::Gauge, "regente_deliveries_due" []
-        "Messages to webhooks that are due; those that wait for an earlier one about the same object are among them.";
+        "Messages to webhooks that are due; those that wait for an earlier one about the same object are among them. Of each webhook up to 10 000 are counted.";
     DELIVERIES_LAG = Kind::Gauge, "regente_deliveries_lag_seconds" []
         "How long the longest waiting message to a webhook has been due, or an event has waited to become one; 0 when none does.";
     DELIVERIES_LOST = Kind::Counter, "regente_deliveries_lost_total" []

@@ -6,6 +6,7 @@ use std::time::Duration;
 use regente_domain::time::Timestamp;
 use regente_engine::clock::MachineTime;
 use regente_engine::metrics::{Handles, count, unknown_outcomes};
+use regente_engine::queue::Queue;
 use regente_store::{StoreError, deliveries, jobs, transaction_requests};
 use tokio::sync::Mutex;
 
@@ -69,7 +70,7 @@ async fn ask_database(app: &App, handles: &Handles) -> Result<(), StoreError> {
     let now = app.clock.deployment();
     let age = |since: Option<Timestamp>| since.map_or(Duration::ZERO, |since| now.since(since));
 
-    let jobs = jobs::backlog(&app.store, now).await?;
+    let jobs = jobs::backlog(&app.store, &Queue::ALL.map(Queue::word), now).await?;
     handles.jobs_due.set(count(jobs.due));
     handles.jobs_lag.set(age(jobs.oldest_due).as_secs_f64());
     handles.jobs_dead.set(count(jobs.dead));

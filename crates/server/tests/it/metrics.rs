@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use regente::metrics::Endpoint;
 use regente_engine::metrics::{Kind, TABLE};
+use regente_engine::queue::Queue;
 use regente_store::jobs::{Backlog, NewJob};
 use regente_store::transaction_requests::Unknown;
 use regente_store::{Batch, Commit, jobs, transaction_requests};
@@ -216,7 +217,8 @@ async fn lose_the_database(app: TestApp) {
 
 async fn jobs_that_wait_and_jobs_that_nobody_will_do_are_counted(app: TestApp) {
     let (store, clock) = (&app.app.store, &app.clock);
-    let backlog = async || jobs::backlog(store, clock.deployment()).await.unwrap();
+    let backlog =
+        async || jobs::backlog(store, &Queue::ALL.map(Queue::word), clock.deployment()).await.unwrap();
     app.run_jobs().await;
     assert_eq!(backlog().await, Backlog { due: 0, oldest_due: None, dead: 0 });
 

@@ -1,4 +1,9 @@
 //! Requests whose outcome is looked up: which are due, who looks, and when nobody looks any more.
+//!
+//! A request with a due date is one of three kinds, each with an index by the due date: under way, unless its process has died;
+//! unknown, once it was asked about or is known to be open; or waiting for somebody, mostly for its payer. Those that are no longer
+//! under way also have an index by the account. So a charge by card enters one small index alone. Statements ask for each kind
+//! by itself, in the words of its index.
 
 use regente_domain::charge::attempt::{OpenReason, TransactionRequest};
 use regente_domain::id::{ClientId, ProviderId, TransactionRequestId};
@@ -8,18 +13,69 @@ use uuid::Uuid;
 use super::row::{from_row, from_rows};
 use super::{Beginning, StoredRequest, columns, insert};
 use crate::batch::Batch;
+use crate::due::{COUNTED_MAX, Found, Look};
 use crate::value::Args;
 use crate::{Store, StoreError, args, sql};
 
+macro_rules! under_way {
+    () => {
+        "due_at IS NOT NULL AND status = 'running' AND probes = 0 AND open_reason IS NULL"
+    };
+}
+
+macro_rules! unknown {
+    () => {
+        "due_at IS NOT NULL AND status = 'running' AND (probes > 0 OR open_reason IS NOT NULL)"
+    };
+}
+
+macro_rules! waiting {
+    () => {
+        "due_at IS NOT NULL AND status <> 'running'"
+    };
+}
+
+// Unknown or waiting.
+macro_rules! not_under_way {
+    () => {
+        "due_at IS NOT NULL AND (status <> 'running' OR probes > 0 OR open_reason IS NOT NULL)"
+    };
+}
+pub(crate) use {not_under_way, under_way};
+
+// The first requests of a kind, longest waiting first.
+macro_rules! first {
+    ($columns:expr, $of:expr, $limit:literal) => {
+        concat!(
+            "SELECT ",
+            $columns,
+            " FROM (SELECT ",
+            $columns,
+            " FROM transaction_requests WHERE ",
+            $of,
+            " ORDER BY due_at ",
+            $limit,
+            ") first"
+        )
+    };
+}
+
 sql! {
-    /// Clients with requests whose probe is due.
-    CLIENTS_WITH_DUE_REQUESTS = "
-        SELECT DISTINCT client_id FROM transaction_requests
-        WHERE due_at IS NOT NULL AND due_at <= :now AND client_id >= :from
-        ORDER BY client_id LIMIT :limit";
-    /// The due requests of one client, longest waiting first.
-    DUE_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
-        WHERE client_id = :client_id AND due_at IS NOT NULL AND due_at <= :now ORDER BY due_at LIMIT :limit");
+    /// The clients of the first requests whose probe is due, each with their number.
+    CLIENTS_OF_DUE_REQUESTS = concat!("SELECT client_id, COUNT(*) AS n FROM (",
+        first!("client_id", concat!(under_way!(), " AND due_at <= :now"), "LIMIT :rows"), " UNION ALL ",
+        first!("client_id", concat!(unknown!(), " AND due_at <= :now"), "LIMIT :rows"), " UNION ALL ",
+        first!("client_id", concat!(waiting!(), " AND due_at <= :now"), "LIMIT :rows"), ") due GROUP BY client_id");
+    /// When the first request of a client is due that is not under way.
+    FIRST_REQUEST = concat!("SELECT due_at FROM transaction_requests WHERE client_id = :client_id AND ",
+        not_under_way!(), " ORDER BY due_at LIMIT 1");
+    /// The due requests of one client, longest waiting first. Those that are still under way are few, of whichever client: a process
+    /// that died had them in hand.
+    DUE_TRANSACTION_REQUESTS = concat!(
+        first!(columns!(), concat!("client_id = :client_id AND ", under_way!(), " AND due_at <= :now"), "LIMIT :limit"),
+        " UNION ALL ",
+        first!(columns!(), concat!("client_id = :client_id AND ", not_under_way!(), " AND due_at <= :now"), "LIMIT :limit"),
+        " ORDER BY due_at LIMIT :limit");
     /// When the next probe is due.
     NEXT_DUE_TRANSACTION_REQUEST = "
         SELECT client_id, MIN(due_at) AS due_at FROM transaction_requests
@@ -45,25 +101,29 @@ sql! {
         UPDATE transaction_requests SET due_at = :due_at, given_up_at = NULL, probes = 0
         WHERE object_id = :object_id AND ordinal = :ordinal AND client_id = :client_id
           AND given_up_at IS NOT NULL";
-    /// Counts the requests with an unknown outcome that are still probed, and finds the oldest.
-    UNKNOWN_TRANSACTION_REQUESTS = "
-        SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests
-        WHERE due_at IS NOT NULL AND status = 'running'
-          AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)";
-    /// Counts the requests with an unknown outcome whose probing ended.
+    /// Counts the requests with an unknown outcome that are still probed, up to a number, and finds the oldest of them.
+    UNKNOWN_TRANSACTION_REQUESTS = concat!("SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM (",
+        first!("updated_at", unknown!(), "LIMIT :counted"), " UNION ALL ",
+        first!("updated_at", concat!(under_way!(), " AND due_at <= :now"), "LIMIT :counted"), " LIMIT :counted) open");
+    /// Counts the requests with an unknown outcome whose probing ended, up to a number.
     UNKNOWN_FOR_GOOD = "
-        SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM transaction_requests WHERE given_up_at IS NOT NULL";
+        SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM (
+            SELECT updated_at FROM transaction_requests WHERE given_up_at IS NOT NULL
+            ORDER BY given_up_at LIMIT :counted) first";
     /// Requests with an unknown outcome that are still probed, longest waiting first.
-    OPEN_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
-        WHERE due_at IS NOT NULL AND status = 'running'
-          AND (due_at <= :now OR probes > 0 OR open_reason IS NOT NULL)
-        ORDER BY due_at LIMIT :limit");
+    OPEN_TRANSACTION_REQUESTS = concat!(
+        first!(columns!(), unknown!(), "LIMIT :limit"), " UNION ALL ",
+        first!(columns!(), concat!(under_way!(), " AND due_at <= :now"), "LIMIT :limit"), " ORDER BY due_at LIMIT :limit");
     /// Requests with an unknown outcome whose probing ended, longest waiting first.
     GIVEN_UP_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE given_up_at IS NOT NULL ORDER BY given_up_at LIMIT :limit");
-    /// A request at one provider whose outcome, or whose payer, is waited for; one that the provider has named, if there is.
-    PROBED_AT_PROVIDER = concat!("SELECT ", columns!(), " FROM transaction_requests
-        WHERE client_id = :client_id AND provider_id = :provider_id AND due_at IS NOT NULL
+    /// A request at one provider that is under way; one that the provider has named, if there is.
+    UNDER_WAY_AT_PROVIDER = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE client_id = :client_id AND provider_id = :provider_id AND ", under_way!(), "
+        ORDER BY CASE WHEN transaction_id IS NULL THEN 1 ELSE 0 END, due_at LIMIT 1");
+    /// The same of those whose outcome, or whose payer, is waited for.
+    WAITING_AT_PROVIDER = concat!("SELECT ", columns!(), " FROM transaction_requests
+        WHERE client_id = :client_id AND provider_id = :provider_id AND ", not_under_way!(), "
         ORDER BY CASE WHEN transaction_id IS NULL THEN 1 ELSE 0 END, due_at LIMIT 1");
     /// The same of those whose probing ended.
     GIVEN_UP_AT_PROVIDER = concat!("SELECT ", columns!(), " FROM transaction_requests
@@ -92,7 +152,8 @@ pub async fn open_at_provider(
     let args = || args! { client_id, provider_id };
     let mut found = Vec::new();
     for (sql, args) in [
-        (&PROBED_AT_PROVIDER, args()),
+        (&UNDER_WAY_AT_PROVIDER, args()),
+        (&WAITING_AT_PROVIDER, args()),
         (&GIVEN_UP_AT_PROVIDER, args()),
         (&RESERVED_AT_PROVIDER, args().with("from", from)),
     ] {
@@ -102,15 +163,10 @@ pub async fn open_at_provider(
     Ok(found.into_iter().nth(named.unwrap_or_default()))
 }
 
-/// Clients with probes due at `now`, by id, from one on.
-pub async fn clients_with_due(
-    store: &Store,
-    now: Timestamp,
-    from: ClientId,
-    limit: i64,
-) -> Result<Vec<ClientId>, StoreError> {
-    let rows = store.rows(&CLIENTS_WITH_DUE_REQUESTS, args! { now, from, limit }).await?;
-    rows.iter().map(|row| row.get("client_id")).collect()
+/// Clients with probes due at `now`; while there are many, those from `from` on have their turn.
+pub async fn clients_with_due(store: &Store, now: Timestamp, from: ClientId) -> Result<Found, StoreError> {
+    let look = Look { first: &CLIENTS_OF_DUE_REQUESTS, of_one: &FIRST_REQUEST };
+    look.take(store, args! {}, now, from).await
 }
 
 /// The requests of a client whose probe is due at `now`.
@@ -217,7 +273,7 @@ pub async fn given_up(store: &Store, limit: i64) -> Result<Vec<StoredRequest>, S
     from_rows(store.rows(&GIVEN_UP_TRANSACTION_REQUESTS, args! { limit }).await?)
 }
 
-/// Counts of requests of all clients with an unknown outcome.
+/// Counts of requests of all clients with an unknown outcome; each ends at [`COUNTED_MAX`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// Number of requests.
@@ -235,8 +291,9 @@ pub async fn unknown(store: &Store, now: Timestamp) -> Result<Unknown, StoreErro
         let row = row.ok_or_else(|| StoreError::Corrupt("a count without a row".to_owned()))?;
         Ok((row.get::<i64>("n")?.try_into().unwrap_or(0), row.get("oldest")?))
     };
-    let (asked_for, oldest) = count(&UNKNOWN_TRANSACTION_REQUESTS, args! { now }).await?;
-    let (given_up, oldest_given_up) = count(&UNKNOWN_FOR_GOOD, args! {}).await?;
+    let (asked_for, oldest) =
+        count(&UNKNOWN_TRANSACTION_REQUESTS, args! { now, counted: COUNTED_MAX }).await?;
+    let (given_up, oldest_given_up) = count(&UNKNOWN_FOR_GOOD, args! { counted: COUNTED_MAX }).await?;
     let oldest = [oldest, oldest_given_up].into_iter().flatten().min();
     Ok(Unknown { open: asked_for + given_up, oldest, given_up })
 }

@@ -29,8 +29,8 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("CLIENTS_WITH_UNFOLDED_BALANCES", WORKERS),
     ("CLIENTS_OF_EVENTS_TO_DISPATCH", WORKERS),
     ("WEBHOOKS_WITH_DUE_DELIVERIES", WORKERS),
-    ("CLIENTS_WITH_DUE_JOBS", WORKERS),
-    ("CLIENTS_WITH_DUE_REQUESTS", WORKERS),
+    ("CLIENTS_OF_DUE_JOBS", WORKERS),
+    ("CLIENTS_OF_DUE_REQUESTS", WORKERS),
     ("CLIENTS_WITH_FOREIGN_LEASES", WORKERS),
     ("SETTLED_PROVIDER_NOTIFICATIONS", PURGES),
     ("OLD_EVENTS", PURGES),
@@ -79,6 +79,11 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("NEXT_DUE_JOB", NEXT_DUE),
     ("NEXT_DUE_TRANSACTION_REQUEST", NEXT_DUE),
 ];
+
+/// The statements by which workers, purges and metrics look over all accounts.
+pub(crate) fn looks_over_all_accounts() -> impl Iterator<Item = &'static str> {
+    EXCEPTIONS.iter().filter(|(_, why)| [WORKERS, PURGES, METRICS].contains(why)).map(|(name, _)| *name)
+}
 
 #[test]
 fn statements_can_run_on_a_database_that_is_distributed_by_client() {

@@ -9,3 +9,4 @@ mod postgres;
 mod sqlite;
 mod things;
 mod translation;
+mod waiting;

@@ -5,8 +5,9 @@ use std::time::Duration;
 use axum::http::Method;
 use regente_domain::time::Timestamp;
 use regente_engine::jobs::Worker;
-use regente_engine::queue::Queue;
-use regente_store::{args, sql};
+use regente_engine::queue::{Kind, Queue};
+use regente_store::jobs::NewJob;
+use regente_store::{Batch, Commit, args, due, jobs, sql};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
@@ -20,16 +21,19 @@ use crate::support::read::text;
 stories! {
     a_provider_that_hangs_holds_up_no_other_merchant,
     what_one_account_waits_for_leaves_room_for_another,
+    an_account_has_its_turn_behind_all_that_another_has_to_do,
     a_worker_that_stops_finishes_what_it_has_begun,
     a_lease_lasts_as_long_as_its_job,
 }
 
 sql! {
     LEASED = "SELECT MIN(lease_until) AS until FROM jobs WHERE client_id = :client_id";
+    LAST_DUE = "SELECT MAX(run_at) AS run_at FROM jobs WHERE client_id = :client_id";
 }
 
 /// Longer than any test.
 const FOR_EVER: Duration = Duration::from_secs(3600);
+const MINUTE: Duration = Duration::from_secs(60);
 const A_WHILE: Duration = Duration::from_millis(5);
 /// Longer than anything that a test waits for.
 const SOON: Duration = Duration::from_secs(30);
@@ -97,6 +101,36 @@ async fn what_one_account_waits_for_leaves_room_for_another(app: TestApp) {
     for _ in 0..20 {
         reserved(&app, &app.client, &silent("void")).await;
     }
+    let healthy = reserved(&app, &other, &json!([sandbox("Healthy", 1)])).await;
+    app.clock.advance(Duration::from_secs(8 * 24 * 60 * 60));
+    let (_stop, working) = begin_working(&app);
+    let is_released = async || {
+        let charge = app.call(&other, Method::GET, &healthy, &[], None).await.expect(200);
+        charge["status"] == "canceled"
+    };
+    until("the other account's reservation is released", is_released).await;
+    calls_under_way(&app, Queue::Money.concurrent_max() / 2).await;
+    working.abort();
+}
+
+async fn an_account_has_its_turn_behind_all_that_another_has_to_do(app: TestApp) {
+    let app = app.with_sandbox_deadline(FOR_EVER).await;
+    let other = app.another_client().await;
+    for _ in 0..Queue::Money.concurrent_max() / 2 {
+        reserved(&app, &app.client, &silent("void")).await;
+    }
+    let (store, client_id) = (&app.app.store, app.client_id());
+    let row = store.row(&LAST_DUE, args! { client_id }).await.unwrap().unwrap();
+    let run_at = row.get::<Timestamp>("run_at").unwrap() + MINUTE;
+    // More than a look reads, before what the other account has to do.
+    let mut batch = Batch::new(client_id);
+    for number in 0..due::ROWS_MAX + 100 {
+        let id = app.app.chance.id(app.clock.deployment());
+        let (kind, queue, key) = (Kind::ExpireReservation.word(), Queue::Money.word(), number.to_string());
+        jobs::enqueue(&mut batch, &NewJob { id, kind, queue, key: &key, payload: "{}", run_at });
+    }
+    assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
+    app.clock.advance(2 * MINUTE);
     let healthy = reserved(&app, &other, &json!([sandbox("Healthy", 1)])).await;
     app.clock.advance(Duration::from_secs(8 * 24 * 60 * 60));
     let (_stop, working) = begin_working(&app);

@@ -22,6 +22,7 @@ use regente_domain::time::Timestamp;
 use regente_store::accounts::Accounts;
 use regente_store::charges::{self, ChargeFilter, Direction};
 use regente_store::counters::CounterFilter;
+use regente_store::expiring::Expired;
 use regente_store::sealed::Sealed;
 use regente_store::testing::TEST_TIME;
 use regente_store::transaction_requests::{self, Beginning, Claim, ObjectKind, Probing};
@@ -335,7 +336,7 @@ async fn a_held_security_code_is_read_in_time_only(store: Store) {
     let everybody = Accounts::AllBut(Vec::new());
     let clients = |now| held_security_codes::EXPIRING.clients(&store, &everybody, now, 10);
     assert!(clients(later(899)).await.unwrap().is_empty());
-    assert_eq!(clients(later(900)).await.unwrap(), [CLIENT]);
+    assert_eq!(clients(later(900)).await.unwrap(), [Expired { client_id: CLIENT, until: later(900) }]);
     write(&store, |batch| held_security_codes::EXPIRING.purge(batch, later(900), 10)).await;
     assert!(clients(later(900)).await.unwrap().is_empty());
     write(&store, |batch| held_security_codes::hold(batch, charge, sealed(3), later(900))).await;

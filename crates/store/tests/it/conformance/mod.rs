@@ -26,6 +26,7 @@ macro_rules! on_both {
 mod batches;
 mod charges;
 mod counters;
+mod due;
 mod ledger;
 mod life;
 mod values;
