@@ -4,6 +4,7 @@ pub mod anti_fraud;
 pub mod authentication;
 mod begin;
 pub mod explanation;
+pub mod guard;
 pub mod methods;
 pub mod of_session;
 pub mod operations;

@@ -2,30 +2,27 @@
 //! what its answer needs.
 
 use axum::extract::Request;
-use axum::http::HeaderMap;
 use axum::response::Response;
-use regente_domain::card::record::Card;
 use regente_domain::id::TokenId;
-use regente_domain::session::Session;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::charges::create::{Created, Ran};
-use regente_engine::charges::{self, CardTriedObserver, Guard, PlacedBy, Requester};
+use regente_engine::charges::{self, PlacedBy, Requester};
 use regente_engine::document_links::Addresses;
 use regente_engine::idempotency::created;
 use regente_engine::sessions::opened::Opened;
 
+use super::guard::AtTheDoor;
 use super::of_session::{self, Sender};
 use super::view::{ChargeView, Private};
 use super::{replay, request};
 use crate::api::fields::Body;
 use crate::api::idempotency::{json_response, key_of};
 use crate::app::App;
-use crate::http::card_testing::Attempt;
 use crate::http::error::ApiError;
 use crate::http::headers::sandbox_seed;
 use crate::http::limits::read_bytes;
 use crate::http::peer::PeerAddress;
-use crate::human_check::{Operation, must_pass};
+use crate::human_check::Operation;
 
 /// A charge that is ordered, and the data for its answer.
 pub(super) struct Ordered<F> {
@@ -64,7 +61,13 @@ pub(super) async fn begin(
     let simulator_seed = sandbox_seed(&headers)?;
     let key = key_of(&headers, route, &body)?;
     let by = Requester { caller: caller.clone(), request_id, key, simulator_seed };
-    let guard = AtTheDoor { app: app.clone(), caller: caller.clone(), headers, attempt };
+    let guard = AtTheDoor {
+        app: app.clone(),
+        caller: caller.clone(),
+        headers,
+        attempt,
+        operation: Operation::Charge,
+    };
     let by = PlacedBy::Request(Box::new(by));
     let placing = charges::place(app.engine.clone(), order, by, admission, guard);
     Ok(Box::new(Ordered { placing, app, caller, private, token_id }))
@@ -85,32 +88,5 @@ impl<F: Future<Output = Result<Created, ApiError>>> Ordered<F> {
                 json_response(created(&view)?)
             }
         }
-    }
-}
-
-/// What public keys must pass: their buyers prove that they are persons, and they try few cards.
-struct AtTheDoor {
-    app: App,
-    caller: Caller,
-    headers: HeaderMap,
-    attempt: Attempt,
-}
-
-impl Guard for AtTheDoor {
-    type Error = ApiError;
-
-    async fn lets_pay(&self, session: &Session) -> Result<(), ApiError> {
-        must_pass(
-            &*self.app.human_check,
-            &self.app,
-            (&self.caller, &self.headers),
-            session,
-            Operation::Charge,
-        )
-        .await
-    }
-
-    fn lets_try(&self, card: &Card) -> Result<Option<CardTriedObserver>, ApiError> {
-        self.attempt.lets_try(card)
     }
 }

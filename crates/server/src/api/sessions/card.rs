@@ -5,27 +5,24 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use deserr::Deserr;
-use regente_domain::card::record::Card;
 use regente_domain::id::TokenId;
 use regente_domain::problems::Problems;
-use regente_domain::session::Session;
 use regente_engine::caller::{Caller, RequestId};
-use regente_engine::charges::{CardTriedObserver, Guard};
 use regente_engine::idempotency::Planned;
 use regente_engine::subscriptions::card_links::{self, GivenView, SentCard};
 use tokio::sync::OnceCell;
 use utoipa::ToSchema;
 
 use super::find;
+use crate::api::charges::guard::AtTheDoor;
 use crate::api::fields::Body;
 use crate::api::idempotency::{commit_once_and_complete, is_replay, key_of};
 use crate::api::path::Path;
 use crate::app::App;
-use crate::http::card_testing::Attempt;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::headers::sandbox_seed;
 use crate::http::peer::PeerAddress;
-use crate::human_check::{Operation, must_pass};
+use crate::human_check::Operation;
 
 /// A card for the subscription of a session.
 #[derive(Deserr, ToSchema)]
@@ -78,7 +75,13 @@ pub async fn give(
     let route = format!("POST /v1/sessions/{}/card", session.id);
     let sent =
         SentCard { token_id, key: key_of(&headers, route.clone(), &body)?, seed: sandbox_seed(&headers)? };
-    let guard = AtTheDoor { app: &app, caller: &caller, headers: &headers, attempt };
+    let guard = AtTheDoor {
+        app: app.clone(),
+        caller: caller.clone(),
+        headers: headers.clone(),
+        attempt,
+        operation: Operation::Card,
+    };
     let stored = OnceCell::new();
     let plan = || async {
         let by = (&caller, &request_id);
@@ -92,25 +95,4 @@ pub async fn give(
         stored.written();
     }
     Ok(answer)
-}
-
-/// What public keys must pass: their buyers prove that they are persons, and they try few cards.
-struct AtTheDoor<'a> {
-    app: &'a App,
-    caller: &'a Caller,
-    headers: &'a HeaderMap,
-    attempt: Attempt,
-}
-
-impl Guard for AtTheDoor<'_> {
-    type Error = ApiError;
-
-    async fn lets_pay(&self, session: &Session) -> Result<(), ApiError> {
-        let by = (self.caller, self.headers);
-        must_pass(&*self.app.human_check, self.app, by, session, Operation::Card).await
-    }
-
-    fn lets_try(&self, card: &Card) -> Result<Option<CardTriedObserver>, ApiError> {
-        self.attempt.lets_try(card)
-    }
 }
