@@ -172,6 +172,19 @@ impl Subscription {
         }
     }
 
+    /// The cycle that was not paid, of an unpaid subscription.
+    pub const fn unpaid_cycle(&self) -> Option<CycleId> {
+        match self.phase {
+            Phase::Unpaid { cycle_id } => Some(cycle_id),
+            Phase::Trialing
+            | Phase::Created
+            | Phase::Active
+            | Phase::Paused
+            | Phase::Canceled
+            | Phase::Expired => None,
+        }
+    }
+
     /// Whether a cycle was ever paid.
     pub const fn activation(&self) -> Activation {
         match self.agreement {

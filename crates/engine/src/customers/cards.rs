@@ -1,6 +1,6 @@
 //! The cards of customers (`docs/interface/tokens-and-cards.md#linking`). A card that is being checked is no card yet.
 
-use regente_domain::card::record::Linked;
+use regente_domain::card::record::{Card, Linked};
 use regente_domain::id::{CardId, CustomerId};
 use regente_store::Batch;
 use regente_store::cards::{self, StoredCard};
@@ -27,17 +27,30 @@ pub async fn plan_link(
     let found = cards::find(&app.store, client_id, card_id).await?.filter(|stored| stored.card.is_shown());
     let card = found.ok_or(Error::ReferenceNotFound("cardId"))?.card;
     let mut batch = Batch::new(client_id);
-    match card.link(customer.real_id, app.clock.of(client_id)) {
-        Linked::Already => {}
-        Linked::ToAnother => {
-            return Err(Error::conflict(vec!["cardId is linked to another customer".to_owned()]));
-        }
-        Linked::Now(linked) => {
-            cards::update(&mut batch, &card, &linked)?;
-            audit::record(app, &mut batch, caller, request_id, "card.linked", card.id.uuid());
-        }
+    if link(app, &mut batch, &card, customer.real_id)? {
+        audit::record(app, &mut batch, caller, request_id, "card.linked", card.id.uuid());
     }
     Ok(batch)
+}
+
+/// Adds the link of a card to a customer to the batch; `false` when it is linked already.
+///
+/// # Errors
+/// [`Error::Conflict`] when the card is another customer's.
+pub(crate) fn link(
+    app: &App,
+    batch: &mut Batch,
+    card: &Card,
+    customer_id: CustomerId,
+) -> Result<bool, Error> {
+    match card.link(customer_id, app.clock.of(card.client_id)) {
+        Linked::Already => Ok(false),
+        Linked::ToAnother => Err(Error::conflict(vec!["cardId is linked to another customer".to_owned()])),
+        Linked::Now(linked) => {
+            cards::update(batch, card, &linked)?;
+            Ok(true)
+        }
+    }
 }
 
 /// The cards of a customer, the default card first.

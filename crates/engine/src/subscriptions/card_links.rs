@@ -2,21 +2,23 @@
 //! payment. The card is stored, and checked where the merchant has a provider that can; then one batch links it to the customer, changes the
 //! subscription as its merchant would, and ends the session.
 
+use std::borrow::Cow;
+use std::time::Duration;
+
 use jiff::ToSpan;
-use regente_domain::card::record::{Card, CardState, Linked};
-use regente_domain::id::{CardId, CustomerId, CycleId, Id, SessionId, SubscriptionId, TokenId};
+use regente_domain::card::record::{Card, CardState};
+use regente_domain::id::{CardId, CycleId, Id, SessionId, SubscriptionId, TokenId};
 use regente_domain::local_day::{day_of, end_of};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::session::{Capacity, CardGiven, CardWanted, Item, OfferedMethod, Session, Terms};
 use regente_domain::subscription::{
-    CURRENCY, CycleStatus, Phase, Refusal, Subscription, SubscriptionStatus, Trigger, Update,
+    CURRENCY, CycleStatus, Refusal, Subscription, SubscriptionStatus, Trigger, Update,
 };
 use regente_domain::time::Timestamp;
 use regente_store::{Batch, cards as card_rows, subscriptions as rows};
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::time::Duration;
 use tokio::sync::OnceCell;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -30,7 +32,7 @@ use crate::caller::{Caller, RequestId};
 use crate::card_checks;
 use crate::cards::{self, NewCheckedCard, Stored, Tried, UncheckedCard};
 use crate::charges::Guard;
-use crate::customers::resolve_customer;
+use crate::customers::{self, resolve_customer};
 use crate::error::Error;
 use crate::events::card::CardView;
 use crate::idempotency::{Claim, Claimed, Finished, Key};
@@ -161,7 +163,8 @@ pub async fn look(app: &App, session: &Session) -> Result<Option<CardLink>, Erro
     let known = Known::find(app, client_id, wanted.subscription_id, given_for).await?;
     let Known { subscription, cycles } =
         known.ok_or_else(|| Error::internal("a link without a subscription"))?;
-    let status_of = |id: CycleId| cycles.iter().find(|cycle| cycle.id == id).map(|cycle| cycle.status);
+    let cycle = |id: CycleId| cycles.iter().find(|cycle| cycle.id == id);
+    let status_of = |id| cycle(id).map(|cycle| cycle.status);
     let state = match wanted.given {
         Some(CardGiven { cycle_id, .. }) => LinkState::Given(cycle_id.and_then(status_of).into()),
         None if must_be_alive(&subscription).is_err() => LinkState::SubscriptionEnded,
@@ -169,17 +172,7 @@ pub async fn look(app: &App, session: &Session) -> Result<Option<CardLink>, Erro
         None if session.takes_buyers(app.clock.of(client_id)) => LinkState::Open,
         None => LinkState::Closed,
     };
-    let outstanding = match subscription.phase {
-        Phase::Unpaid { cycle_id } => {
-            cycles.iter().find(|cycle| cycle.id == cycle_id).map(|cycle| cycle.terms.amount)
-        }
-        Phase::Trialing
-        | Phase::Created
-        | Phase::Active
-        | Phase::Paused
-        | Phase::Canceled
-        | Phase::Expired => None,
-    };
+    let outstanding = subscription.unpaid_cycle().and_then(cycle).map(|cycle| cycle.terms.amount);
     Ok(Some(CardLink { state, subscription, outstanding }))
 }
 
@@ -325,22 +318,19 @@ async fn plan_change(
     let (caller, request_id) = by;
     let client_id = caller.client_id;
     let session = sessions::find(app, client_id, session_id).await?;
-    let (card_id, view) = match stored {
-        StoredCard::Unchecked(card) => {
-            (card.card().id, serde_json::to_value(card.view()).map_err(Error::internal)?)
+    let (card, view) = match stored {
+        StoredCard::Unchecked(new) => {
+            (Cow::Borrowed(new.card()), serde_json::to_value(new.view()).map_err(Error::internal)?)
         }
-        StoredCard::Checked { id, view } => (*id, view.clone()),
-    };
-    let card = match stored {
-        StoredCard::Unchecked(_) => None,
-        StoredCard::Checked { id, .. } => {
+        StoredCard::Checked { id, view } => {
             let found = card_rows::find(&app.store, client_id, *id).await?;
-            Some(found.ok_or(Error::ReferenceNotFound("cardId"))?.card)
+            (Cow::Owned(found.ok_or(Error::ReferenceNotFound("cardId"))?.card), view.clone())
         }
     };
-    if card.as_ref().is_some_and(|card| matches!(card.state, CardState::Failed { .. })) {
+    if matches!(card.state, CardState::Failed { .. }) {
         return Ok((Batch::new(client_id), GivenView { saved: false, card: view }));
     }
+    let card_id = card.id;
     let CardLink { subscription, .. } = must_be_open(app, &session).await?;
     let customer = resolve_customer(app, client_id, subscription.customer_id).await?;
     let customer_id = customer.ok_or(Error::NotFound)?.real_id;
@@ -358,33 +348,15 @@ async fn plan_change(
             "card.created"
         }
         StoredCard::Checked { .. } => {
-            link(app, &mut batch, card.as_ref(), customer_id)?;
+            customers::cards::link(app, &mut batch, &card, customer_id)?;
             "card.linked"
         }
     };
     audit::record(app, &mut batch, caller, request_id, action, card_id.uuid());
-    let cycle_id = match subscription.phase {
-        Phase::Unpaid { cycle_id } => Some(cycle_id),
-        Phase::Trialing
-        | Phase::Created
-        | Phase::Active
-        | Phase::Paused
-        | Phase::Canceled
-        | Phase::Expired => None,
-    };
-    let given = CardGiven { card_id, cycle_id };
+    let given = CardGiven { card_id, cycle_id: subscription.unpaid_cycle() };
     let taken = session.take_card(given, app.clock.of(client_id)).ok_or_else(closed)?;
     sessions::write(app, &mut batch, &session, &taken, &caller.actor())?;
     Ok((batch, GivenView { saved: true, card: view }))
-}
-
-fn link(app: &App, batch: &mut Batch, card: Option<&Card>, customer_id: CustomerId) -> Result<(), Error> {
-    let card = card.ok_or(Error::ReferenceNotFound("cardId"))?;
-    match card.link(customer_id, app.clock.of(card.client_id)) {
-        Linked::Already => Ok(()),
-        Linked::ToAnother => Err(Error::conflict(vec!["cardId is linked to another customer".to_owned()])),
-        Linked::Now(linked) => Ok(card_rows::update(batch, card, &linked)?),
-    }
 }
 
 /// The link of a session that takes a card now.

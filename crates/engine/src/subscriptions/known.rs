@@ -3,7 +3,7 @@
 
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, CycleId, SubscriptionId};
-use regente_domain::subscription::{Advance, Cycle, NewCycle, Next, Phase, Subscription};
+use regente_domain::subscription::{Advance, Cycle, NewCycle, Next, Subscription};
 use regente_store::{Batch, Commit, subscriptions as rows};
 
 use crate::announce::{self, Changed};
@@ -36,16 +36,7 @@ impl Known {
     ) -> Result<Option<Self>, Error> {
         let Some(subscription) = rows::find(&app.store, client_id, id).await? else { return Ok(None) };
         let mut cycles = rows::cycles::open(&app.store, client_id, id).await?;
-        let failed = match subscription.phase {
-            Phase::Unpaid { cycle_id } => Some(cycle_id),
-            Phase::Trialing
-            | Phase::Created
-            | Phase::Active
-            | Phase::Paused
-            | Phase::Canceled
-            | Phase::Expired => None,
-        };
-        for cycle_id in failed.into_iter().chain(also) {
+        for cycle_id in subscription.unpaid_cycle().into_iter().chain(also) {
             if !cycles.iter().any(|known| known.id == cycle_id) {
                 cycles.extend(rows::cycles::find(&app.store, client_id, id, cycle_id).await?);
             }
