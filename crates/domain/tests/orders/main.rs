@@ -13,6 +13,7 @@ mod moves;
 mod purchase;
 mod session;
 mod several;
+mod subscription;
 mod world;
 
 use std::fmt::Debug;
@@ -26,8 +27,11 @@ use regente_domain::money::Amount;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::purchase::{Noted, Phase, Purchase, RESULT_WITHIN, Slot};
 use regente_domain::routing::explanation::{Considered, Explanation};
+use regente_domain::subscription::{
+    AfterRetries, BillingRules, Interval, Item, NewSubscription, Payment, RetryPolicy,
+};
 use regente_domain::time::Timestamp;
-use serde_json::Map;
+use serde_json::{Map, json};
 use stateright::{Checker, Model};
 use uuid::Uuid;
 
@@ -35,6 +39,7 @@ use bank::Decision::{self, Later, Never, No, Yes};
 use bank::Sum;
 use charge::Orders;
 use purchase::Cards;
+use subscription::{Cycles, May};
 use world::Left;
 
 fn id<T>(n: u128) -> Id<T> {
@@ -138,6 +143,12 @@ const PURCHASE: (usize, usize) = (96_600, 68);
 const OPERATED: (usize, usize) = (137_619, 83);
 const TWINS: (usize, usize) = (601_524, 51);
 const TWINS_GRANTED: (usize, usize) = (1_118, 32);
+const MORE_WISHES: (usize, usize) = (561_637, 46);
+const WISHES: (usize, usize) = (13_203, 37);
+const ANOTHER_CARD: (usize, usize) = (7_635, 36);
+const ALL_FAULTS: (usize, usize) = (287_769, 42);
+const TWO_NODES: (usize, usize) = (6_002, 33);
+const LATE_APPROVAL: (usize, usize) = (3_010, 33);
 
 /// A world in which nothing goes wrong.
 fn world(method: PaymentMethod, capture: CaptureMode, authorizes: &[Decision]) -> Orders {
@@ -297,4 +308,78 @@ fn two_nodes_drive_a_purchase_as_one_does() {
         card.operates = vec![Yes];
     }
     explore("a purchase, two nodes, no refused operation", orders, TWINS_GRANTED.0, TWINS_GRANTED.1);
+}
+
+/// A subscription of two daily cycles from today on, each tried twice.
+fn cycles(after_retries: AfterRetries, left: May) -> Cycles {
+    let item = json!({ "name": "Plan", "amount": 150, "quantity": 1 });
+    let item: Item = serde_json::from_value(item).unwrap();
+    let new = NewSubscription {
+        id: id(7),
+        client_id: id(2),
+        merchant_id: id(3),
+        customer_id: id(5),
+        name: "Premium".to_owned(),
+        reference_key: None,
+        items: vec![item],
+        interval: Interval::Daily,
+        cycles: std::num::NonZeroU32::new(2),
+        start_at: None,
+        trial_end: None,
+        payment: Payment { card_id: id(30), installments: 1 },
+        split_rules: Vec::new(),
+        is_live: true,
+    };
+    let retry_policy = RetryPolicy::new(vec![1]).unwrap();
+    let rules = BillingRules { retry_policy, after_retries, statement_descriptor: None };
+    Cycles { new, rules, left, now: Timestamp::from_millis(1_774_278_758_379) }
+}
+
+#[test]
+fn a_cycle_is_paid_once_although_answers_are_late_and_nodes_die() {
+    let left = May { silences: 1, regrets: 1, ..May::default() };
+    explore(
+        "a subscription, a lost answer, a late approval",
+        cycles(AfterRetries::Unpaid, left),
+        LATE_APPROVAL.0,
+        LATE_APPROVAL.1,
+    );
+    let left = May { regrets: 1, crashes: 1, twins: 1, ..May::default() };
+    explore(
+        "a subscription, a late approval, two nodes",
+        cycles(AfterRetries::Canceled, left),
+        TWO_NODES.0,
+        TWO_NODES.1,
+    );
+    if all() {
+        let left = May { silences: 1, regrets: 1, crashes: 1, twins: 1, cards: 1, ..May::default() };
+        explore(
+            "a subscription, all that goes wrong",
+            cycles(AfterRetries::Unpaid, left),
+            ALL_FAULTS.0,
+            ALL_FAULTS.1,
+        );
+    }
+}
+
+#[test]
+fn a_subscription_is_changed_at_any_moment() {
+    let left = May { cards: 1, regrets: 1, ..May::default() };
+    explore(
+        "a subscription, another card",
+        cycles(AfterRetries::Unpaid, left),
+        ANOTHER_CARD.0,
+        ANOTHER_CARD.1,
+    );
+    let left = May { pauses: 1, resumes: 1, cancels: 1, twins: 1, ..May::default() };
+    explore("a subscription, its merchant's wishes", cycles(AfterRetries::Unpaid, left), WISHES.0, WISHES.1);
+    if all() {
+        let left = May { pauses: 1, resumes: 2, cancels: 1, regrets: 1, twins: 1, ..May::default() };
+        explore(
+            "a subscription, more of them",
+            cycles(AfterRetries::Unpaid, left),
+            MORE_WISHES.0,
+            MORE_WISHES.1,
+        );
+    }
 }
