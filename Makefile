@@ -37,7 +37,8 @@ test-long: tools
 	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) $(CARGO) test --package regente --test it -- purchases::orders sequences::
 
 check: tools
-	@$(CARGO) deny --version >/dev/null 2>&1 || $(CARGO) install --quiet --locked cargo-deny
+	@# Built without optimization, since it runs for seconds.
+	@$(CARGO) deny --version >/dev/null 2>&1 || CARGO_PROFILE_DEV_DEBUG=0 $(CARGO) install --quiet --locked --debug cargo-deny
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
 	$(CARGO) deny --all-features check bans licenses sources

@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::oneshot;
 use tokio_postgres::{Client, NoTls};
 
 use super::{ReservedPort, TEST_TIME, folder};
@@ -25,6 +27,8 @@ pub struct TestPostgres {
     databases: AtomicU64,
     /// Databases whose tests have ended. Whoever needs a new one drops them, so that a run leaves no thousands.
     ended: Mutex<Vec<String>>,
+    /// Takes statements of a superuser to the thread that runs them.
+    statements: OnceLock<UnboundedSender<Administered>>,
     /// What makes the copy of a template a copy of files: read and written page by page it takes ten times the processor.
     by_files: OnceLock<&'static str>,
     /// Ends the server when this process ends in any way: it waits for the end of its input.
@@ -84,10 +88,7 @@ impl TestPostgres {
         let drops = ended.iter().map(|ended| format!("DROP DATABASE {ended} WITH (FORCE)"));
         let by_files = server.by_files.get().expect("the template is made");
         let create = format!("CREATE DATABASE {name} TEMPLATE regente_template {by_files}");
-        let client = server.administrator().await;
-        for statement in drops.chain([create]) {
-            client.batch_execute(&statement).await.expect("the test server obeys");
-        }
+        server.administer_all(drops.chain([create]).collect()).await;
         FreshDatabase { url: server.url(&name), name: Some(name) }
     }
 
@@ -104,16 +105,29 @@ impl TestPostgres {
 
     /// Runs a statement as a superuser, such as `pg_terminate_backend`.
     pub async fn administer(&self, statement: &str) {
-        let client = self.administrator().await;
-        client.batch_execute(statement).await.expect("the test server obeys");
+        self.administer_all(vec![statement.to_owned()]).await;
+    }
+
+    /// Each test has a runtime of its own, with which a connection would end; so one thread has the connection of all. A new one
+    /// for each statement costs more than most statements.
+    async fn administer_all(&self, statements: Vec<String>) {
+        let to_thread = self.statements.get_or_init(|| {
+            let (sender, statements) = unbounded_channel();
+            let url = self.url("postgres");
+            std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                runtime.expect("a runtime").block_on(administrate(&url, statements));
+            });
+            sender
+        });
+        let (done, is_done) = oneshot::channel();
+        to_thread.send((statements, done)).expect("the thread runs");
+        is_done.await.expect("the thread answers").expect("the test server obeys");
     }
 
     /// A connection of a superuser, which ends with the client.
     async fn administrator(&self) -> Client {
-        let connected = tokio_postgres::connect(&self.url("postgres"), NoTls).await;
-        let (client, connection) = connected.expect("the test server answers");
-        tokio::spawn(connection);
-        client
+        connected(&self.url("postgres")).await
     }
 
     fn url(&self, database: &str) -> String {
@@ -194,6 +208,7 @@ impl TestPostgres {
             durability,
             databases: AtomicU64::new(0),
             ended: Mutex::default(),
+            statements: OnceLock::new(),
             by_files: OnceLock::new(),
             _watchdog: watchdog,
         }
@@ -222,6 +237,35 @@ impl TestPostgres {
             made.join().expect("the template is made");
         });
     }
+}
+
+/// Statements to run one after the other, and whom to tell what came of them.
+type Administered = (Vec<String>, oneshot::Sender<Result<(), tokio_postgres::Error>>);
+
+/// Runs statements on one connection, and on a new one after the server was stopped.
+async fn administrate(url: &str, mut statements: UnboundedReceiver<Administered>) {
+    let mut client = None;
+    while let Some((statements, done)) = statements.recv().await {
+        let usable = client.take().filter(|client: &Client| !client.is_closed());
+        let connection = match usable {
+            Some(connection) => connection,
+            None => connected(url).await,
+        };
+        let mut ran = Ok(());
+        for statement in statements {
+            ran = ran.and(connection.batch_execute(&statement).await);
+        }
+        client = Some(connection);
+        // Who has asked may be gone.
+        let _ = done.send(ran);
+    }
+}
+
+async fn connected(url: &str) -> Client {
+    let connected = tokio_postgres::connect(url, NoTls).await;
+    let (client, connection) = connected.expect("the test server answers");
+    tokio::spawn(connection);
+    client
 }
 
 /// Whether the server started on a port.

@@ -24,7 +24,7 @@ use regente_store::testing::{Fuse, TestDatabase};
 use regente_store::{Batch, Commit, Room, jobs};
 use tokio::sync::OnceCell;
 
-use crate::support::app::deployment::{Ground, build};
+use crate::support::app::deployment::{FIRST_START, Ground, build};
 use crate::support::client::{Client, new_client};
 use crate::support::names::Names;
 use crate::support::wallets::Shop;
@@ -125,7 +125,7 @@ impl TestApp {
             wire: &wire,
             names: &names,
         };
-        let app = build(ground, &fuse, 1).await;
+        let app = build(ground, &fuse, FIRST_START).await;
         let client = new_client(&app, "Loja João").await;
         let (router, worker) = (router(app.clone()), Worker::new(app.engine.clone()));
         Self {
@@ -145,7 +145,7 @@ impl TestApp {
             room: Room::default(),
             adapters: Adapters::Simulator,
             apple_pay: None,
-            generation: 1,
+            generation: FIRST_START,
             prepared: OnceCell::new(),
             database,
         }

@@ -96,6 +96,9 @@ pub fn real(address: SocketAddr) -> [Adapter; 4] {
     ]
 }
 
+/// The seed of the first process of a deployment.
+pub const FIRST_START: u64 = 1;
+
 pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
     let Ground {
         database,
@@ -118,7 +121,10 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         StoreOptions::Postgres(options) => StoreOptions::Postgres(PostgresOptions { room, ..options }),
     };
     let store = Store::open(options).await.unwrap();
-    store.migrate(clock.deployment()).await.unwrap();
+    // Each start of a release does so; here it would only find that there is nothing to do, with a connection of its own.
+    if seed == FIRST_START {
+        store.migrate(clock.deployment()).await.unwrap();
+    }
     if settings.mode == Mode::Sandbox {
         clock.follow_accounts(&store).await.unwrap();
     }
