@@ -82,7 +82,21 @@ async fn of_card(app: &App, session: &Session, link: CardLink, shop: Shop) -> Re
         LinkState::Given(_) => Some(Ended::CardGiven),
         LinkState::SubscriptionEnded => Some(Ended::NothingToCharge),
         LinkState::Replaced => Some(Ended::CardReplaced),
-        LinkState::Closed => Some(ended(session, app.clock.of(session.client_id)).unwrap_or(Ended::Disabled)),
+        LinkState::Closed => match ended(session, app.clock.of(session.client_id)) {
+            Some(Ended::Expired) => Some(Ended::Expired),
+            // What is said of an order and its payment is not said of a card.
+            None
+            | Some(
+                Ended::Paid
+                | Ended::Canceled
+                | Ended::Refunded
+                | Ended::Disabled
+                | Ended::Unknown
+                | Ended::CardGiven
+                | Ended::CardReplaced
+                | Ended::NothingToCharge,
+            ) => Some(Ended::Disabled),
+        },
     };
     if let Some(why) = ended {
         return Ok(OpenedPage::Ended(why, Box::new(shop)));
