@@ -211,6 +211,22 @@ impl Service {
         }
     }
 
+    /// Does what an operator does with requests of which providers are not asked any more: asks anew. Returns how many there were.
+    pub(crate) fn retry_given_up(&self) -> Outcome<usize> {
+        let listed: Value =
+            serde_json::from_slice(&self.place.regente(&["unknowns", "--json"]).output()?.stdout)?;
+        let unknowns = listed["unknowns"].as_array().ok_or("no list of unknown outcomes")?;
+        let given_up = unknowns.iter().filter(|unknown| !unknown["given_up_at"].is_null());
+        let ids: Vec<&str> = given_up.filter_map(|unknown| unknown["request_id"].as_str()).collect();
+        for id in &ids {
+            let retried = self.place.regente(&["unknowns", "retry", id]).output()?;
+            if !retried.status.success() {
+                return Err(String::from_utf8_lossy(&retried.stderr).into());
+            }
+        }
+        Ok(ids.len())
+    }
+
     /// Imports the simulator's settlement file of a day; the report as JSON.
     pub(crate) fn settle(&self, simulator: &Simulator, day: &str) -> Outcome<Value> {
         let books = simulator.books();

@@ -237,6 +237,9 @@ impl Subscribers {
     pub(super) async fn settle(&self, service: &Service) -> Outcome {
         let started = Instant::now();
         self.advance_to_the_end(service).await?;
+        // A clock that advances comes to the end of a schedule of look-ups within moments, all of them under one plan of faults.
+        let asked_anew = service.retry_given_up()?;
+        println!("{asked_anew} requests were given up by then, and are asked for anew");
         let listed = cycles::all(async |path| service.get(&self.account, &path).await, SUBSCRIPTIONS).await?;
         for subscription in listed {
             let path = format!("{SUBSCRIPTIONS}/{}", subscription["id"].as_str().unwrap_or_default());
