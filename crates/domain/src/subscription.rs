@@ -30,7 +30,7 @@ use crate::money::Amount;
 use crate::split::SplitRule;
 use crate::time::Timestamp;
 
-pub use attempt::{BegunAttempt, Made, Order, Outcome};
+pub use attempt::{BegunAttempt, Made, Order, Outcome, Repair};
 pub use change::{Behind, NewSubscription, Refusal};
 pub use cycle::{Attempt, AttemptState, Cycle, CycleTerms};
 pub use data::{SubscriptionChanges, SubscriptionData, SubscriptionSettingsChanges};

@@ -16,6 +16,7 @@ pub(crate) mod provider_report;
 mod resolve;
 pub mod routing;
 pub(crate) mod security_code;
+mod series;
 mod source;
 pub mod split;
 pub(crate) mod stored;

@@ -55,7 +55,18 @@ pub enum Made {
     Nothing {
         /// `errorCode` of the event, such as 404.
         error_code: u16,
+        /// Whether the same may be tried again.
+        repair: Repair,
     },
+}
+
+/// What lets a charge be made that could not be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repair {
+    /// The merchant may repair what is missing: the schedule tries again.
+    Possible,
+    /// The card has failed for good.
+    ByAnotherCard,
 }
 
 /// What came of the charge of an attempt. While it is unknown there is no outcome, and nothing is told.
@@ -84,8 +95,13 @@ impl Subscription {
                 None => Recurrence::Initial,
                 Some(_) => Recurrence::Subsequent,
             },
-            follows: self.agreement.filter(|first| first.card_id == card_id).map(|first| first.charge_id),
+            follows: self.first_charge_by(card_id),
         }
+    }
+
+    /// The charge that begins the series of a card, which later charges of the card name; `None` before one is approved.
+    pub fn first_charge_by(&self, card_id: CardId) -> Option<ChargeId> {
+        self.agreement.filter(|first| first.card_id == card_id).map(|first| first.charge_id)
     }
 
     /// Begins an attempt; `None` unless [`Subscription::next`] says to charge this cycle. An attempt for which no
@@ -104,7 +120,7 @@ impl Subscription {
         let (charge_id, state) = match begun.made {
             Made::Charge(charge_id) => (Some(charge_id), AttemptState::UnderWay),
             Made::Nothing { .. } if self.is_behind(now) => return Err(Behind),
-            Made::Nothing { error_code } => (None, AttemptState::Impossible { error_code }),
+            Made::Nothing { error_code, .. } => (None, AttemptState::Impossible { error_code }),
         };
         if self.next(cycles, now) != Next::Charge(cycle_id) {
             return Ok(None);
@@ -126,8 +142,9 @@ impl Subscription {
             state,
         };
         cycle.attempts.push(attempt.clone());
-        if let Made::Nothing { error_code } = begun.made {
-            draft.not_possible(cycle_id, &attempt, error_code, rules);
+        if let Made::Nothing { error_code, repair } = begun.made {
+            draft.announce(EventName::SubscriptionCycleFailed, Some(cycle_id), Some(error_code));
+            draft.not_possible(cycle_id, &attempt, repair, rules);
         }
         Ok(Some(draft.done()))
     }
@@ -229,9 +246,8 @@ impl Draft<'_> {
         self.go_on(cycle_id, by_schedule.or(is_replaced.then_some(now)), rules);
     }
 
-    fn not_possible(&mut self, cycle_id: CycleId, attempt: &Attempt, error_code: u16, rules: &BillingRules) {
-        self.announce(EventName::SubscriptionCycleFailed, Some(cycle_id), Some(error_code));
-        let gap = self.gap_after(cycle_id, rules);
+    fn not_possible(&mut self, cycle_id: CycleId, attempt: &Attempt, repair: Repair, rules: &BillingRules) {
+        let gap = self.gap_after(cycle_id, rules).filter(|_| repair == Repair::Possible);
         self.go_on(cycle_id, gap.map(|days| self.day_of_next(attempt, days)), rules);
     }
 

@@ -95,7 +95,12 @@ impl Draft<'_> {
         let subscription = &mut self.subscription;
         let (made, today) = (subscription.next_number - 1, utc_day::day_of(now));
         let start_at = update.start_at.map(|start_at| start_after_trial(start_at, subscription.trial_end));
-        if let Some(start_at) = start_at.filter(|start_at| *start_at != subscription.schedule.start_at()) {
+        // Also where it was today all along: today, it begins at once.
+        let is_brought_forward =
+            |start_at: Date| made == 0 && start_at == today && subscription.begins_at_once.is_none();
+        let is_new =
+            |start_at: &Date| *start_at != subscription.schedule.start_at() || is_brought_forward(*start_at);
+        if let Some(start_at) = start_at.filter(is_new) {
             if made > 0 {
                 return Err(Refusal::AlreadyStarted);
             }

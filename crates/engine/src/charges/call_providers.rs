@@ -27,7 +27,7 @@ use crate::charges::create::Ran;
 use crate::charges::plan_step::step;
 use crate::charges::stored::reread;
 use crate::charges::write_outcome::{self, ChargedWith, Written};
-use crate::charges::{late_answer, routing, security_code, split};
+use crate::charges::{late_answer, routing, security_code, series, split};
 use crate::clock::MachineTime;
 use crate::customers::payer;
 use crate::error::Error;
@@ -169,7 +169,11 @@ impl Asking {
         let Begun { charge, request, ended } = begun;
         let Prerequisites { source, data, vendor, sellers, merchant, circuit_probes: _circuit_probes } =
             prerequisites;
-        let OpenedSource { instrument, card } = source.open(app).await?;
+        let OpenedSource { instrument, mut card } = source.open(app).await?;
+        if let (Some(card), Some(subscription_id)) = (&mut card, charge.subscription_id) {
+            // Boxed: few charges are of a subscription, and all futures would be as large.
+            card.network_transaction_id = Box::pin(series::begun_by(app, &charge, subscription_id)).await?;
+        }
         Ok(Box::new(Self {
             charge,
             card,

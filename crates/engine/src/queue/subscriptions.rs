@@ -1,5 +1,5 @@
-//! The job of subscriptions. Each version enqueues its own for when something falls due, so a change of the time needs no change of a job:
-//! the job of an earlier version finds nothing to do.
+//! The jobs of subscriptions. What falls due later has one job for each moment, however many changes lie before it; where a change moves
+//! the moment, the job of the former one finds nothing to do. What is due at once has a job for each version.
 
 use regente_domain::charge::Charge;
 use regente_domain::id::{ChargeId, SubscriptionId};
@@ -10,15 +10,21 @@ use regente_store::Batch;
 use super::Kind;
 use crate::app::App;
 
-/// Enqueues the job that looks at a subscription of this version when something falls due.
-pub fn look_at(app: &App, batch: &mut Batch, subscription: &Subscription, at: Timestamp) {
-    let key = key_of_version(subscription.id, subscription.version);
-    super::enqueue(app, batch, Kind::Subscription, &key, &subscription.id.to_string(), at);
+/// Enqueues the job that looks at a subscription when something falls due.
+pub fn look_at(app: &App, batch: &mut Batch, id: SubscriptionId, at: Timestamp) {
+    super::enqueue(app, batch, Kind::Subscription, &key_of_moment(id, at), &id.to_string(), at);
 }
 
-/// The key of the job of a version.
-pub fn key_of_version(id: SubscriptionId, version: i64) -> String {
-    format!("{id}/{version}")
+/// Enqueues a job that looks at this version now. It is not that of a moment, which may be running and have looked already.
+pub fn look_now(app: &App, batch: &mut Batch, subscription: &Subscription) {
+    let (id, now) = (subscription.id, app.clock.of(batch.client_id()));
+    let key = format!("{id}/{}", subscription.version);
+    super::enqueue(app, batch, Kind::Subscription, &key, &id.to_string(), now);
+}
+
+/// The key of the job that looks at this moment.
+pub fn key_of_moment(id: SubscriptionId, at: Timestamp) -> String {
+    format!("{id}@{}", at.as_millis())
 }
 
 /// Wakes the subscription of a charge whose outcome became known: an attempt has ended.

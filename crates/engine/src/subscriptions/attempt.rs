@@ -1,13 +1,17 @@
 //! An attempt to charge a cycle: its order, and what its charge tells.
 
+use std::sync::{Mutex, PoisonError};
+
 use regente_domain::capture_mode::CaptureMode;
+use regente_domain::card::record::{Card, CardState};
 use regente_domain::charge::analysis::{AnalysisStatus, Standing};
 use regente_domain::charge::attempt::{Outcome as RequestOutcome, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeState, References};
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::{ChargeId, ClientId, CycleId};
-use regente_domain::subscription::{BegunAttempt, BillingRules, CURRENCY, Made, Order, Outcome};
-use regente_store::charges;
+use regente_domain::session::Session;
+use regente_domain::subscription::{BegunAttempt, BillingRules, CURRENCY, Made, Order, Outcome, Repair};
+use regente_store::{cards, charges, subscriptions as rows};
 use serde_json::Map;
 
 use super::begin::AttemptOrder;
@@ -17,14 +21,42 @@ use crate::app::App;
 use crate::card_data::CvvSource;
 use crate::charges::create::Created;
 use crate::charges::{
-    self as making, Buyer, CardMethod, ChargeOrder, OrderedCard, Origin, PaidBy, PlacedBy, Unguarded,
+    self as making, Buyer, CardMethod, CardTriedObserver, ChargeOrder, Guard, OrderedCard, Origin, PaidBy,
+    PlacedBy,
 };
 use crate::error::Error;
 use crate::queue::Kind;
 
+/// The guard of a card that has passed one before its subscription was written; whoever wants to hear what becomes of it is told.
+pub(super) struct Passed(Mutex<Option<CardTriedObserver>>);
+
+impl Passed {
+    pub(super) fn with(hears: Option<CardTriedObserver>) -> Self {
+        Self(Mutex::new(hears))
+    }
+}
+
+impl Guard for Passed {
+    type Error = Error;
+
+    async fn lets_pay(&self, _session: &Session) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn lets_try(&self, _card: &Card) -> Result<Option<CardTriedObserver>, Error> {
+        Ok(self.0.lock().unwrap_or_else(PoisonError::into_inner).take())
+    }
+}
+
 /// Charges a cycle, with a security code where one came with the creation. If another node came first, or a change of the merchant,
 /// the next step is decided anew.
-pub(super) async fn charge(app: &App, known: Known, cycle_id: CycleId, code: CvvSource) -> Result<(), Error> {
+pub(super) async fn charge(
+    app: &App,
+    known: Known,
+    cycle_id: CycleId,
+    code: CvvSource,
+    guard: impl Guard<Error = Error>,
+) -> Result<(), Error> {
     let client_id = known.subscription.client_id;
     let rules = settings::rules(app, client_id).await?;
     let cycle = known.cycles.iter().find(|cycle| cycle.id == cycle_id);
@@ -34,12 +66,16 @@ pub(super) async fn charge(app: &App, known: Known, cycle_id: CycleId, code: Cvv
     let order = order(ordered, &rules, attempt, code);
     let by = PlacedBy::Job { client_id, kind: Kind::Subscription.word() };
     let admission = app.store.admit_waiting().await?;
-    match making::place(app.clone(), order, by, admission, Unguarded).await {
+    match making::place(app.clone(), order, by, admission, guard).await {
         // The next step reads the outcome.
         Ok(Created::Ran(_)) => Ok(()),
         Ok(Created::Answered(_)) => Err(Error::internal("an answer to a request without a key")),
         Err(error) if error.is_final() => impossible(app, &known, cycle_id, &rules, &error).await,
-        Err(error) => Err(error),
+        Err(error) => {
+            let stored = rows::find(&app.store, client_id, known.subscription.id).await?;
+            let is_changed = stored.is_none_or(|stored| stored.version != known.subscription.version);
+            if is_changed { Ok(()) } else { Err(error) }
+        }
     }
 }
 
@@ -80,7 +116,10 @@ async fn impossible(
         "a cycle of a subscription cannot be charged"
     );
     let now = app.clock.of(client_id);
-    let made = Made::Nothing { error_code: error_code(error) };
+    let card = cards::find(&app.store, client_id, known.subscription.payment.card_id).await?;
+    let is_failed = card.is_some_and(|stored| matches!(stored.card.state, CardState::Failed { .. }));
+    let repair = if is_failed { Repair::ByAnotherCard } else { Repair::Possible };
+    let made = Made::Nothing { error_code: error_code(error), repair };
     let begun = BegunAttempt { id: app.chance.id(now), made };
     let Ok(begun) = known.subscription.begin(&known.cycles, cycle_id, begun, rules, now) else {
         return known.take_step(app).await;

@@ -12,6 +12,7 @@ use super::create::{Terms, divided, must_pay, refused};
 use super::known::{GoesOn, Known};
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
+use crate::charges::Guard;
 use crate::error::Error;
 use crate::{audit, races};
 
@@ -21,19 +22,26 @@ const STEPS_FIRST_MAX: usize = 32;
 /// Changes a subscription, from the next cycle on. What is changed already changes nothing.
 ///
 /// # Errors
-/// [`Error::NotFound`]; what names a member of the body; [`Error::BusinessRule`] in a status that takes no change.
-pub async fn change(
+/// Why the guard lets another card not be tried; [`Error::NotFound`]; what names a member of the body; [`Error::BusinessRule`] in a status that takes no change.
+pub async fn change<G: Guard>(
     app: &App,
     by: (&Caller, &RequestId),
     id: SubscriptionId,
     changes: &SubscriptionChanges,
-) -> Result<Shown, Error> {
+    guard: &G,
+) -> Result<Shown, G::Error> {
     let client_id = by.0.client_id;
-    let before = rows::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
-    let update = checked(app, &before, Update::from(changes)).await?;
+    let before = rows::find(&app.store, client_id, id).await.map_err(Error::from)?.ok_or(Error::NotFound)?;
+    let update = Update::from(changes);
+    if let Some(card_id) = update.card_id {
+        let card = must_pay(app, client_id, card_id).await?;
+        // A job charges it, of which nobody outside hears.
+        let _nobody = guard.lets_try(&card)?;
+    }
+    let update = checked(app, &before, update).await?;
     let decide = |known: &Known, now| known.subscription.update(&known.cycles, &update, now);
     let subscription = written(app, by, id, "subscription.updated", decide).await?;
-    let last_cycle = rows::cycles::newest(&app.store, client_id, id).await?;
+    let last_cycle = rows::cycles::newest(&app.store, client_id, id).await.map_err(Error::from)?;
     Ok(Shown { subscription, last_cycle })
 }
 
@@ -105,12 +113,9 @@ pub async fn plan(
     Ok((planned.batch.unwrap_or_else(|| Batch::new(by.0.client_id)), planned.subscription))
 }
 
-/// Checks what a change names.
+/// Checks how a change divides the next cycles.
 async fn checked(app: &App, before: &Subscription, update: Update) -> Result<Update, Error> {
     let client_id = before.client_id;
-    if let Some(card_id) = update.card_id {
-        must_pay(app, client_id, card_id).await?;
-    }
     let is_divided_anew = update.split_rules.is_some()
         || update.merchant_id.is_some()
         || update.items.is_some()

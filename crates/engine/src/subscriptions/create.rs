@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use regente_domain::card::Cvv;
-use regente_domain::card::record::CardState;
+use regente_domain::card::record::{Card, CardState};
 use regente_domain::id::{CardId, ClientId, CustomerId, MerchantId, SubscriptionId};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
@@ -17,35 +17,37 @@ use super::{INVALID_STATE, Shown};
 use crate::app::App;
 use crate::audit;
 use crate::caller::{Caller, RequestId};
-use crate::charges::{routing, split};
+use crate::charges::{CardTriedObserver, Guard, routing, split};
 use crate::customers::resolve_customer;
 use crate::error::Error;
 use crate::queue::subscriptions::look_at;
 use crate::settings::Mode;
 
-/// A new subscription, and the batch that writes it.
+/// A new subscription, the batch that writes it, and who wants to hear what becomes of its card.
 ///
 /// # Errors
-/// [`Error::Invalid`] names a date that has passed; [`Error::Impossible`] names a merchant, customer or card that is not there;
+/// Why the guard lets the card not be tried; [`Error::Invalid`] names a date that has passed; [`Error::Impossible`] names a merchant, customer or card that is not there;
 /// or why its charges could not be divided.
-pub async fn plan_creation(
+pub async fn plan_creation<G: Guard>(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
     data: &SubscriptionData,
-) -> Result<(Batch, Shown), Error> {
+    guard: &G,
+) -> Result<(Batch, Shown, Option<CardTriedObserver>), G::Error> {
     let (client_id, actor) = (caller.client_id, caller.actor());
-    let created = created(app, client_id, data).await?;
+    let (created, card) = created(app, client_id, data).await?;
+    let hears = guard.lets_try(&card)?;
     let subscription = &created.subscription;
     let mut batch = Batch::new(client_id);
-    rows::insert(&mut batch, subscription, &actor)?;
+    rows::insert(&mut batch, subscription, &actor).map_err(Error::from)?;
     announce(app, &mut batch, Vec::new(), &created, &actor).await?;
     match charges_with_code(subscription, data) {
         // Whoever has the code charges it; should they not come to it, the job does so without.
-        Some(_) => look_at(app, &mut batch, subscription, app.clock.of(client_id) + CODE_COMES_WITHIN),
+        Some(_) => look_at(app, &mut batch, subscription.id, app.clock.of(client_id) + CODE_COMES_WITHIN),
         None => look_next(app, &mut batch, subscription, &[], GoesOn::TheJob),
     }
     audit::record(app, &mut batch, caller, request_id, "subscription.created", subscription.id.uuid());
-    Ok((batch, Shown { subscription: created.subscription, last_cycle: None }))
+    Ok((batch, Shown { subscription: created.subscription, last_cycle: None }, hears))
 }
 
 /// How long the job of a subscription that begins at once leaves its first charge to whoever has the security code.
@@ -70,15 +72,17 @@ pub async fn plan_preview(
     data: &SubscriptionData,
 ) -> Result<(Batch, Subscription), Error> {
     let client_id = caller.client_id;
-    Ok((Batch::new(client_id), created(app, client_id, data).await?.subscription))
+    let (created, _card) = created(app, client_id, data).await?;
+    Ok((Batch::new(client_id), created.subscription))
 }
 
-async fn created(app: &App, client_id: ClientId, data: &SubscriptionData) -> Result<Advance, Error> {
+/// The subscription and its card.
+async fn created(app: &App, client_id: ClientId, data: &SubscriptionData) -> Result<(Advance, Card), Error> {
     let now = app.clock.of(client_id);
     let id: SubscriptionId = app.chance.id(now);
     let mut new = data.create(id, client_id, app.settings.mode == Mode::Production);
     new.customer_id = customer(app, client_id, new.customer_id).await?;
-    must_pay(app, client_id, new.payment.card_id).await?;
+    let card = must_pay(app, client_id, new.payment.card_id).await?;
     let created = Subscription::create(NewSubscription { split_rules: Vec::new(), ..new.clone() }, now);
     let mut created = created.map_err(refused)?;
     let terms = Terms {
@@ -87,7 +91,7 @@ async fn created(app: &App, client_id: ClientId, data: &SubscriptionData) -> Res
         installments: new.payment.installments,
     };
     created.subscription.split_rules = divided(app, client_id, terms, &new.split_rules).await?;
-    Ok(created)
+    Ok((created, card))
 }
 
 /// The customer's own id, also where an alias was sent.
@@ -105,10 +109,11 @@ fn missing(path: &str) -> Error {
     Error::Impossible { message: message.clone().into(), details: vec![message] }
 }
 
-/// Whether a card can pay.
-pub(super) async fn must_pay(app: &App, client_id: ClientId, card_id: CardId) -> Result<(), Error> {
+/// A card that can pay.
+pub(super) async fn must_pay(app: &App, client_id: ClientId, card_id: CardId) -> Result<Card, Error> {
     let found = cards::find(&app.store, client_id, card_id).await?;
-    match found.ok_or_else(|| missing(CARD_PATH))?.card.state {
+    let card = found.ok_or_else(|| missing(CARD_PATH))?.card;
+    match card.state {
         CardState::Failed { .. } => {
             let message = "card cannot be used in status failed";
             Err(Error::Impossible {
@@ -116,7 +121,7 @@ pub(super) async fn must_pay(app: &App, client_id: ClientId, card_id: CardId) ->
                 details: vec![format!("{CARD_PATH}: {message}")],
             })
         }
-        CardState::Active | CardState::Pending(_) | CardState::Verifying => Ok(()),
+        CardState::Active | CardState::Pending(_) | CardState::Verifying => Ok(card),
     }
 }
 

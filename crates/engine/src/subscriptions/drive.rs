@@ -10,12 +10,13 @@ use regente_domain::subscription::{Next, Outcome, Subscription, SubscriptionData
 use regente_domain::time::Timestamp;
 use regente_store::subscriptions::charges;
 
-use super::attempt::{self, outcome_of};
+use super::attempt::{self, Passed, outcome_of};
 use super::create::charges_with_code;
 use super::known::Known;
 use super::settings;
 use crate::app::App;
 use crate::card_data::CvvSource;
+use crate::charges::{CardTriedObserver, Unguarded};
 use crate::error::Error;
 
 /// Most steps of one run; what is due then is done by the next one, so that others have their turn.
@@ -28,8 +29,8 @@ const RETRY_AFTER: Duration = Duration::from_secs(5);
 pub enum NextRun {
     /// Nothing is due: a later job looks again.
     Idle,
-    /// The subscription of this version has something due at this time.
-    Until(i64, Timestamp),
+    /// Something falls due at this time.
+    Until(Timestamp),
     /// There is more to do now, or the run failed.
     Again(Timestamp),
 }
@@ -61,8 +62,10 @@ async fn drive(
         }
         match known.subscription.next(&known.cycles, app.clock.of(client_id)) {
             Next::Step => known.take_step(app).await?,
-            Next::Charge(cycle_id) => attempt::charge(app, known, cycle_id, CvvSource::None).await?,
-            Next::Wait(at) => return Ok(NextRun::Until(known.subscription.version, at)),
+            Next::Charge(cycle_id) => {
+                attempt::charge(app, known, cycle_id, CvvSource::None, Unguarded).await?
+            }
+            Next::Wait(at) => return Ok(NextRun::Until(at)),
             Next::Rest => return Ok(NextRun::Idle),
         }
     }
@@ -71,23 +74,35 @@ async fn drive(
 
 /// Charges the first cycle of a subscription that begins at once with the security code that came with its creation. The code is stored
 /// nowhere: where this fails, or the process ends, the job of the subscription charges without. To the end also when the caller hangs up.
-pub async fn begin_with_code(app: &App, created: &Subscription, data: &SubscriptionData) {
+/// `hears` hears what became of the card.
+pub async fn begin_with_code(
+    app: &App,
+    created: &Subscription,
+    data: &SubscriptionData,
+    hears: Option<CardTriedObserver>,
+) {
     let Some(code) = charges_with_code(created, data).cloned() else { return };
     let (own, client_id, id) = (app.clone(), created.client_id, created.id);
-    let beginning = async move { first_charge(&own, client_id, id, code).await };
+    let beginning = async move { first_charge(&own, client_id, id, code, Passed::with(hears)).await };
     if let Err(error) = app.in_flight.run(beginning).await {
         tracing::warn!(subscription = %id, error = ?error, "a first charge with a security code failed; it is made without");
     }
 }
 
-async fn first_charge(app: &App, client_id: ClientId, id: SubscriptionId, code: Cvv) -> Result<(), Error> {
+async fn first_charge(
+    app: &App,
+    client_id: ClientId,
+    id: SubscriptionId,
+    code: Cvv,
+    guard: Passed,
+) -> Result<(), Error> {
     for _ in 0..STEPS_MAX {
         let Some(known) = Known::find(app, client_id, id, None).await? else { return Ok(()) };
         let is_untouched = known.cycles.iter().all(|cycle| cycle.number == 1 && cycle.attempts.is_empty());
         match known.subscription.next(&known.cycles, app.clock.of(client_id)) {
             Next::Step => known.take_step(app).await?,
             Next::Charge(cycle_id) if is_untouched => {
-                return attempt::charge(app, known, cycle_id, CvvSource::Inline(code)).await;
+                return attempt::charge(app, known, cycle_id, CvvSource::Inline(code), guard).await;
             }
             Next::Charge(_) | Next::Wait(_) | Next::Rest => return Ok(()),
         }

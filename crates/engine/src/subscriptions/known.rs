@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::events::subscription::SubscriptionNewsView;
 use crate::queue::Kind;
 use crate::queue::sessions::{Return, give_back};
-use crate::queue::subscriptions::look_at;
+use crate::queue::subscriptions::{look_at, look_now};
 
 /// The actor of what happens by itself.
 pub(super) const ACTOR: Actor = Actor::Job(Kind::Subscription.word());
@@ -68,7 +68,7 @@ impl Known {
     pub(crate) async fn take_step(&self, app: &App) -> Result<(), Error> {
         let client_id = self.subscription.client_id;
         let now = app.clock.of(client_id);
-        let new = NewCycle { id: app.chance.id(now), is_emulated: app.clock.is_moved(client_id) };
+        let new = NewCycle { id: app.chance.id(now), is_emulated: app.clock.is_advancing(client_id) };
         let Some(after) = self.subscription.step(&self.cycles, new, now) else { return Ok(()) };
         self.move_on(app, &after).await.map(drop)
     }
@@ -119,8 +119,8 @@ pub(super) fn look_next(
 ) {
     let now = app.clock.of(subscription.client_id);
     match subscription.next(cycles, now) {
-        Next::Wait(at) => look_at(app, batch, subscription, at),
-        Next::Step | Next::Charge(_) if goes_on == GoesOn::TheJob => look_at(app, batch, subscription, now),
+        Next::Wait(at) => look_at(app, batch, subscription.id, at),
+        Next::Step | Next::Charge(_) if goes_on == GoesOn::TheJob => look_now(app, batch, subscription),
         Next::Step | Next::Charge(_) | Next::Rest => {}
     }
 }

@@ -185,6 +185,7 @@ const ENGINE: &[&str] = &[
     "charges::routing",
     "charges::plan_step",
     "charges::security_code",
+    "charges::series",
     "authentication",
     "transaction_requests::look_up_schedule",
     "charges::underpaid",

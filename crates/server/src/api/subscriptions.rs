@@ -18,16 +18,21 @@ use axum::{Extension, Json};
 use regente_domain::subscription::data::{read_changes, read_new};
 use regente_domain::subscription::{SubscriptionChanges, SubscriptionData};
 use regente_engine::caller::{Caller, RequestId};
+use regente_engine::charges::Unguarded;
 use regente_engine::events::subscription::SubscriptionView;
 use regente_engine::idempotency::Planned;
 use regente_engine::subscriptions::{self, Shown};
 use regente_providers::request::Mode;
 
+use super::charges::guard::AtTheDoor;
 use super::fields::Body;
-use super::idempotency::{commit_once, is_replay};
+use super::idempotency::{commit_once_and_complete, is_replay};
 use super::path::{Path, path_id};
 use crate::app::App;
+use crate::http::card_testing::Attempt;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::peer::PeerAddress;
+use crate::human_check::Operation;
 
 /// Creates a subscription.
 ///
@@ -47,22 +52,26 @@ pub async fn create(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     Extension(request_id): Extension<RequestId>,
+    Extension(peer): Extension<PeerAddress>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
+    let attempt = app.limiters.card_testing.begin(&caller, peer)?;
     let new = read_new(body.members(), is_live(&app))?;
+    let guard = guard(&app, &caller, &headers, attempt);
     let made = Mutex::new(None);
     let plan = || async {
-        let (batch, shown) = subscriptions::plan_creation(&app, (&caller, &request_id), &new).await?;
+        let by = (&caller, &request_id);
+        let (batch, shown, hears) = subscriptions::plan_creation(&app, by, &new, &guard).await?;
         let planned = Planned::showing(batch, StatusCode::CREATED.as_u16(), &view_for(&app, &caller, &shown));
-        *made.lock().unwrap_or_else(PoisonError::into_inner) = Some(shown.subscription);
-        planned
+        *made.lock().unwrap_or_else(PoisonError::into_inner) = Some((shown.subscription, hears));
+        Ok::<_, ApiError>(planned?)
     };
     let route = "POST /v1/subscriptions";
-    let answer = commit_once(&app, &caller, &headers, route, &body, plan).await?;
+    let answer = commit_once_and_complete(&app, &caller, &headers, route, &body, plan, Ok).await?;
     let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some(subscription) = made.filter(|_| !is_replay(&answer)) {
-        subscriptions::begin_with_code(&app, &subscription, &new).await;
+    if let Some((subscription, hears)) = made.filter(|_| !is_replay(&answer)) {
+        subscriptions::begin_with_code(&app, &subscription, &new, hears).await;
     }
     Ok(answer)
 }
@@ -105,14 +114,34 @@ pub async fn update(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     Extension(request_id): Extension<RequestId>,
+    Extension(peer): Extension<PeerAddress>,
     Path(id): Path<String>,
+    headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
     let id = path_id(&id)?;
     subscriptions::find(&app, caller.client_id, id).await?;
     let changes = read_changes(body.members(), is_live(&app))?;
-    let shown = subscriptions::change(&app, (&caller, &request_id), id, &changes).await?;
+    let by = (&caller, &request_id);
+    let shown = match names_card(&changes) {
+        false => subscriptions::change(&app, by, id, &changes, &Unguarded).await?,
+        true => {
+            let attempt = app.limiters.card_testing.begin(&caller, peer)?;
+            let guard = guard(&app, &caller, &headers, attempt);
+            subscriptions::change(&app, by, id, &changes, &guard).await?
+        }
+    };
     Ok(Json(view_for(&app, &caller, &shown)).into_response())
+}
+
+/// What a public key must pass before a subscription charges a card.
+fn guard(app: &App, caller: &Caller, headers: &HeaderMap, attempt: Attempt) -> AtTheDoor {
+    let (app, caller, headers) = (app.clone(), caller.clone(), headers.clone());
+    AtTheDoor { app, caller, headers, attempt, operation: Operation::Charge }
+}
+
+fn names_card(changes: &SubscriptionChanges) -> bool {
+    changes.payment_method.card.is_some()
 }
 
 /// Whether subscriptions are made outside of the sandbox.

@@ -2,7 +2,7 @@
 
 use regente_domain::decline::DeclinedCode;
 use regente_domain::subscription::{
-    BegunAttempt, Behind, CycleStatus, Interval, Made, NewCycle, Next, Outcome, SubscriptionStatus,
+    BegunAttempt, Behind, CycleStatus, Interval, Made, NewCycle, Next, Outcome, Repair, SubscriptionStatus,
 };
 
 use super::story::{BEGIN, NO_FUNDS, Says, Story, declined, under_way};
@@ -176,11 +176,11 @@ fn a_step_that_is_due_comes_before_a_charge_that_is_not_possible() {
         let begun = BegunAttempt { id: id(78), made };
         story.subscription.begin(&story.read(), story.cycle(1).id, begun, &story.rules, story.now)
     };
-    assert_eq!(begin(&story, Made::Nothing { error_code: 404 }), Err(Behind));
+    assert_eq!(begin(&story, Made::Nothing { error_code: 404, repair: Repair::Possible }), Err(Behind));
     assert!(begin(&story, Made::Charge(id(77))).unwrap().is_some());
     story.step();
     story.step();
-    assert!(begin(&story, Made::Nothing { error_code: 404 }).unwrap().is_some());
+    assert!(begin(&story, Made::Nothing { error_code: 404, repair: Repair::Possible }).unwrap().is_some());
 }
 
 /// After an outage the attempts that were missed do not come all at once.

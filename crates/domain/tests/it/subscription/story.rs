@@ -6,7 +6,7 @@ use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::CycleId;
 use regente_domain::subscription::{
     Advance, BegunAttempt, Behind, BillingRules, Cycle, CycleStatus, Interval, Made, NewCycle,
-    NewSubscription, Next, Outcome, Phase, Refusal, Subscription, Update,
+    NewSubscription, Next, Outcome, Phase, Refusal, Repair, Subscription, Update,
 };
 use regente_domain::time::Timestamp;
 use regente_domain::utc_day::day_of;
@@ -120,7 +120,7 @@ impl Story {
         self.note(&line);
         let made = match says {
             Says::Yes | Says::No(_) | Says::Nothing => Made::Charge(self.id()),
-            Says::Gone => Made::Nothing { error_code: 404 },
+            Says::Gone => Made::Nothing { error_code: 404, repair: Repair::Possible },
         };
         let begun = BegunAttempt { id: self.id(), made };
         let read = self.read();

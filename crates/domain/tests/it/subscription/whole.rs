@@ -9,7 +9,7 @@ use regente_domain::decline::DeclinedCode;
 use regente_domain::id::CycleId;
 use regente_domain::subscription::{
     AttemptState, BegunAttempt, Behind, CancellationChange, Cycle, CycleStatus, Interval, Made, NewCycle,
-    Next, Outcome, Refusal, Subscription, SubscriptionStatus, Update,
+    Next, Outcome, Refusal, Repair, Subscription, SubscriptionStatus, Update,
 };
 use regente_domain::utc_day::day_of;
 
@@ -60,7 +60,7 @@ impl World {
         assert_ne!(cycle.status, CycleStatus::Authorized);
         let order = self.subscription.order(cycle);
         let made = match self.dice.one_in(8) {
-            true => Made::Nothing { error_code: 404 },
+            true => Made::Nothing { error_code: 404, repair: Repair::Possible },
             false => Made::Charge(self.id()),
         };
         let begun = BegunAttempt { id: self.id(), made };

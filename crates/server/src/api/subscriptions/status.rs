@@ -19,6 +19,7 @@ use crate::api::idempotency::commit_once;
 use crate::api::path::{Path, path_id};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::peer::PeerAddress;
 
 /// What is left of a subscription after a change of its status.
 #[derive(Debug, Serialize, ToSchema)]
@@ -182,8 +183,11 @@ pub async fn resume(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     Extension(request_id): Extension<RequestId>,
+    Extension(peer): Extension<PeerAddress>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
+    // It may charge a card at once.
+    app.limiters.card_testing.begin(&caller, peer)?;
     patched(&app, (&caller, &request_id), &id, Move::Resume).await
 }
 
@@ -205,9 +209,12 @@ pub async fn resume_by_post(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     Extension(request_id): Extension<RequestId>,
+    Extension(peer): Extension<PeerAddress>,
     Path(id): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
+    // It may charge a card at once.
+    app.limiters.card_testing.begin(&caller, peer)?;
     posted(&app, (&caller, &request_id), &id, (&headers, &body), Move::Resume).await
 }
