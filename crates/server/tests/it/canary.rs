@@ -64,6 +64,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     story.tokens_and_cards().await;
     story.charges().await;
     story.sessions().await;
+    story.subscriptions().await;
     story.wallets(&shop).await;
     story.analyses().await;
     story.purchases().await;

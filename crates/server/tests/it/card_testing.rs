@@ -16,6 +16,7 @@ use crate::support::client;
 use crate::support::client::{Client, Reply};
 use crate::support::metrics::metric;
 use crate::support::providers::sandbox;
+use crate::support::subscriptions::{Parties, made, path_of};
 
 stories! {
     a_public_key_has_a_limit_for_tokens_cards_and_charges_together,
@@ -31,6 +32,7 @@ stories! {
     a_secret_key_is_not_limited,
     without_limits_nobody_is_refused,
     what_is_refused_and_blocked_is_counted,
+    security_codes_cannot_be_guessed_by_subscriptions,
 }
 
 /// A card that the simulator refuses; it begins with other digits than [`APPROVED`].
@@ -297,4 +299,35 @@ async fn what_is_refused_and_blocked_is_counted(app: TestApp) {
     let after = counts().await;
     assert!(after.0 > before.0, "a block began: {before:?} {after:?}");
     assert!(after.1 > before.1, "a request was refused: {before:?} {after:?}");
+}
+
+async fn security_codes_cannot_be_guessed_by_subscriptions(app: TestApp) {
+    let limits =
+        CardTestingLimits { card: refusals(2), key: requests(MANY as u32), ..CardTestingLimits::default() };
+    let app = limited(app, limits).await;
+    let (parties, key) = (Parties::of(&app).await, app.client_token(json!(["subscriptions"])).await);
+    let path = "/v1/subscriptions";
+    let guess = async |cvv: &str| {
+        let card = json!({ "cardId": app.card(WRONG_CVV).await, "cvv": cvv });
+        let body = parties.body(&json!({ "paymentMethod": { "type": "credit", "card": card } }));
+        post(&app, &key, "192.0.2.1", path, &body).await
+    };
+    let (count, refused) = until_refused(async || guess(WRONG_CVV.1).await).await;
+    assert!((3..=4).contains(&count), "{count} codes may be tried");
+    assert_eq!(refused.header("retry-after"), Some("900"));
+    // A change to another card, and what tries the failed cycle at once, count like any request that charges a card.
+    let app = limited(app, CardTestingLimits { key: requests(3), ..CardTestingLimits::default() }).await;
+    let subscription = made(&app, &parties.body(&json!({}))).await;
+    let change = json!({ "paymentMethod": { "type": "credit", "card": { "cardId": parties.card } } });
+    let change =
+        async || app.call(&key, Method::PUT, &path_of(&subscription), &[], Some(&change)).await.status;
+    for _ in 0..3 {
+        assert_eq!(change().await, 200);
+    }
+    assert_eq!(change().await, 429);
+    let resume = format!("{}/resume", path_of(&subscription));
+    assert_eq!(app.call(&key, Method::PATCH, &resume, &[], None).await.status, 429);
+    app.call(&key, Method::PUT, &path_of(&subscription), &[], Some(&json!({ "name": "Gold" })))
+        .await
+        .expect(200);
 }

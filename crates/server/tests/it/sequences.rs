@@ -4,6 +4,7 @@
 
 mod payers;
 mod sessions;
+mod subscriptions;
 
 use std::ops::Range;
 use std::time::Duration;
@@ -101,6 +102,7 @@ struct Told {
     vendors: usize,
     effects: usize,
     sessions: sessions::Told,
+    subscriptions: subscriptions::Told,
 }
 
 impl Told {
@@ -126,6 +128,7 @@ impl Told {
             vendors: self.vendors + other.vendors,
             effects: self.effects + other.effects,
             sessions: self.sessions.plus(other.sessions),
+            subscriptions: self.subscriptions.plus(other.subscriptions),
         }
     }
 
@@ -144,6 +147,7 @@ impl Told {
             && self.reversals > 0
             && self.wallets > 0
             && self.sessions.is_varied()
+            && self.subscriptions.is_varied()
             && self.divided > 0
             && self.fees > 0
             && self.vendors > 0
@@ -277,6 +281,7 @@ impl Sequence {
             ids.push(id);
         }
         let (app, sold) = self.sell(app, &merchant, told).await;
+        let (app, subscribed) = self.subscribe(app, &merchant, &sellers, told).await;
         resolve(&app, &merchant).await;
         for notice in &self.reversals {
             app.deliver(notice).await.expect(200);
@@ -312,6 +317,9 @@ impl Sequence {
         told.effects += money.effects;
         for sold in &sold {
             sold.agrees(&app, self.seed, &mut told.sessions).await;
+        }
+        if let Some(subscription) = &subscribed {
+            subscriptions::agrees(&app, subscription, self.seed, &mut told.subscriptions).await;
         }
         app
     }

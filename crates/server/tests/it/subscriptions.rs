@@ -7,7 +7,9 @@ mod clock;
 mod crashes;
 pub(crate) mod cycles;
 mod erasure;
+mod events;
 mod random;
+mod series;
 mod settings;
 mod status;
 
@@ -20,7 +22,9 @@ use crate::support::app::{TestApp, stories};
 use crate::support::read::{announced, text};
 use crate::support::records::Records;
 use crate::support::splits::{seller, shop};
-use crate::support::subscriptions::{Parties, SUBSCRIPTIONS, complete_item, day, made, path_of, read};
+use crate::support::subscriptions::{
+    Parties, SUBSCRIPTIONS, charges_of, complete_item, day, made, path_of, read,
+};
 use crate::support::vendors::with;
 
 stories! {
@@ -109,7 +113,7 @@ async fn a_security_code_is_for_the_first_charge_of_what_begins_today(app: TestA
     // It is sent with the first charge, which the answer waits for: a wrong one is refused, for good in the simulator.
     let wrong = made(&app, &with_code("561", json!({}))).await;
     assert_eq!(wrong["status"], "created");
-    let charges = cycles::charges_of(&app, &wrong).await;
+    let charges = charges_of(&app, &wrong).await;
     assert_eq!((charges.len(), &charges[0]["status"]), (1, &json!("failed")), "no job was run");
     let refusal = &charges[0]["transactionRequests"][0]["providerError"];
     assert_eq!(refusal["declinedCode"], "invalid_cvv", "{refusal:#}");
@@ -129,7 +133,7 @@ async fn a_security_code_is_for_the_first_charge_of_what_begins_today(app: TestA
         (&later, "authorized", "active"),
         (&trial, "authorized", "active"),
     ] {
-        let charges = cycles::charges_of(&app, subscription).await;
+        let charges = charges_of(&app, subscription).await;
         let statuses: Vec<&str> = charges.iter().map(|charge| text(&charge["status"])).collect();
         assert_eq!(
             (statuses.as_slice(), &read(&app, subscription).await["status"]),

@@ -4,6 +4,7 @@
 mod outside;
 mod providers;
 mod sessions;
+mod subscriptions;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request};

@@ -1,12 +1,10 @@
 //! Payments to which a cardholder agrees once and which they do not attend (`docs/interface/charges.md#recurrence`).
 
-use regente_providers::outcome::Finding;
-use regente_providers::sandbox::Entry;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, BLOCKED, Charge, charge_body};
-use crate::support::charges::{charged, single_merchant};
+use crate::support::charges::{charged, network_transaction_ids, single_merchant};
 use crate::support::read::text;
 use crate::support::three_d_secure;
 use crate::support::three_d_secure::{CHALLENGE_PASSES, decided, hosted_body};
@@ -35,26 +33,12 @@ async fn later(app: &TestApp, merchant: &str, earlier: &Value, recurrence: &str)
     charge
 }
 
-/// The card network's ids that the simulator has noted, oldest payment first: of a payment that names another one, the id
-/// of that one.
-async fn noted(app: &TestApp) -> Vec<String> {
-    let noted = |entry: Entry| match &entry.answered()?.finding {
-        Finding::Approved(approval) => approval.network_transaction_id.clone(),
-        Finding::Declined(_)
-        | Finding::Pending(_)
-        | Finding::Accepted(_)
-        | Finding::Paid(_)
-        | Finding::Reversed { .. } => None,
-    };
-    app.books.entries().await.unwrap().into_iter().filter_map(noted).collect()
-}
-
 async fn later_payments_name_the_first_one(app: TestApp) {
     let merchant = single_merchant(&app).await;
     let agreed = charged(&app, &first(&merchant, APPROVED)).await;
     let next = later(&app, &merchant, &agreed, "subsequent").await;
     later(&app, &merchant, &next, "unscheduled").await;
-    let ids = noted(&app).await;
+    let ids = network_transaction_ids(&app).await;
     assert_eq!(ids.len(), 3);
     assert!(ids[0].len() == 14 && ids.iter().all(|id| *id == ids[0]), "{ids:?}");
     let shown = serde_json::to_string(&next).unwrap();
@@ -68,7 +52,7 @@ async fn a_new_agreement_takes_the_place_of_the_old_one(app: TestApp) {
     again["paymentMethod"]["recurrence"] = json!("initial");
     charged(&app, &again).await;
     later(&app, &merchant, &agreed, "subsequent").await;
-    let ids = noted(&app).await;
+    let ids = network_transaction_ids(&app).await;
     assert_ne!(ids[0], ids[1]);
     assert_eq!(ids[1], ids[2]);
 }
@@ -80,7 +64,7 @@ async fn a_payment_that_is_declined_or_no_agreement_is_not_named(app: TestApp) {
     let attended = charged(&app, &charge_body(&merchant, APPROVED)).await;
     let one = later(&app, &merchant, &attended, "unscheduled").await;
     later(&app, &merchant, &one, "unscheduled").await;
-    let ids = noted(&app).await;
+    let ids = network_transaction_ids(&app).await;
     assert_eq!(ids.len(), 2, "the network names only payments of agreements");
     assert_ne!(ids[0], ids[1], "neither names the other");
 }
@@ -108,7 +92,7 @@ async fn an_agreement_that_was_found_out_about_is_named(app: TestApp) {
     let agreed = charged(&app, &body).await;
     assert_eq!(agreed["status"], "authorized", "a probe has found it");
     later(&app, &merchant, &agreed, "subsequent").await;
-    let ids = noted(&app).await;
+    let ids = network_transaction_ids(&app).await;
     assert_eq!(ids.len(), 2);
     assert_eq!(ids[0], ids[1]);
 }

@@ -24,7 +24,9 @@ use crate::support::bodies::payers::{address, described, jose};
 use crate::support::bodies::{APPROVED, Charge};
 use crate::support::client::{Reply, request};
 use crate::support::read::text;
+use crate::support::records::Records;
 use crate::support::seeds::Seeds;
+use crate::support::subscriptions::{SUBSCRIPTIONS, ask, attempts_of, put, subscription_body};
 
 const SEEDS: Seeds = Seeds { default: 40, of_a_database: 20, databases_at_once: 2 };
 /// So many meet every fault.
@@ -87,6 +89,8 @@ struct Told {
     altered: usize,
     paid: usize,
     disputes: usize,
+    /// Charges of subscriptions.
+    billed: usize,
     /// Charges of which the operator has been told that their outcome is unknown.
     unknown: usize,
     /// What the bank has met.
@@ -109,6 +113,7 @@ impl Told {
             altered: self.altered + other.altered,
             paid: self.paid + other.paid,
             disputes: self.disputes + other.disputes,
+            billed: self.billed + other.billed,
             unknown: self.unknown + other.unknown,
             met: self.met,
         }
@@ -124,6 +129,7 @@ impl Told {
             && self.altered > 0
             && self.paid > 0
             && self.disputes > 0
+            && self.billed > 0
     }
 }
 
@@ -153,9 +159,62 @@ impl Sequence {
                 app = self.happen(app, post, &id, told).await;
             }
         }
+        let (app, subscription) = self.subscribe(app, post, &merchant, told).await;
         self.resolve(&app, post).await;
         self.agrees(&app, &merchant, told).await;
+        if let Some(subscription) = subscription {
+            self.billed_once(&app, &subscription, told).await;
+        }
         app
+    }
+
+    /// Sometimes the merchant has a subscription too. It is drawn apart and comes last, so that it changes no seed's charges.
+    async fn subscribe(
+        &mut self,
+        mut app: TestApp,
+        post: &Post,
+        merchant: &str,
+        told: &mut Told,
+    ) -> (TestApp, Option<Value>) {
+        self.dice = Dice(self.seed.rotate_left(24));
+        if !self.dice.one_in(3) {
+            return (app, None);
+        }
+        let customer = Records { app: &app, client: &app.client }.customer().await;
+        let mut body = subscription_body(merchant, &customer, &app.card(APPROVED).await);
+        body["items"] = json!([{ "name": "Plan", "amount": 100 + self.dice.below(900), "quantity": 1 }]);
+        body["recurrence"] = json!({ "interval": "daily", "cycles": 1 + self.dice.below(3) });
+        let (after, reply) = self.send(app, SUBSCRIPTIONS, &body, told).await;
+        app = after;
+        let Some(subscription) = reply.filter(|reply| reply.status == 201) else { return (app, None) };
+        let subscription = subscription.json();
+        for _ in 0..self.dice.below(6) {
+            match self.dice.below(6) {
+                0 => {
+                    let card = json!({ "cardId": app.card(APPROVED).await });
+                    let changes = json!({ "paymentMethod": { "type": "credit", "card": card } });
+                    put(&app, &subscription, &changes).await;
+                }
+                1 => drop(ask(&app, &subscription, self.dice.pick(&["pause", "resume"])).await),
+                2 => drop(post.deliver(&app, &self.bank, &mut self.dice).await),
+                _ => {
+                    app.later(Duration::from_secs(60 * 60 * (1 + self.dice.below(40)))).await;
+                    self.bank.pass();
+                }
+            }
+        }
+        // Nothing new falls due while the rest is settled.
+        ask(&app, &subscription, "cancel").await;
+        (app, Some(subscription))
+    }
+
+    /// However its attempts went, no cycle has two charges that its buyer pays.
+    async fn billed_once(&self, app: &TestApp, subscription: &Value, told: &mut Told) {
+        for charges in attempts_of(app, subscription).await {
+            told.billed += charges.len();
+            let kept = charges.iter().filter(|charge| self.bank.held(text(&charge["id"])).kept > 0).count();
+            assert!(kept <= 1, "seed {}: {charges:#?}", self.seed);
+        }
     }
 
     /// A merchant with one to three of the providers, in any order.

@@ -1,14 +1,17 @@
 //! PUT of a subscription: what is absent stays.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::APPROVED;
 use crate::support::read::{announced, text};
-use crate::support::subscriptions::{Parties, day, made, put, read};
+use crate::support::subscriptions::{Parties, charges_of, day, made, put, read};
 use crate::support::vendors::with;
 
 stories! {
+    what_is_to_begin_today_begins_at_once,
     what_is_sent_changes_and_what_is_absent_stays,
     what_was_read_can_be_sent_back,
     an_end_is_set_and_taken_back,
@@ -101,4 +104,23 @@ async fn null_removes_what_may_be_absent(app: TestApp) {
     assert_eq!(shown["referenceKey"], Value::Null);
     assert_eq!((&shown["recurrence"]["cycles"], &shown["recurrence"]["endAt"]), (&Value::Null, &Value::Null));
     assert_eq!((&shown["splitRules"], &shown["cancelAtPeriodEnd"]), (&json!([]), &json!(false)));
+}
+
+async fn what_is_to_begin_today_begins_at_once(app: TestApp) {
+    let parties = Parties::of(&app).await;
+    let tomorrow = json!({ "recurrence": { "interval": "monthly", "startAt": day(&app, 1) } });
+    let (moved, waited) =
+        (made(&app, &parties.body(&tomorrow)).await, made(&app, &parties.body(&tomorrow)).await);
+    put(&app, &moved, &json!({ "recurrence": { "startAt": day(&app, 0) } })).await.expect(200);
+    app.run_jobs().await;
+    assert_eq!(read(&app, &moved).await["status"], "active");
+    // Early on the very day, before the time of billing.
+    app.later(Duration::from_secs(9 * 60 * 60)).await;
+    assert_eq!(read(&app, &waited).await["status"], "created");
+    put(&app, &waited, &json!({ "recurrence": { "startAt": day(&app, 0) } })).await.expect(200);
+    app.run_jobs().await;
+    assert_eq!(read(&app, &waited).await["status"], "active");
+    put(&app, &waited, &json!({ "recurrence": { "startAt": day(&app, 0) } })).await.expect(200);
+    app.run_jobs().await;
+    assert_eq!(charges_of(&app, &waited).await.len(), 1, "once");
 }

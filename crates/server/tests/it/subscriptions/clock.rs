@@ -1,25 +1,48 @@
 //! Subscriptions of an account that moves its time (`docs/interface/sandbox.md#clock`).
+//!
+//! `REGENTE_SUBSCRIPTIONS=500` compares so many drawn ones, five years at once with a day at a time.
 
 use axum::http::Method;
 use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
 
-use super::cycles::{REFUSED, charges_of};
+use super::cycles::REFUSED;
 use crate::support::app::{TestApp, stories};
+use crate::support::bank::faults::Dice;
 use crate::support::bodies::BLOCKED;
 use crate::support::clocks::advance;
 use crate::support::read::{announced, text};
-use crate::support::subscriptions::{Parties, day, made, path_of, read};
+use crate::support::subscriptions::{Parties, ask, charges_of, day, made, path_of, read};
 
 stories! {
-    a_year_at_once_does_the_same_as_ten_days_at_a_time,
+    years_at_once_do_the_same_as_days_at_a_time,
     a_subscription_is_advanced_to_what_it_has_due,
 }
 
+/// How much of a subscriber's life is compared.
+struct Span {
+    /// Drawn subscriptions, besides those of [`named`].
+    drawn: u64,
+    /// Three parts: some are paused after the first, and resumed after the second.
+    parts: [u64; 3],
+    /// Days of one advance, where it is not all at once.
+    step: u64,
+}
+
+impl Span {
+    fn of_this_run() -> Self {
+        match std::env::var("REGENTE_SUBSCRIPTIONS") {
+            Err(_) => Self { drawn: 4, parts: [120, 50, 200], step: 10 },
+            Ok(number) => {
+                let drawn = number.parse().expect("REGENTE_SUBSCRIPTIONS is a number");
+                Self { drawn, parts: [500, 70, 1256], step: 1 }
+            }
+        }
+    }
+}
+
 /// Subscriptions of every interval, with month ends, a leap day, a trial, and cards that are refused.
-async fn several(app: &TestApp) -> Vec<Value> {
-    let parties = Parties::of(app).await;
-    let (refused, blocked) = (app.card(REFUSED).await, app.card(BLOCKED).await);
+async fn named(app: &TestApp, parties: &Parties, [refused, blocked]: [&str; 2]) -> Vec<Value> {
     let recurrences = [
         json!({ "interval": "weekly", "cycles": 30 }),
         json!({ "interval": "monthly", "startAt": "2026-03-31" }),
@@ -39,6 +62,27 @@ async fn several(app: &TestApp) -> Vec<Value> {
     all
 }
 
+/// Any interval, beginning within two months, with or without an end and a trial, of a card that is mostly good.
+fn drawn(app: &TestApp, parties: &Parties, cards: [&str; 2], dice: &mut Dice) -> Value {
+    let interval = dice.pick(&["daily", "weekly", "monthly", "quarterly", "yearly", "biennial", "triennial"]);
+    let mut recurrence = json!({ "interval": interval, "startAt": day(app, dice.below(60) as i64) });
+    // A list shows a hundred charges at once.
+    let most = if interval == "daily" { 40 } else { 90 };
+    if ["daily", "weekly"].contains(&interval) || dice.one_in(3) {
+        recurrence["cycles"] = json!(1 + dice.below(most));
+    }
+    let mut members = json!({ "recurrence": recurrence });
+    if dice.one_in(5) {
+        members["trial"] = json!({ "endAt": day(app, 1 + dice.below(90) as i64) });
+    }
+    if dice.one_in(5) {
+        let card = json!({ "cardId": dice.pick(&cards) });
+        members["paymentMethod"] = json!({ "type": "credit", "card": card });
+    }
+    members["items"] = json!([{ "name": "Plan", "amount": 100 + dice.below(900), "quantity": 1 }]);
+    parties.body(&members)
+}
+
 /// What has become of a subscription: its status, its events, and each charge with its time, amount and status.
 async fn became(app: &TestApp, subscription: &Value) -> (String, Vec<String>, Vec<(i64, i64, String)>) {
     let status = text(&read(app, subscription).await["status"]).to_owned();
@@ -52,24 +96,46 @@ async fn became(app: &TestApp, subscription: &Value) -> (String, Vec<String>, Ve
     (status, announced(app, text(&subscription["id"])).await, charges.iter().map(charge).collect())
 }
 
-async fn a_year_at_once_does_the_same_as_ten_days_at_a_time(mut app: TestApp) {
+/// What becomes of all subscriptions of an account whose clock advances by so many days at once.
+async fn lived(app: &TestApp, span: &Span, step: u64) -> Vec<(String, Vec<String>, Vec<(i64, i64, String)>)> {
+    let parties = Parties::of(app).await;
+    let (refused, blocked) = (app.card(REFUSED).await, app.card(BLOCKED).await);
+    let mut all = named(app, &parties, [&refused, &blocked]).await;
+    let mut dice = Dice(7);
+    for _ in 0..span.drawn {
+        all.push(made(app, &drawn(app, &parties, [&refused, &blocked], &mut dice)).await);
+    }
+    for (part, verb) in span.parts.into_iter().zip(["pause", "resume", ""]) {
+        let mut left = part;
+        while left > 0 {
+            let days = left.min(step);
+            advance(app, &format!("{days}d")).await;
+            left -= days;
+        }
+        for subscription in all.iter().step_by(3).filter(|_| !verb.is_empty()) {
+            let status = ask(app, subscription, verb).await.status;
+            assert!([200, 422].contains(&status.as_u16()), "{verb}: {status}");
+        }
+    }
+    let mut became_all = Vec::new();
+    for subscription in &all {
+        became_all.push(became(app, subscription).await);
+    }
+    became_all
+}
+
+async fn years_at_once_do_the_same_as_days_at_a_time(mut app: TestApp) {
+    let span = Span::of_this_run();
     let other = app.another_client().await;
-    let at_once = several(&app).await;
-    advance(&app, "370d").await;
-    let mut first = Vec::new();
-    for subscription in &at_once {
-        first.push(became(&app, subscription).await);
-    }
-    let cycle = app.get(&format!("{}/cycles?limit=1", path_of(&at_once[0]))).await.expect(200);
-    assert_eq!(cycle["items"][0]["cycle"], 30, "{cycle:#}");
+    let at_once = lived(&app, &span, u64::MAX).await;
     app.client = other;
-    let by_days = several(&app).await;
-    for _ in 0..37 {
-        advance(&app, "10d").await;
+    let by_days = lived(&app, &span, span.step).await;
+    for (number, (one, other)) in at_once.iter().zip(&by_days).enumerate() {
+        assert_eq!(one, other, "subscription {number}");
     }
-    for (subscription, first) in by_days.iter().zip(first) {
-        assert_eq!(became(&app, subscription).await, first, "{subscription:#}");
-    }
+    let charges: usize = at_once.iter().map(|(_, _, charges)| charges.len()).sum();
+    println!("{} subscriptions, {charges} charges", at_once.len());
+    assert!(charges > 60, "the subscriptions no longer live long");
 }
 
 async fn a_subscription_is_advanced_to_what_it_has_due(app: TestApp) {

@@ -11,10 +11,10 @@ use crate::support::bodies::APPROVED;
 use crate::support::crashes::at_each_step;
 use crate::support::read::text;
 use crate::support::sessions::{buyer, read as session_of};
-use crate::support::subscriptions::{Parties, day, made, put, read};
+use crate::support::subscriptions::{Parties, charges_of, day, made, put, read};
 
 use super::card_links;
-use super::cycles::{DAY, REFUSED, TAKEN_AWAY, charges_of};
+use super::cycles::{DAY, REFUSED, TAKEN_AWAY};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 

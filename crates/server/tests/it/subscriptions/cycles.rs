@@ -8,7 +8,7 @@ use crate::support::agreement::{agree_on_all, all_charges, nothing_is_open};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, TIMED_OUT};
 use crate::support::read::{announced, newest, text};
-use crate::support::subscriptions::{Parties, SETTINGS, ask, day, made, path_of, put, read};
+use crate::support::subscriptions::{Parties, SETTINGS, ask, charges_of, day, made, path_of, put, read};
 
 stories! {
     a_cycle_is_charged_on_its_day_once,
@@ -33,12 +33,6 @@ pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) const REFUSED: (&str, &str) = ("4916878170842862", "650");
 /// Refused as `pickup_card`: it is never approved again.
 pub(crate) const TAKEN_AWAY: (&str, &str) = ("4485406132091427", "170");
-
-/// The charges of a subscription, oldest first.
-pub(crate) async fn charges_of(app: &TestApp, subscription: &Value) -> Vec<Value> {
-    let path = format!("/v1/charges?sort=ASC&limit=100&subscriptionId={}", text(&subscription["id"]));
-    app.get(&path).await.expect(200)["items"].as_array().unwrap().clone()
-}
 
 /// The days on which charges were made.
 fn days(charges: &[Value]) -> Vec<&str> {

@@ -6,10 +6,10 @@ use crate::support::app::{TestApp, stories};
 use crate::support::bodies::APPROVED;
 use crate::support::customers::erase;
 use crate::support::read::{announced, text};
-use crate::support::subscriptions::{Parties, day, made, read};
+use crate::support::subscriptions::{Parties, charges_of, day, made, read};
 
 use super::card_links;
-use super::cycles::{DAY, charges_of};
+use super::cycles::DAY;
 
 stories! {
     the_subscriptions_of_a_person_end_with_them,

@@ -8,14 +8,13 @@ use std::time::Duration;
 use regente_store::testing::TestDatabase;
 use serde_json::{Value, json};
 
-use super::cycles::{DAY, REFUSED, charges_of};
+use super::cycles::{DAY, REFUSED};
 use crate::support::agreement::{agree_on_all, all_charges, ledger_is_right, nothing_is_open};
 use crate::support::app::TestApp;
 use crate::support::bank::faults::Dice;
 use crate::support::bodies::{APPROVED, BLOCKED, TIMED_OUT};
-use crate::support::read::text;
 use crate::support::seeds::Seeds;
-use crate::support::subscriptions::{Parties, ask, day, made, path_of, put, read};
+use crate::support::subscriptions::{Parties, ask, cycles_agree, day, made, put, read};
 
 const SEEDS: Seeds = Seeds { default: 12, of_a_database: 6, databases_at_once: 2 };
 /// Short, so that time-outs take little time.
@@ -167,26 +166,9 @@ impl Life {
     }
 
     async fn agrees(&self, app: &TestApp, subscription: &Value, told: &mut Told) {
-        let charges = charges_of(app, subscription).await;
-        let is_approved = |charge: &Value| charge["status"] == "authorized";
-        let ids = app.get(&format!("{}/cycles?limit=100", path_of(subscription))).await.expect(200);
-        let mut known = 0;
-        for cycle in ids["items"].as_array().unwrap() {
-            let path = format!("{}/cycles/{}", path_of(subscription), text(&cycle["id"]));
-            let cycle = app.get(&path).await.expect(200);
-            let history = cycle["paymentHistory"].as_array().unwrap();
-            let of_cycle: Vec<&Value> = history
-                .iter()
-                .filter_map(|attempt| charges.iter().find(|charge| charge["id"] == attempt["chargeId"]))
-                .collect();
-            known += of_cycle.len();
-            let paid = of_cycle.iter().filter(|charge| is_approved(charge)).count();
-            let is_paid = cycle["status"] == "authorized";
-            assert_eq!(paid, usize::from(is_paid), "seed {}: {cycle:#} {charges:#?}", self.seed);
-            told.paid += paid;
-            told.failed += usize::from(cycle["status"] == "failed");
-        }
-        assert_eq!(known, charges.len(), "seed {}: a charge belongs to no cycle", self.seed);
+        let cycles = cycles_agree(app, subscription, &format!("seed {}", self.seed)).await;
+        told.paid += cycles.paid;
+        told.failed += cycles.failed;
         let status = read(app, subscription).await["status"].clone();
         assert!(["canceled", "expired"].map(Value::from).contains(&status), "seed {}: {status}", self.seed);
         told.ended += 1;

@@ -1,5 +1,7 @@
 //! Makes merchants, cards and charges; reads, captures and voids charges.
 
+use regente_providers::outcome::Finding;
+use regente_providers::sandbox::Entry;
 use serde_json::{Value, json};
 
 use crate::support::app::TestApp;
@@ -89,4 +91,18 @@ pub async fn void(app: &TestApp, id: &str, body: Value) -> Reply {
 /// Makes a charge at a new merchant.
 pub async fn any_charge(app: &TestApp) -> Value {
     app.post("/v1/charges", &charge_body(&app.merchant().await, APPROVED)).await.expect(201)
+}
+
+/// The card network's ids that the simulator has noted, oldest payment first: of a payment that names another one, the id
+/// of that one.
+pub async fn network_transaction_ids(app: &TestApp) -> Vec<String> {
+    let noted = |entry: Entry| match &entry.answered()?.finding {
+        Finding::Approved(approval) => approval.network_transaction_id.clone(),
+        Finding::Declined(_)
+        | Finding::Pending(_)
+        | Finding::Accepted(_)
+        | Finding::Paid(_)
+        | Finding::Reversed { .. } => None,
+    };
+    app.books.entries().await.unwrap().into_iter().filter_map(noted).collect()
 }

@@ -117,3 +117,52 @@ pub async fn put(app: &TestApp, subscription: &Value, changes: &Value) -> Reply 
 pub async fn ask(app: &TestApp, subscription: &Value, verb: &str) -> Reply {
     app.patch(&format!("{}/{verb}", path_of(subscription)), &json!({})).await
 }
+
+/// The charges of a subscription, oldest first.
+pub async fn charges_of(app: &TestApp, subscription: &Value) -> Vec<Value> {
+    let path = format!("/v1/charges?sort=ASC&limit=100&subscriptionId={}", text(&subscription["id"]));
+    app.get(&path).await.expect(200)["items"].as_array().unwrap().clone()
+}
+
+/// The charges of each cycle of a subscription. Each of its charges is an attempt of one cycle.
+pub async fn attempts_of(app: &TestApp, subscription: &Value) -> Vec<Vec<Value>> {
+    of_each_cycle(app, subscription).await.into_iter().map(|(_, charges)| charges).collect()
+}
+
+async fn of_each_cycle(app: &TestApp, subscription: &Value) -> Vec<(Value, Vec<Value>)> {
+    let charges = charges_of(app, subscription).await;
+    let listed = app.get(&format!("{}/cycles?limit=100", path_of(subscription))).await.expect(200);
+    let mut cycles = Vec::new();
+    for cycle in listed["items"].as_array().unwrap() {
+        let path = format!("{}/cycles/{}", path_of(subscription), text(&cycle["id"]));
+        let cycle = app.get(&path).await.expect(200);
+        let history = cycle["paymentHistory"].as_array().unwrap();
+        let charge_of = |attempt: &Value| charges.iter().find(|of| of["id"] == attempt["chargeId"]).cloned();
+        let attempts = history.iter().filter_map(charge_of).collect();
+        cycles.push((cycle, attempts));
+    }
+    let known: usize = cycles.iter().map(|(_, charges): &(_, Vec<_>)| charges.len()).sum();
+    assert_eq!(known, charges.len(), "a charge belongs to no cycle: {cycles:#?} {charges:#?}");
+    cycles
+}
+
+/// How the cycles of a subscription ended.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CyclesEnded {
+    pub paid: usize,
+    pub failed: usize,
+}
+
+/// Compares the cycles of a subscription with their charges when nothing is under way any more: a paid cycle has one charge that
+/// took its money, and no other cycle has one. `seed` begins what a failure says.
+pub async fn cycles_agree(app: &TestApp, subscription: &Value, seed: &str) -> CyclesEnded {
+    let mut ended = CyclesEnded::default();
+    for (cycle, charges) in of_each_cycle(app, subscription).await {
+        let paid = charges.iter().filter(|charge| charge["status"] == "authorized").count();
+        let is_paid = cycle["status"] == "authorized";
+        assert_eq!(paid, usize::from(is_paid), "{seed}: {cycle:#} {charges:#?}");
+        ended.paid += paid;
+        ended.failed += usize::from(cycle["status"] == "failed");
+    }
+    ended
+}
