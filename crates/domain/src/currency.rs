@@ -4,11 +4,13 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::wire::one_of;
+use crate::problems::Problems;
+use crate::wire::{not_among, one_of, text_as};
 
 /// One of the 135 currencies that the interface accepts.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -66,6 +68,14 @@ impl fmt::Debug for Currency {
 impl fmt::Display for Currency {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
+    }
+}
+impl Deserr<Problems> for Currency {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        text_as(value, location, || not_among(Self::all().map(Self::code)), Self::parse)
     }
 }
 impl PartialSchema for Currency {

@@ -10,9 +10,13 @@ use crate::problems::Problems;
 use crate::text::chars_max;
 
 mod address;
+mod sent_address;
+mod sent_customer;
 mod sent_document;
 
 pub use address::{Address, Demand};
+pub use sent_address::{SentAddress, SentParts, address_or_nothing};
+pub use sent_customer::{CustomerChanges, NewCustomer};
 
 /// The document type that means "no document".
 pub const NO_DOCUMENT: &str = "noDocument";

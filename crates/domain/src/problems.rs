@@ -48,6 +48,17 @@ impl Problems {
         self.0.extend(other.0.into_iter().take(room));
     }
 
+    /// What was read, unless there are errors: those of the reading, and then these.
+    pub fn beside<T>(self, read: Result<T, Self>) -> Result<T, Self> {
+        match read {
+            Ok(read) => self.into_result().map(|()| read),
+            Err(mut found) => {
+                found.extend(self);
+                Err(found)
+            }
+        }
+    }
+
     /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

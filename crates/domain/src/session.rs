@@ -6,6 +6,7 @@ mod card_wanted;
 pub mod cards;
 mod change;
 pub mod payment;
+pub mod sent;
 mod terms;
 
 use serde_json::{Map, Value};

@@ -200,7 +200,32 @@ pub struct NamedVendor {
     pub payment_facilitator_id: Option<String>,
 }
 
+/// The vendor of a charge or of a session.
+#[derive(Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(as = NamedVendor, rename_all = "camelCase",
+    example = json!({ "id": "db56bd6a-10d7-4039-9c68-fc4405a1a3e1", "paymentFacilitatorId": "12345678901" }))]
+pub struct NewNamedVendor {
+    /// A vendor of the account.
+    id: VendorId,
+    /// The number under which the acquirer knows the payment facilitator. Every type that forwards vendors needs it but
+    /// `SANDBOX`.
+    #[deserr(default)]
+    payment_facilitator_id: Option<Verbatim<1, 255>>,
+    /// One published example spells it so.
+    #[deserr(rename = "paymentFacilitatorID", default)]
+    #[schema(ignore)]
+    with_a_capital: Option<Verbatim<1, 255>>,
+}
+
 impl NamedVendor {
+    /// The vendor that may have been sent.
+    pub(crate) fn of(sent: Option<NewNamedVendor>) -> Option<Box<Self>> {
+        let NewNamedVendor { id, payment_facilitator_id, with_a_capital } = sent?;
+        let number = payment_facilitator_id.or(with_a_capital).map(Verbatim::into_string);
+        Some(Box::new(Self { id, payment_facilitator_id: number }))
+    }
+
     /// The first of these types that cannot be told of the vendor, because it asks for the facilitator's number and there is
     /// none.
     pub fn lacks_facilitator_for(

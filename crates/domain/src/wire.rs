@@ -29,9 +29,10 @@ mod patch;
 mod path;
 mod reading;
 mod schema;
+pub mod tagged;
 mod text;
 
-pub use as_sent::{AsSent, Json};
+pub use as_sent::{AsSent, Json, Kept};
 pub use card_data::CardData;
 pub use ids_and_times::{NOT_A_DATE, day, moment, uuid};
 pub use list::{List, OneOrMany};

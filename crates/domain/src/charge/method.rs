@@ -1,9 +1,11 @@
 //! The payment method of a charge. Each variant holds its own facts and source, so that combinations that do not
 //! exist cannot be expressed. Providers are given it as it is.
 
+use deserr::Deserr;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use utoipa::ToSchema;
 
 mod redirects;
 
@@ -12,9 +14,14 @@ use crate::boleto::LateCharges;
 use crate::capture_mode::CaptureMode;
 use crate::id::{CardId, CustomerId};
 use crate::payment_type::PaymentType;
+use crate::problems::Problems;
 use crate::routing::explanation::Stopped;
+use crate::text::chars_max;
+use crate::wire::Text;
 
 pub use redirects::*;
+
+type Line = Text<0, { chars_max::LINE }>;
 
 /// Longest time that a payer of a Pix can have.
 pub const EXPIRES_IN_SECONDS_MAX: u32 = i32::MAX.unsigned_abs();
@@ -123,11 +130,15 @@ pub struct Boleto {
 }
 
 /// A text that the payer's bank shows, with its title.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Deserr, ToSchema)]
+#[deserr(error = Problems)]
+#[expect(missing_docs, reason = "the names say it")]
 pub struct AdditionalInfo {
-    /// The title.
+    #[deserr(from(Line) = Text::into_string)]
+    #[schema(value_type = Line)]
     pub name: String,
-    /// The text.
+    #[deserr(from(Line) = Text::into_string)]
+    #[schema(value_type = Line)]
     pub value: String,
 }
 

@@ -1,4 +1,15 @@
-//! What charges, purchases and payments of sessions are sent alike, as structs that read themselves (decision 36).
+//! What charges, purchases and payments of sessions are sent, as structs that read themselves (decision 36).
+
+mod charge;
+mod items;
+mod late_charge;
+mod method;
+mod page_address;
+mod paid;
+mod payer;
+mod source;
+mod three_d_secure;
+mod wallet;
 
 use std::borrow::Cow;
 
@@ -10,16 +21,30 @@ use utoipa::{PartialSchema, ToSchema};
 use crate::problems::Problems;
 use crate::wire::{AsSent, Integer, Object, OneOrMany, refused};
 
+pub use charge::NewCharge;
+pub use items::Item;
+pub(crate) use items::Items;
+pub use late_charge::LateCharge;
+pub use method::*;
+pub(crate) use method::{AdditionalInfos, Delay, Installments, Instructions, Recipients, Seconds};
+pub(crate) use page_address::{PageAddress, ShownAddress};
+pub(crate) use paid::{read_paid, type_of};
+pub use payer::Payer;
+pub use source::*;
+pub use three_d_secure::{AddressData, Browser, CardHolderData, Mpi, ThreeDSecure};
+pub(crate) use three_d_secure::{SentThreeDSecure, of_sent};
+pub use wallet::*;
+
 /// The most bytes of one free-form object.
 const FREE_FORM_BYTES_MAX: usize = 16 * 1024;
-/// Items of a cart.
+/// Items of a cart, and of a method.
 const ITEMS_MAX: usize = 1000;
 
 /// An object that is stored or passed on as sent.
 pub type FreeForm = Object<FREE_FORM_BYTES_MAX>;
 type RiskObject = Object<{ FraudAnalysis::BYTES_MAX }>;
 type Sla = Integer<0, { i32::MAX as i64 }>;
-type Items = OneOrMany<FreeForm, 0, ITEMS_MAX>;
+type CartItems = OneOrMany<FreeForm, 0, ITEMS_MAX>;
 
 /// Values for the conditions of smart flows.
 #[derive(Clone, Debug, Deserr, ToSchema)]
@@ -55,7 +80,7 @@ struct KnownMembers {
 #[expect(dead_code, reason = "what is sent is checked by it, and kept as it is")]
 struct Cart {
     #[deserr(default)]
-    items: Option<Items>,
+    items: Option<CartItems>,
 }
 
 impl Deserr<Problems> for FraudAnalysis {
@@ -64,22 +89,30 @@ impl Deserr<Problems> for FraudAnalysis {
         location: ValuePointerRef<'_>,
     ) -> Result<Self, Problems> {
         let sent: Json = Deserr::<Problems>::deserialize_from_value(value, location)?;
-        let is_too_large = sent.is_object() && sent.to_string().len() > Self::BYTES_MAX;
-        let read = AsSent::<KnownMembers>::deserialize_from_value(sent.into_value(), location);
-        let mut problems = Problems::new();
-        if is_too_large {
-            let rule = format_args!("must not be larger than {} bytes", Self::BYTES_MAX);
-            problems.extend(refused(location, rule));
+        bounded_as_sent::<KnownMembers>(sent, location, Self::BYTES_MAX).map(Self)
+    }
+}
+
+/// An object of at most so many bytes whose known members are those of a `T`. All members are kept as sent.
+fn bounded_as_sent<T: Deserr<Problems>>(
+    sent: Json,
+    location: ValuePointerRef<'_>,
+    bytes_max: usize,
+) -> Result<Map<String, Json>, Problems> {
+    let is_too_large = sent.is_object() && sent.to_string().len() > bytes_max;
+    let read = AsSent::<T>::deserialize_from_value(sent.into_value(), location);
+    let mut problems = Problems::new();
+    if is_too_large {
+        problems.extend(refused(location, format_args!("must not be larger than {bytes_max} bytes")));
+    }
+    match read.map(AsSent::into_json) {
+        Ok(Json::Object(members)) => problems.into_result().map(|()| members),
+        Ok(Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
+            Err(refused(location, "must be an object"))
         }
-        match read.map(AsSent::into_json) {
-            Ok(Json::Object(members)) => problems.into_result().map(|()| Self(members)),
-            Ok(Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Array(_)) => {
-                Err(refused(location, "must be an object"))
-            }
-            Err(mut found) => {
-                found.extend(problems);
-                Err(found)
-            }
+        Err(mut found) => {
+            found.extend(problems);
+            Err(found)
         }
     }
 }

@@ -1,5 +1,10 @@
 //! How often a session can be paid, and how often it was.
 
+use deserr::{Deserr, IntoValue, Value, ValuePointerRef};
+
+use crate::problems::Problems;
+use crate::wire::{integer_from, refused, within};
+
 /// How often a session can be paid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
@@ -9,6 +14,18 @@ pub enum Capacity {
     Many(u32),
     /// As often as buyers like.
     Unlimited,
+}
+
+impl Deserr<Problems> for Capacity {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        let most = i64::from(Self::PAYMENTS_MAX);
+        let number = within(integer_from(value, location)?, Self::UNLIMITED..=most);
+        let number = number.map_err(|rule| refused(location, rule))?;
+        Self::of(Some(number)).ok_or_else(|| refused(location, "must not be 0"))
+    }
 }
 
 impl Capacity {

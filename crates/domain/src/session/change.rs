@@ -1,11 +1,16 @@
 //! What a merchant does with a session, its due date, and how a change is recorded and announced.
 
+use deserr::Deserr;
 use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
 
+use super::sent::DueDate;
 use super::{Capacity, Cards, EntryStatus, Session, SessionAction, SessionStatus};
-use crate::split::{self, SplitRule};
+use crate::problems::Problems;
+use crate::split::{self, NewSplitRule, SELLERS_MAX, SentSplitRules, SplitRule};
 use crate::time::{Timestamp, later_of};
 use crate::webhook::EventName;
+use crate::wire::{self, List};
 
 /// An entry to add to the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,17 +40,39 @@ pub struct Advance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotCancelable(pub SessionStatus);
 
-/// A change of a session by its merchant.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a merchant changes of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Deserr, ToSchema)]
+#[deserr(rename_all = camelCase, error = Problems)]
+#[schema(as = SessionChanges, rename_all = "camelCase", example = json!({ "isActive": false }))]
+#[expect(missing_docs, reason = "the name says it")]
 pub struct Patch {
-    /// Whether it is switched on.
     pub is_active: bool,
-    /// The new due date, or none.
+    /// From today on, by the days of São Paulo; null removes it.
+    #[deserr(rename = "dueDate", default, from(wire::Patch<DueDate>) = due_date)]
+    #[schema(rename = "dueDate", value_type = Option<String>)]
     pub due_at: Option<Option<Timestamp>>,
-    /// The new limit of a session that can be paid several times.
+    /// Of a session that can be paid several times.
+    #[deserr(rename = "maxPayments", default)]
+    #[schema(rename = "maxPayments", value_type = Option<i64>, minimum = -1, maximum = 99_999)]
     pub capacity: Option<Capacity>,
-    /// The new division among sellers; empty for none.
+    /// How later charges are divided among sellers; null or an empty list for no division.
+    #[deserr(default, from(wire::Patch<SentSplitRules>) = division)]
+    #[schema(value_type = Option<SplitRules>)]
     pub split_rules: Option<Vec<SplitRule>>,
+}
+
+type SplitRules = List<NewSplitRule, 0, SELLERS_MAX>;
+
+fn due_date(sent: wire::Patch<DueDate>) -> Option<Option<Timestamp>> {
+    sent.map(Timestamp::from).into()
+}
+
+fn division(sent: wire::Patch<SentSplitRules>) -> Option<Vec<SplitRule>> {
+    match sent {
+        wire::Patch::Leave => None,
+        wire::Patch::Remove => Some(Vec::new()),
+        wire::Patch::Set(SentSplitRules(rules)) => Some(rules),
+    }
 }
 
 /// Why a change is refused.

@@ -29,6 +29,22 @@ pub struct Json<const BYTES_MAX: usize>(JsonValue);
 #[serde(transparent)]
 pub struct AsSent<T>(JsonValue, PhantomData<fn() -> T>);
 
+/// As [`AsSent`], of a number, or of an object of numbers: what looks like a card number in it is one by chance.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub struct Kept<T>(JsonValue, PhantomData<fn() -> T>);
+
+impl<T: Deserr<Problems>> Deserr<Problems> for Kept<T> {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        let value: JsonValue = json_of(value, location)?;
+        T::deserialize_from_value(value.clone().into_value(), location)?;
+        Ok(Self(value, PhantomData))
+    }
+}
+
 impl<const BYTES_MAX: usize> Deserr<Problems> for Json<BYTES_MAX> {
     fn deserialize_from_value<V: IntoValue>(
         value: Value<V>,
@@ -133,6 +149,22 @@ impl<T: ToSchema> PartialSchema for AsSent<T> {
 }
 
 impl<T: ToSchema> ToSchema for AsSent<T> {
+    fn name() -> Cow<'static, str> {
+        T::name()
+    }
+
+    fn schemas(found: &mut Vec<(String, RefOr<Schema>)>) {
+        T::schemas(found);
+    }
+}
+
+impl<T: ToSchema> PartialSchema for Kept<T> {
+    fn schema() -> RefOr<Schema> {
+        T::schema()
+    }
+}
+
+impl<T: ToSchema> ToSchema for Kept<T> {
     fn name() -> Cow<'static, str> {
         T::name()
     }

@@ -43,6 +43,11 @@ impl<const MIN: usize, const MAX: usize> Text<MIN, MAX> {
         &self.0
     }
 
+    /// The text that may have been sent.
+    pub fn given(sent: Option<Self>) -> Option<String> {
+        sent.map(Self::into_string)
+    }
+
     /// The text as a value of its own.
     pub fn into_string(self) -> String {
         self.0
@@ -55,6 +60,11 @@ impl<const MIN: usize, const MAX: usize> Verbatim<MIN, MAX> {
         &self.0
     }
 
+    /// The text that may have been sent.
+    pub fn given(sent: Option<Self>) -> Option<String> {
+        sent.map(Self::into_string)
+    }
+
     /// The text as a value of its own.
     pub fn into_string(self) -> String {
         self.0
@@ -62,6 +72,11 @@ impl<const MIN: usize, const MAX: usize> Verbatim<MIN, MAX> {
 }
 
 impl<const MAX: usize> EmailAddress<MAX> {
+    /// The text as a value of its own.
+    pub fn into_string(self) -> String {
+        self.0
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.0

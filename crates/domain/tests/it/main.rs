@@ -18,6 +18,7 @@ mod id;
 mod ledger;
 mod mcc;
 mod money;
+mod payment_bodies;
 mod percentage;
 mod platform_fee;
 mod provider_type;
