@@ -17,11 +17,10 @@ use uuid::Uuid;
 
 use crate::request::{CardDetails, TestOverrides};
 
-mod data;
 pub(crate) mod proof;
 
-pub use data::{AddressData, Browser, CardHolderData, Mpi, ThreeDSecure};
 pub use proof::Proof;
+pub use regente_domain::charge::sent::{AddressData, Browser, CardHolderData, Mpi, ThreeDSecure};
 
 /// The adapter of one 3DS server.
 pub trait AuthenticationServer: Send + Sync {

@@ -42,7 +42,7 @@ fn of_method(paid_by: &PaidBy) -> Vec<(&'static str, &str)> {
     let addresses = match paid_by {
         PaidBy::Payer(PayerMethod::Nupay(nupay), _) => nupay.addresses().to_vec(),
         PaidBy::Payer(PayerMethod::Drip(drip), _) => drip.addresses().to_vec(),
-        PaidBy::Payer(PayerMethod::Pix { .. } | PayerMethod::Boleto(_) | PayerMethod::Picpay, _)
+        PaidBy::Payer(PayerMethod::Pix(_) | PayerMethod::Boleto(_) | PayerMethod::Picpay, _)
         | PaidBy::Card(..)
         | PaidBy::Wallet(..) => Vec::new(),
     };

@@ -136,17 +136,6 @@ pub enum PaidBy {
     Wallet(WalletMethod, Wallet),
 }
 
-/// Whether the cardholder of a charge is authenticated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AuthenticationRule {
-    /// They are.
-    Required,
-    /// They are when the merchant wants it.
-    Optional,
-    /// There is no way to do it.
-    Impossible,
-}
-
 impl PaidBy {
     /// The word of the interface.
     pub const fn payment_type(&self) -> PaymentType {
@@ -171,30 +160,6 @@ impl PaidBy {
         match self {
             Self::Card(_, card) => card.token_id(),
             Self::Payer(..) | Self::Wallet(..) => None,
-        }
-    }
-
-    /// Whether the provider must be told what is in the cart.
-    pub const fn needs_cart(&self) -> bool {
-        match self {
-            Self::Payer(PayerMethod::Nupay(_), _) => true,
-            Self::Payer(
-                PayerMethod::Pix { .. } | PayerMethod::Boleto(_) | PayerMethod::Drip(_) | PayerMethod::Picpay,
-                _,
-            )
-            | Self::Card(..)
-            | Self::Wallet(..) => false,
-        }
-    }
-
-    /// Whether the cardholder is authenticated.
-    pub const fn authentication_rule(&self) -> AuthenticationRule {
-        match self {
-            Self::Card(CardMethod::Debit { .. }, _) => AuthenticationRule::Required,
-            Self::Card(CardMethod::Credit { .. }, _) => AuthenticationRule::Optional,
-            Self::Card(CardMethod::Voucher { .. }, _) | Self::Payer(..) | Self::Wallet(..) => {
-                AuthenticationRule::Impossible
-            }
         }
     }
 }

@@ -59,12 +59,3 @@ pub enum OrderedPayer {
     /// A buyer that was sent: found among the customers, or created.
     Described(Box<NewCustomer>),
 }
-
-/// Whether the provider must know where the payer lives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddressRule {
-    /// It need not.
-    Optional,
-    /// It must, with every member of an address.
-    Complete,
-}

@@ -11,6 +11,7 @@ use regente_domain::id::{CardId, CycleId, Id, SessionId, SubscriptionId, TokenId
 use regente_domain::local_day::{day_of, end_of};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
+use regente_domain::session::sent::NewCardLink;
 use regente_domain::session::{Capacity, CardGiven, CardWanted, Item, OfferedMethod, Session, Terms};
 use regente_domain::subscription::{
     CURRENCY, CycleStatus, Refusal, Subscription, SubscriptionStatus, Trigger, Update,
@@ -49,14 +50,6 @@ pub const TAKES_NO_CARD: &str = "session_takes_no_card";
 /// The status of the answer that shows a stored card.
 const CREATED: u16 = 201;
 
-/// A link to make.
-pub struct NewCardLink {
-    /// When it is good no longer.
-    pub due_at: Option<Timestamp>,
-    /// Whether it asks for the proof that a person gives the card.
-    pub captcha_enabled: bool,
-}
-
 /// The batch that makes a link, and its session.
 ///
 /// # Errors
@@ -73,7 +66,11 @@ pub async fn plan_link(
     let wanted = CardWanted { subscription_id: id, replaces: subscription.payment.card_id, given: None };
     let today = day_of(app.clock.of(client_id));
     let usual_end = || end_of(today.saturating_add(GOOD_FOR_DAYS.days())) - Duration::from_secs(1);
-    let new = new_session(subscription, link.due_at.unwrap_or_else(usual_end), link.captcha_enabled);
+    let new = new_session(
+        subscription,
+        link.due_date.unwrap_or_else(usual_end),
+        link.captcha_enabled.unwrap_or(false),
+    );
     plan_for_card(app, by, &new, wanted).await
 }
 

@@ -122,7 +122,6 @@ const STORE: &[&str] = &[
 
 /// The providers, from the top down.
 const PROVIDERS: &[&str] = &[
-    "authentication::data",
     "authentication::proof",
     "division",
     "request",

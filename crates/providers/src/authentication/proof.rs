@@ -1,9 +1,8 @@
 //! What an authorization says of the authentication of its cardholder.
 
 use regente_domain::charge::authentication::{Authenticated, Purpose};
+use regente_domain::charge::sent::{Mpi, ThreeDSecure};
 use serde::{Deserialize, Serialize};
-
-use super::data::{Mpi, ThreeDSecure};
 
 /// What an authorization carries along about the authentication of the cardholder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -23,10 +23,10 @@ use uuid::Uuid;
 use super::fields::{Body, Fields};
 use super::idempotency::commit_once;
 use super::path::Path;
-use super::schema::tagged::Components;
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use regente_domain::wire::tagged::Components;
 
 /// What a client token is asked for with.
 #[derive(ToSchema)]

@@ -18,8 +18,7 @@ use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
 use regente_domain::charge::ChargeStatus;
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::charge::sent::PaymentFlow;
-use regente_domain::currency::Currency;
+use regente_domain::charge::sent::NewCharge;
 use regente_domain::id::{ChargeId, TokenId};
 use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::{ProviderType, ShownProviderType};
@@ -33,7 +32,6 @@ use regente_store::charges::{self, ChargeFilter, Direction, Divided, StoredCharg
 use regente_store::counters::CounterFilter;
 use regente_store::transaction_requests::{self, StoredRequest};
 use serde_json::Map;
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::idempotency::{body_response, replayed, status_code};
@@ -41,8 +39,6 @@ use super::page::{Page, PageRequest};
 use super::path::{Path, path_id};
 use super::query::{Parameters, Query, SortOrder, given};
 use super::schema::words;
-use super::split_rules::NewSplitRule;
-use super::vendors::NamedVendorBody;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use view::{ChargeView, Private};
@@ -51,63 +47,6 @@ use view::{ChargeView, Private};
 const LIMIT_DEFAULT: u32 = 15;
 /// The most characters of one `orderId` in a filter.
 const ORDER_ID_CHARS_MAX: usize = regente_domain::text::chars_max::LINE;
-
-/// A charge.
-#[derive(ToSchema)]
-#[schema(as = NewCharge, rename_all = "camelCase", example = json!({
-    "merchantId": "7f8870a2-71c9-4ef0-a531-82000e00b7e1", "amount": 150, "currency": "BRL", "capture": true,
-    "orderId": "order-231", "description": "Order 231", "statementDescriptor": "LOJA JOAO",
-    "paymentMethod": { "paymentType": "credit", "installments": 1 },
-    "paymentSource": { "sourceType": "card", "card": {
-        "cardHolderName": "JOAO DA SILVA", "cardNumber": "4916745120294124", "cardCvv": "560",
-        "cardExpirationDate": "12/2030" } }
-}))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct NewChargeBody {
-    /// The merchant whose providers process it.
-    merchant_id: Uuid,
-    /// In the minor unit of the currency: 150 is BRL 1.50.
-    #[schema(minimum = 1, maximum = 9_007_199_254_740_991_i64)]
-    amount: i64,
-    #[schema(value_type = Option<Currency>, default = "BRL")]
-    currency: Option<String>,
-    /// Text on the buyer's statement.
-    #[schema(max_length = 255)]
-    statement_descriptor: Option<String>,
-    /// Free text.
-    #[schema(max_length = 2048)]
-    description: Option<String>,
-    /// Whether the amount is captured at once; otherwise it is only reserved. Vouchers are always captured.
-    #[schema(default = false)]
-    capture: Option<bool>,
-    /// The merchant's own reference; not unique.
-    #[schema(max_length = 255)]
-    order_id: Option<String>,
-    /// The buyer, or an alias of one.
-    customer_id: Option<Uuid>,
-    /// Reference handed to the provider.
-    #[schema(max_length = 255)]
-    provider_reference_key: Option<String>,
-    payment_method: methods::NewPaymentMethod,
-    payment_source: methods::NewPaymentSource,
-    /// Data for risk analysis; stored sealed. Where the merchant has an anti-fraud provider, it analyses the charge.
-    #[schema(value_type = Option<Object>)]
-    fraud_analysis: Option<()>,
-    /// Authentication of the cardholder; required for `debit`.
-    three_d_secure2: Option<three_d_secure::NewThreeDSecure>,
-    /// In whose name it is taken. Providers that do not forward vendors are not told.
-    vendor: Option<NamedVendorBody>,
-    payment_flow: Option<PaymentFlow>,
-    /// How it is divided among sellers; the rest is the merchant's.
-    #[schema(max_items = 100)]
-    split_rules: Option<Vec<NewSplitRule>>,
-    /// Traceability: `platform`, `device`, `system`.
-    #[schema(value_type = Option<Object>)]
-    app_info: Option<()>,
-}
 
 /// Charges a card.
 ///
@@ -123,7 +62,7 @@ pub struct NewChargeBody {
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
     ),
-    request_body(content = NewChargeBody, content_type = "application/json"),
+    request_body(content = NewCharge, content_type = "application/json"),
     responses(
         (status = 201, description = "The charge, also when it was refused.", body = ChargeView),
         (status = 404, description = "The body names a merchant, card or customer that the account does not have.",

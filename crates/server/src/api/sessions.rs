@@ -6,7 +6,6 @@ pub mod buyers;
 pub mod card;
 pub mod link;
 pub mod list;
-pub mod methods;
 pub mod request;
 pub mod view;
 
@@ -15,7 +14,8 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use regente_domain::id::SessionId;
-use regente_domain::session::{Session, SessionStatus};
+use regente_domain::session::sent::{NewSession, SessionPayment};
+use regente_domain::session::{Patch, Session, SessionStatus};
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
@@ -30,6 +30,7 @@ use super::charges::view::ChargeView;
 use super::fields::Body;
 use super::idempotency::commit_once;
 use super::path::{Path, path_id};
+use super::split_rules::note_both_fees;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use view::{EntryView, ShownSession};
@@ -42,7 +43,7 @@ const HISTORY_MAX: i64 = 1000;
 /// An order that a buyer pays at its `paymentLink`, or in a page of the shop with its `publicKey`.
 #[utoipa::path(
     post, path = "/v1/sessions", operation_id = "createSession", tag = "Sessions",
-    request_body(content = request::NewSessionBody, content_type = "application/json"),
+    request_body(content = NewSession, content_type = "application/json"),
     responses(
         (status = 200, description = "The session.", body = ShownSession),
         (status = 404, description = "`merchantId` is not one of the account.", body = ErrorEnvelope),
@@ -58,7 +59,7 @@ pub async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let new = body.read(|fields| request::read(fields, app.settings.mode))?;
+    let new = request::read(&body, app.settings.mode)?;
     let plan = || async {
         let (batch, opened) = creation::plan_creation(&app, (&caller, &request_id), &new).await?;
         Planned::showing(batch, StatusCode::OK.as_u16(), &view_for(&app, &caller, &opened).await?)
@@ -106,7 +107,7 @@ pub struct ChangedView {
 #[utoipa::path(
     patch, path = "/v1/sessions/{id}", operation_id = "updateSession", tag = "Sessions",
     params(("id" = Uuid, Path, description = "The session.")),
-    request_body(content = request::SessionChangesBody, content_type = "application/json"),
+    request_body(content = Patch, content_type = "application/json"),
     responses(
         (status = 200, description = "The session was changed.", body = ChangedView),
         (status = 404, description = "There is no such session.", body = ErrorEnvelope),
@@ -123,7 +124,8 @@ pub async fn update(
     body: Body,
 ) -> Result<Response, ApiError> {
     let session = find(&app, &caller, &id).await?;
-    let changes = body.read(request::read_changes)?;
+    let changes: Patch = body.read_as()?;
+    changes.split_rules.as_deref().into_iter().for_each(note_both_fees);
     let shown = ChangedView { id: session.id, is_active: changes.is_active };
     change::change(&app, (&caller, &request_id), session, changes).await?;
     Ok(axum::Json(shown).into_response())
@@ -184,7 +186,7 @@ pub async fn cancel(
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
     ),
-    request_body(content = request::PaymentBody, content_type = "application/json"),
+    request_body(content = SessionPayment, content_type = "application/json"),
     responses(
         (status = 201, description = "The charge, also when it was refused.", body = ChargeView),
         (status = 404, description = "There is no such session, card or customer.", body = ErrorEnvelope),

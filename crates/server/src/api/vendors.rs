@@ -25,8 +25,6 @@ use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use request::{read_changes, read_new};
 
-pub use request::{NamedVendorBody, read_named};
-
 /// The `limit` of the list by default.
 const LIMIT: u32 = 10;
 

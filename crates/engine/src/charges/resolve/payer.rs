@@ -1,6 +1,7 @@
 //! Finds the payer of a charge that is paid without a card, or creates them.
 
 use regente_domain::charge::PayerSource;
+use regente_domain::charge::sent::AddressRule;
 use regente_domain::local_day::day_of;
 use regente_providers::request::PayerDetails;
 
@@ -9,7 +10,7 @@ use crate::app::App;
 use crate::card_data::FundingSource;
 use crate::charges::method::PayerMethod;
 use crate::charges::order::PlacedBy;
-use crate::charges::source::{AddressRule, OrderedPayer};
+use crate::charges::source::OrderedPayer;
 use crate::customers::ResolvedCustomer;
 use crate::customers::payer::{self, PayingCustomer};
 use crate::error::Error;

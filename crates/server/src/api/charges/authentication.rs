@@ -8,10 +8,14 @@ use axum::body::Body as HttpBody;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
+use deserr::{Deserr, ValuePointerRef};
 use regente_domain::charge::authentication::not_authenticated;
+use regente_domain::charge::sent::{NewTokenSource, SourceType};
 use regente_domain::decline::Reason;
-use regente_domain::id::{AuthenticationSetupId, ChargeId, ClientId};
+use regente_domain::id::{AuthenticationSetupId, CardId, ChargeId, ClientId};
+use regente_domain::problems::Problems;
 use regente_domain::provider_type::ShownProviderType;
+use regente_domain::wire::tagged::tag_of;
 use regente_engine::audit::Openings;
 use regente_engine::authentication::challenge;
 use regente_engine::authentication::setup::{self, Prepared, SetupSource};
@@ -25,8 +29,7 @@ use utoipa::ToSchema;
 use utoipa::openapi::{ObjectBuilder, Schema, Type};
 use uuid::Uuid;
 
-use super::request::SourceType;
-use crate::api::fields::{Body, Fields};
+use crate::api::fields::Body;
 use crate::api::idempotency::commit_once;
 use crate::api::path::{Path, path_id};
 use crate::api::schema::words;
@@ -45,7 +48,7 @@ const RETURNED_BYTES_MAX: usize = 64 * 1024;
 }))]
 #[expect(
     dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
+    reason = "describes the body for the OpenAPI document; of its members `sourceType` says which is read"
 )]
 pub struct NewSetupBody {
     #[schema(schema_with = card_or_token)]
@@ -124,7 +127,7 @@ pub async fn create_setup(
     if caller.is_public_key() {
         app.limiters.tokens.check(&RateKey::Tokens(caller.credential_id.uuid(), peer.0.into()))?;
     }
-    let source = body.read(read)?;
+    let source = read_source(&body)?;
     let request_id = request_id.map_or_else(|| RequestId::new(""), |Extension(request_id)| request_id);
     let openings = Openings::of(&app, &caller, &request_id);
     let plan = || async {
@@ -134,12 +137,24 @@ pub async fn create_setup(
     commit_once(&app, &caller, &headers, "POST /v1/charges/3ds/setup", &body, plan).await
 }
 
-fn read(fields: &Fields<'_>) -> Option<SetupSource> {
-    let words = [(SourceType::Card.word(), SourceType::Card), (SourceType::Token.word(), SourceType::Token)];
-    match fields.required("sourceType").one_of(&words)? {
-        SourceType::Token => fields.required("tokenId").id().map(SetupSource::Token),
-        SourceType::Card | SourceType::Customer => fields.required("cardId").id().map(SetupSource::Card),
-    }
+/// A stored card.
+#[derive(Deserr)]
+#[deserr(rename_all = camelCase, error = Problems)]
+struct NamedCard {
+    card_id: CardId,
+}
+
+/// What `sourceType` does not name does not count.
+fn read_source(body: &Body) -> Result<SetupSource, Problems> {
+    let words = [(SourceType::Card.word(), false), (SourceType::Token.word(), true)];
+    let is_token = tag_of(body.members(), ValuePointerRef::Origin, "sourceType", &words)?;
+    Ok(if is_token {
+        let NewTokenSource { token_id } = body.read_as()?;
+        SetupSource::Token(token_id)
+    } else {
+        let NamedCard { card_id } = body.read_as()?;
+        SetupSource::Card(card_id)
+    })
 }
 
 impl SetupView {

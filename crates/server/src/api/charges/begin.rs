@@ -50,7 +50,7 @@ pub(super) async fn begin(
     let admission = app.store.admit(caller.client_id)?;
     let body = Body::parse(&bytes)?;
     let (route, order) = match session {
-        None => ("POST /v1/charges".into(), body.read(|fields| request::read(fields, app.settings.mode))?),
+        None => ("POST /v1/charges".into(), request::read(&body, app.settings.mode)?),
         Some(opened) => {
             let route = of_session::route(&opened.session);
             let sender = Sender { caller: &caller, headers: &headers, peer };

@@ -6,26 +6,26 @@ mod browser;
 use axum::http::HeaderMap;
 use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::References;
-use regente_domain::charge::sent::FraudAnalysis;
+use regente_domain::charge::sent::{FraudAnalysis, NewPaymentSource, ThreeDSecure};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::{INSTALLMENTS_MAX, PaymentType};
+use regente_domain::problems::Problems;
+use regente_domain::session::sent::SessionPayment;
 use regente_domain::session::{Item, OfferedMethod, Session};
 use regente_engine::anti_fraud::FRAUD_ANALYSIS;
 use regente_engine::authentication::THREE_D_SECURE;
 use regente_engine::caller::Caller;
-use regente_engine::charges::{Buyer, ChargeOrder, Origin, return_page};
+use regente_engine::charges::sent::paid_by;
+use regente_engine::charges::{Buyer, ChargeOrder, Origin, PaidBy, return_page};
 use regente_engine::error::Error;
 use regente_engine::events::session::RECIPIENTS;
 use regente_engine::sessions::opened::{Opened, Private};
 use regente_engine::settings::Settings;
-use regente_providers::authentication::ThreeDSecure;
+use regente_providers::request::Mode;
 use serde_json::{Map, Value, json};
 
-use super::request::{
-    Method, MethodRead, PAYMENT_METHOD, SentAuthentication, SentPayment, ShiftRule, parsed_address,
-    read_flow_metadata, read_fraud_analysis, read_method,
-};
-use crate::api::fields::{Body, Fields};
+use super::request::{PAYMENT_METHOD, flow_metadata, not_valid, parsed_address, sealed, settle};
+use crate::api::fields::Body;
 use crate::http::peer::PeerAddress;
 
 /// The member of an offer of credit that says whether cardholders are authenticated.
@@ -68,37 +68,27 @@ pub(super) fn read(
         None => Some(ShiftRule::AsSent),
     };
     must_not_vouch(shift, sent, sender.caller)?;
-    let (buyer, paid, flow_metadata, authentication) = sent.read(|fields| {
-        let mode = settings.mode;
-        if session.amount == Amount::ZERO {
-            fields.problem("amount", "must be greater than 0");
-        }
-        let customer_id = fields.optional("customerId").id();
-        let payment = SentPayment::read(fields, read_offered(fields, offer.as_ref(), &session, settings));
-        let flow_metadata = fields.optional("paymentFlow").object(|flow| read_flow_metadata(flow, mode));
-        let risk_data = read_risk_data(fields, offer.as_ref(), &session);
-        let authentication = match shift {
-            Some(shift) => SentAuthentication::read(fields, mode, shift),
-            None => SentAuthentication::Absent,
-        };
-        let paid = payment.complete(fields, risk_data, &authentication)?;
-        Some((customer_id.map(Buyer::Named), paid, flow_metadata, authentication))
-    })?;
-    let authentication = match (shift, authentication) {
-        (Some(ShiftRule::Required | ShiftRule::NotRequired), SentAuthentication::Absent) => {
-            SentAuthentication::Sent(Some(Box::new(by_the_provider(&session, shift, sender, settings))))
-        }
-        (_, authentication) => authentication,
+    let members = with_terms(sent.members(), offer.as_ref(), shift, &session);
+    let (payment, source) = read_payment(members, &session, settings.mode)?;
+    let (paid_by, mut private) = paid_by(payment.payment_method, source).ok_or_else(not_valid)?;
+    // The buyer of a payment link comes back to it from the page of a provider, unless the session says where to.
+    let paid_by = match (paid_by, page_of_link(&session, settings).filter(|_| offer.is_some())) {
+        (PaidBy::Payer(method, payer), Some(page)) => PaidBy::Payer(method.leading_back_to(&page), payer),
+        (paid_by, _) => paid_by,
     };
-    let (paid_by, private) = paid;
+    private.extend(sealed(payment.fraud_analysis));
+    let authentication = payment.three_d_secure2.or_else(|| {
+        let by_us = matches!(shift, Some(ShiftRule::Required | ShiftRule::NotRequired));
+        by_us.then(|| Box::new(by_the_provider(&session, shift, sender, settings)))
+    });
     let terms = &session.terms;
-    Ok(authentication.of(ChargeOrder {
+    let order = ChargeOrder {
         merchant_id: session.merchant_id,
         amount: session.amount,
         currency: session.currency,
         capture: CaptureMode::from_flag(terms.capture),
         order_id: session.order_id.clone(),
-        buyer,
+        buyer: payment.customer_id.map(Buyer::Named),
         paid_by,
         authentication: None,
         split_rules: terms.split_rules.clone(),
@@ -106,13 +96,77 @@ pub(super) fn read(
             description: terms.description.clone(),
             statement_descriptor: terms.statement_descriptor.clone(),
             provider_reference_key: terms.provider_reference_key.clone(),
-            flow_metadata,
+            flow_metadata: flow_metadata(payment.payment_flow),
             app_info: None,
         },
         vendor: terms.vendor.clone(),
         private,
         origin: Origin::Session(Box::new(session)),
-    }))
+    };
+    Ok(match authentication {
+        Some(data) => order.authenticated(data),
+        None => order,
+    })
+}
+
+/// Who says whether the liability must shift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ShiftRule {
+    /// Whoever sends the data.
+    AsSent,
+    /// The session that is paid: it must.
+    Required,
+    /// The session that is paid: it need not.
+    NotRequired,
+}
+
+fn read_payment(
+    mut members: Map<String, Value>,
+    session: &Session,
+    mode: Mode,
+) -> Result<(SessionPayment, NewPaymentSource), Problems> {
+    let mut problems = settle(&mut members, mode);
+    if session.amount == Amount::ZERO {
+        problems.add("amount", "must be greater than 0");
+    }
+    SessionPayment::read(members, problems)
+}
+
+/// What a buyer sends, with what the session says in place of what does not count.
+fn with_terms(
+    sent: &Map<String, Value>,
+    offer: Option<&Offer>,
+    shift: Option<ShiftRule>,
+    session: &Session,
+) -> Map<String, Value> {
+    let mut members = sent.clone();
+    if let Some(offer) = offer {
+        members.insert(PAYMENT_METHOD.to_owned(), Value::Object(offer.method.clone()));
+        if offer.payment_type == PaymentType::Nupay {
+            add_cart(&mut members, session);
+        }
+    }
+    match (shift, members.get_mut(THREE_D_SECURE)) {
+        (None, _) => drop(members.shift_remove(THREE_D_SECURE)),
+        (Some(rule @ (ShiftRule::Required | ShiftRule::NotRequired)), Some(Value::Object(data))) => {
+            data.insert("requiresLiabilityShift".to_owned(), json!(rule == ShiftRule::Required));
+        }
+        (Some(ShiftRule::AsSent | ShiftRule::Required | ShiftRule::NotRequired), _) => {}
+    }
+    members
+}
+
+/// The provider of a NuPay is told what is sold: the items of the session, unless the buyer's page has sent a cart.
+fn add_cart(members: &mut Map<String, Value>, session: &Session) {
+    let data = members.entry(FRAUD_ANALYSIS).or_insert(Value::Null);
+    if data.is_null() {
+        *data = Value::Object(Map::new());
+    }
+    if let Value::Object(data) = data
+        && data.get(CART).is_none_or(Value::is_null)
+    {
+        data.insert(CART.to_owned(), cart_of(session));
+    }
 }
 
 /// The authentication of a cardholder whose page has sent nothing about it: the payment provider's own, from which they come
@@ -219,53 +273,10 @@ fn must_not_vouch(shift: Option<ShiftRule>, sent: &Body, caller: &Caller) -> Res
     }
 }
 
-/// Reads the method: that of the offer, or what was sent where it names none. The buyer of a payment link comes back to it
-/// from the page of a provider, unless the session says where to.
-fn read_offered(
-    fields: &Fields<'_>,
-    offer: Option<&Offer>,
-    session: &Session,
-    settings: &Settings,
-) -> Option<MethodRead> {
-    let mode = settings.mode;
-    let Some(offer) = offer else {
-        return fields.required(PAYMENT_METHOD).object(|method| read_method(method, mode));
-    };
-    let read = fields.object_of(PAYMENT_METHOD, &offer.method, |method| read_method(method, mode))?;
-    Some(match (read, page_of_link(session, settings)) {
-        ((Method::Payer(method), private), Some(page)) => {
-            (Method::Payer(method.leading_back_to(&page)), private)
-        }
-        (read, _) => read,
-    })
-}
-
 /// The page of a payment link.
 fn page_of_link(session: &Session, settings: &Settings) -> Option<String> {
     let base = settings.base_url.as_deref().filter(|_| session.terms.create_link)?;
     parsed_address(&format!("{base}/pay/{}", session.id), settings.mode)
-}
-
-/// Reads the data for risk analysis. The provider of a NuPay is told what is sold: the items of the session, unless the buyer's
-/// page has sent a cart.
-fn read_risk_data(
-    fields: &Fields<'_>,
-    offer: Option<&Offer>,
-    session: &Session,
-) -> Option<Map<String, Value>> {
-    let as_sent = || fields.optional(FRAUD_ANALYSIS).object(read_fraud_analysis);
-    if offer.is_none_or(|offer| offer.payment_type != PaymentType::Nupay) {
-        return as_sent();
-    }
-    let mut data = match fields.members().get(FRAUD_ANALYSIS) {
-        Some(Value::Object(data)) => data.clone(),
-        Some(Value::Null) | None => Map::new(),
-        Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => return as_sent(),
-    };
-    if data.get(CART).is_none_or(Value::is_null) {
-        data.insert(CART.to_owned(), cart_of(session));
-    }
-    fields.object_of(FRAUD_ANALYSIS, &data, read_fraud_analysis)
 }
 
 fn cart_of(session: &Session) -> Value {

@@ -4,13 +4,14 @@
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::authentication::{Authenticated, Authenticator, Found, newest_answer};
 use regente_domain::charge::instructions::Instructions;
+use regente_domain::charge::sent::{AddressData, Browser, CardHolderData, Mpi};
 use regente_domain::charge::{Charge, StateName};
 use regente_domain::provider_type::ShownProviderType;
 use regente_engine::authentication::THREE_D_SECURE;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-use utoipa::openapi::{ObjectBuilder, OneOfBuilder, Schema, Type};
+use utoipa::openapi::{ObjectBuilder, Schema, Type};
 use uuid::Uuid;
 
 use super::view::Private;
@@ -145,118 +146,11 @@ impl AuthData {
     }
 }
 
-/// How the cardholder is authenticated. With `setupId`, a 3DS server is asked; without it, the payment provider
-/// authenticates; with `mpi`, the merchant has done it.
-#[derive(ToSchema)]
-#[schema(as = NewThreeDSecure, rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-pub struct NewThreeDSecure {
-    /// Of `POST /v1/charges/3ds/setup`.
-    setup_id: Option<Uuid>,
-    /// Share data with the scheme without authenticating.
-    data_only: Option<bool>,
-    /// Go on only when the issuer is liable.
-    #[schema(schema_with = boolean_or_text)]
-    requires_liability_shift: Option<Value>,
-    /// Where the buyer returns. Required without `mpi`.
-    #[schema(rename = "redirectURL", max_length = 2048)]
-    redirect_url: Option<String>,
-    /// The merchant's site. Required without `mpi`.
-    #[schema(rename = "requestorURL", max_length = 2048)]
-    requestor_url: Option<String>,
-    /// Required without `mpi`.
-    browser: Option<BrowserSchema>,
-    billing_address: Option<AuthenticationAddress>,
-    shipping_address: Option<AuthenticationAddress>,
-    card_holder: Option<AuthenticationCardHolder>,
-    mpi: Option<MpiSchema>,
-}
-
 /// The only action there is.
 const REDIRECT: &str = "REDIRECT";
 
 fn redirect() -> Schema {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some([REDIRECT])).into()
-}
-
-/// A boolean, or its text.
-fn boolean_or_text() -> Schema {
-    OneOfBuilder::new()
-        .item(ObjectBuilder::new().schema_type(Type::Boolean))
-        .item(ObjectBuilder::new().schema_type(Type::String).pattern(Some("^(true|false)$")))
-        .item(ObjectBuilder::new().schema_type(Type::Null))
-        .description(Some("Go on only when the issuer is liable; a boolean, or its text."))
-        .into()
-}
-
-/// A text, or a number.
-fn text_or_number() -> Schema {
-    OneOfBuilder::new()
-        .item(ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)))
-        .item(ObjectBuilder::new().schema_type(Type::Number))
-        .description(Some("A text or a number; shown as a text."))
-        .into()
-}
-
-/// The browser of the cardholder.
-#[derive(ToSchema)]
-#[schema(as = AuthenticationBrowser, rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct BrowserSchema {
-    accept_header: String,
-    color_depth: i64,
-    java_enabled: bool,
-    java_script_enabled: Option<bool>,
-    language: String,
-    screen_height: i64,
-    screen_width: i64,
-    /// Minutes, as a text.
-    time_zone_offset: String,
-    user_agent: String,
-    ip: String,
-    accept_browser_value: Option<String>,
-    accept_content: Option<String>,
-}
-
-/// An address.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct AuthenticationAddress {
-    city: String,
-    country: String,
-    #[schema(schema_with = text_or_number)]
-    street_number: Value,
-    zip_code: String,
-    state: String,
-    street: String,
-}
-
-/// The cardholder.
-#[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct AuthenticationCardHolder {
-    #[schema(format = Email)]
-    email: String,
-    mobile_phone: Option<String>,
-}
-
-/// The result of a 3DS server of the merchant.
-#[derive(ToSchema)]
-#[schema(as = Mpi, rename_all = "camelCase")]
-#[expect(dead_code, reason = "describes what is sent for the OpenAPI document")]
-struct MpiSchema {
-    acs_transaction_id: Option<String>,
-    cavv: Option<String>,
-    challenged: Option<bool>,
-    directory_server_transaction_id: Option<String>,
-    eci: Option<String>,
-    #[schema(rename = "threeDSServerTransactionId")]
-    three_ds_server_transaction_id: Option<String>,
-    trans_status: Option<String>,
-    version: Option<String>,
-    xid: Option<String>,
 }
 
 /// What was sent of it.
@@ -271,9 +165,9 @@ struct SentSchema {
     redirect_url: Option<String>,
     #[schema(rename = "requestorURL")]
     requestor_url: Option<String>,
-    browser: Option<BrowserSchema>,
-    billing_address: Option<AuthenticationAddress>,
-    shipping_address: Option<AuthenticationAddress>,
-    card_holder: Option<AuthenticationCardHolder>,
-    mpi: Option<MpiSchema>,
+    browser: Option<Browser>,
+    billing_address: Option<AddressData>,
+    shipping_address: Option<AddressData>,
+    card_holder: Option<CardHolderData>,
+    mpi: Option<Mpi>,
 }

@@ -12,6 +12,7 @@ use regente_domain::money::Amount;
 use regente_domain::provider_type::ShownProviderType;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
+use regente_engine::charges::sent::{DRIP_BROWSER, WALLET};
 use regente_engine::document_links::Addresses;
 use regente_engine::events::instructions::InstructionsView;
 use regente_engine::events::masked;
@@ -25,7 +26,6 @@ use uuid::Uuid;
 use self::method::PaymentMethodView;
 use self::redirects::DripPayment;
 use super::methods;
-use super::request::{DRIP_BROWSER, WALLET};
 use super::three_d_secure::ThreeDSecureView;
 
 /// A charge.

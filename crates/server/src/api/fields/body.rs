@@ -97,13 +97,7 @@ impl Body {
     ) -> Result<T, Problems> {
         let mut looked = Problems::new();
         look(&self.members, &mut looked);
-        match self.read_as() {
-            Ok(read) => looked.into_result().map(|()| read),
-            Err(mut found) => {
-                found.extend(looked);
-                Err(found)
-            }
-        }
+        looked.beside(self.read_as())
     }
 
     /// Reads a body that is an array as a list that reads itself. Problems name elements by their index alone:

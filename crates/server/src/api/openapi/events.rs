@@ -18,8 +18,8 @@ use utoipa::openapi::schema::RefBuilder;
 use utoipa::openapi::{Content, ObjectBuilder, Ref, RefOr, Required, ResponseBuilder, Schema, Type};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::api::schema::tagged::{Components, Variant, sum};
 use crate::api::sessions::view::ShownSession;
+use regente_domain::wire::tagged::{Components, Variant, sum};
 
 /// The component of any event.
 const EVENT: &str = "Event";

@@ -6,35 +6,19 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::id::SubscriptionId;
+use regente_domain::session::sent::NewCardLink;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::idempotency::Planned;
 use regente_engine::sessions::access::view_for;
 use regente_engine::subscriptions;
 use regente_engine::subscriptions::card_links;
-use utoipa::ToSchema;
 
 use crate::api::fields::Body;
 use crate::api::idempotency::commit_once;
 use crate::api::path::{Path, path_id};
-use crate::api::sessions::request::read_card_link;
 use crate::api::sessions::view::ShownSession;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-
-/// What a link is made with; everything has a default.
-#[derive(ToSchema)]
-#[schema(as = NewCardLink, rename_all = "camelCase", example = json!({ "dueDate": "2036-10-25" }))]
-#[expect(
-    dead_code,
-    reason = "describes the body for the OpenAPI document; the body itself is read field by field"
-)]
-pub struct NewCardLinkBody {
-    /// When it is good no longer: from tomorrow on, by the days of São Paulo. A day means its end. A week by default.
-    due_date: Option<String>,
-    /// Whether it asks for the proof that a person gives the card.
-    #[schema(default = false)]
-    captcha_enabled: Option<bool>,
-}
 
 /// Makes a link at which the buyer of a subscription gives another card.
 ///
@@ -43,7 +27,7 @@ pub struct NewCardLinkBody {
 #[utoipa::path(
     post, path = "/v1/subscriptions/{id}/card-link", operation_id = "createCardLink", tag = "Subscriptions",
     params(("id" = Uuid, Path, description = "The subscription.")),
-    request_body(content = NewCardLinkBody, content_type = "application/json"),
+    request_body(content = NewCardLink, content_type = "application/json"),
     responses(
         (status = 200, description = "The session, with `subscriptionId`.", body = ShownSession),
         (status = 404, description = "There is no such subscription.", body = ErrorEnvelope),
@@ -62,7 +46,7 @@ pub async fn create(
 ) -> Result<Response, ApiError> {
     let id: SubscriptionId = path_id(&id)?;
     subscriptions::find(&app, caller.client_id, id).await?;
-    let link = body.read(read_card_link)?;
+    let link: NewCardLink = body.read_as()?;
     let route = format!("POST /v1/subscriptions/{id}/card-link");
     let plan = || async {
         let (batch, opened) = card_links::plan_link(&app, (&caller, &request_id), id, &link).await?;

@@ -1,10 +1,12 @@
 //! How a charge is paid, as answers show it.
 
 use regente_domain::boleto::{Fine, FineRate, Interest, InterestRate};
+use regente_domain::charge::sent::LateCharge;
 use regente_domain::charge::{AdditionalInfo, Charge, PaymentMethod, Recurrence};
 use regente_domain::money::Amount;
 use regente_domain::percentage::Percentage;
 use regente_engine::caller::Caller;
+use regente_engine::charges::sent::{DRIP_BROWSER, NUPAY_RECIPIENTS, VOUCHER_CUSTOMER};
 use regente_engine::events::instructions::{InstructionsView, PicpayView};
 use serde::Serialize;
 use serde_json::{Number, Value};
@@ -12,10 +14,8 @@ use utoipa::ToSchema;
 
 use super::Private;
 use super::redirects::{DripPayment, NupayPayment};
-use crate::api::charges::methods;
-use crate::api::charges::request::{DRIP_BROWSER, NUPAY_RECIPIENTS, VOUCHER_CUSTOMER};
 
-/// How a charge is paid; [`methods::PaymentMethod`] describes it.
+/// How a charge is paid; [`super::super::methods::PaymentMethod`] describes it.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "paymentType", rename_all = "snake_case")]
 pub(super) enum PaymentMethodView {
@@ -84,7 +84,6 @@ pub(in crate::api::charges) struct PixPayment {
     #[schema(example = 3600)]
     expires_in: u32,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<methods::AdditionalInfo>)]
     additional_info: Vec<AdditionalInfo>,
     /// The code as text, to copy; absent until a provider has issued it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,10 +106,10 @@ pub(in crate::api::charges) struct BoletoPayment {
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<methods::LateCharge>)]
+    #[schema(value_type = Option<LateCharge>)]
     interest: Option<LateChargeView>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<methods::LateCharge>)]
+    #[schema(value_type = Option<LateCharge>)]
     fine: Option<LateChargeView>,
     /// The line to type, 47 digits; absent until a provider has issued it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,6 +2,7 @@
 
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::charge::instructions::Instructions;
+use regente_domain::charge::sent::{DripBrowser, NupayRecipient};
 use regente_domain::charge::{Charge, Drip, Nupay};
 use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
@@ -10,8 +11,6 @@ use regente_engine::document_links::Addresses;
 use serde::Serialize;
 use serde_json::{Number, Value};
 use utoipa::ToSchema;
-
-use crate::api::charges::methods::{DripBrowser, NupayRecipient};
 
 /// By NuPay.
 #[derive(Clone, Debug, Serialize, ToSchema)]
