@@ -13,15 +13,14 @@ mod list;
 pub mod payer;
 mod record;
 
-use regente_domain::customer::{Address, Case, Document, HasDocument, decide};
+use regente_domain::customer::{Address, Case, Document, HasDocument, NewCustomer, decide};
 use regente_domain::id::{ClientId, CustomerId, Id, of};
 use regente_domain::time::{Timestamp, later_of};
 use regente_store::Batch;
 use regente_store::customers::{self, CustomerKeys, StoredCustomer};
 use regente_store::sessions::customers as session_customers;
-use serde::{Deserialize, Serialize};
 
-pub use changes::{CustomerChanges, change, delete};
+pub use changes::{change, delete};
 pub use document::check_digits;
 pub use list::{CustomerFilter, list};
 pub use record::{Customer, CustomerData, StoredAddress};
@@ -31,29 +30,6 @@ use crate::caller::{Authority, Caller, RequestId};
 use crate::error::Error;
 use crate::{audit, sessions};
 use record::{keys_of, seal_alias};
-
-/// A customer as sent. An alias stores one, with the member names of the API.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NewCustomer {
-    /// Name.
-    pub name: String,
-    /// E-mail address.
-    pub email: String,
-    /// Phone number; some clients send a blank for none.
-    pub phone_number: String,
-    /// The document, or the word that means none.
-    pub document: Document,
-    /// Home address.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub address: Option<Address>,
-    /// Billing address.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub billing_address: Option<Address>,
-    /// Delivery address.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub delivery_address: Option<Address>,
-}
 
 /// What happens when the customer exists already. For public keys this is always [`Self::Keep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

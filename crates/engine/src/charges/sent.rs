@@ -6,6 +6,7 @@ use regente_domain::charge::sent::{
     NewCardSource, NewCustomerSource, NewPaymentMethod, NewPaymentSource, NewTokenSource, NewWalletSource,
     PaymentData, PaymentDataHeader, WalletClickToPay,
 };
+use regente_domain::customer::NewCustomer;
 use regente_domain::wire::Verbatim;
 use regente_providers::request::ClickToPayCheckout;
 use regente_wallets::apple_pay::{Header, Token};
@@ -17,7 +18,6 @@ use super::order::PaidBy;
 use super::source::{CardOwner, OrderedCard, OrderedPayer};
 use crate::card_data::CvvSource;
 use crate::card_data::wallets::Wallet;
-use crate::customers::NewCustomer;
 
 /// The sealed buyer of a voucher.
 pub const VOUCHER_CUSTOMER: &str = "voucherCustomer";

@@ -1,11 +1,10 @@
 //! What pays an ordered charge (`docs/interface/charges.md#payment-sources`): a card, or a payer.
 
 use regente_domain::card::InlineCard;
-use regente_domain::customer::Document;
+use regente_domain::customer::{Document, NewCustomer};
 use regente_domain::id::{CardId, CustomerId, TokenId};
 
 use crate::card_data::CvvSource;
-use crate::customers::NewCustomer;
 
 /// The card that an order names.
 pub enum OrderedCard {

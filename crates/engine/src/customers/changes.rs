@@ -1,6 +1,6 @@
 //! Changes and deletes customers. E-mail address and document never change.
 
-use regente_domain::customer::Address;
+use regente_domain::customer::CustomerChanges;
 use regente_domain::id::CustomerId;
 use regente_domain::time::{Timestamp, later_of};
 use regente_store::Batch;
@@ -14,34 +14,27 @@ use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use crate::races::{self, Changed};
 
-/// A change of a customer; what is absent stays.
-pub struct CustomerChanges {
-    /// Name.
-    pub name: Option<String>,
-    /// Phone number.
-    pub phone_number: Option<String>,
-    /// Home address.
-    pub address: Option<Address>,
-}
-
-impl CustomerChanges {
-    /// The data after the change; `new_address_id` is used when there was no address.
-    fn apply(&self, before: &CustomerData, new_address_id: Uuid, now: Timestamp) -> CustomerData {
-        let mut data = before.clone();
-        if let Some(name) = &self.name {
-            data.name.clone_from(name);
-        }
-        if let Some(phone_number) = &self.phone_number {
-            data.phone_number.clone_from(phone_number);
-        }
-        if let Some(address) = self.address.clone() {
-            data.address = Some(match data.address.take() {
-                Some(before) => before.changed(address, now),
-                None => StoredAddress::new(new_address_id, address, now),
-            });
-        }
-        data
+/// The data after the changes; `new_address_id` is used when there was no address.
+fn changed(
+    before: &CustomerData,
+    changes: &CustomerChanges,
+    new_address_id: Uuid,
+    now: Timestamp,
+) -> CustomerData {
+    let mut data = before.clone();
+    if let Some(name) = &changes.name {
+        data.name.clone_from(name);
     }
+    if let Some(phone_number) = &changes.phone_number {
+        data.phone_number.clone_from(phone_number);
+    }
+    if let Some(address) = changes.address.clone() {
+        data.address = Some(match data.address.take() {
+            Some(before) => before.changed(address, now),
+            None => StoredAddress::new(new_address_id, address, now),
+        });
+    }
+    data
 }
 
 /// Changes a customer.
@@ -57,7 +50,7 @@ pub async fn change(
     races::change(|| async {
         let before = find(app, caller, id).await?;
         let now = app.clock.of(caller.client_id);
-        let data = changes.apply(&before.data, app.chance.id::<Customer>(now).uuid(), now);
+        let data = changed(&before.data, changes, app.chance.id::<Customer>(now).uuid(), now);
         if data == before.data {
             return Ok(Changed::Already(before));
         }

@@ -1,14 +1,13 @@
 //! `/v1/customers`: buyers (`docs/interface/customers.md`). [`regente_engine::customers`] decides who is
 //! created, found or updated; `customer_cards.rs` serves their cards.
 
-mod request;
 mod view;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::{Extension, Json};
-use regente_domain::customer::{is_listed_kind, normal_number};
+use regente_domain::customer::{CustomerChanges, NewCustomer, is_listed_kind, normal_number};
 use regente_domain::text::chars_max;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::customers::{self, CustomerFilter, OnMatch};
@@ -24,12 +23,7 @@ use super::query::{Parameters, Query, SortOrder};
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
-use request::read_changes;
 
-pub use request::{
-    CustomerChangesBody, NewAddressBody, NewCustomerBody, PartialAddressBody, address_or_nothing,
-    read_inline, read_new,
-};
 pub use view::{AddressRecordView, ChangedCustomerView, CustomerView, DocumentView};
 
 /// The most document numbers in one list's filter; each is looked up separately.
@@ -43,7 +37,7 @@ const NUMBERS_MAX: usize = 20;
 #[utoipa::path(
     post, path = "/v1/customers", operation_id = "createCustomer", tag = "Customers",
     params(("force" = Option<bool>, Query, description = "Answer with a customer whatever is already stored")),
-    request_body(content = NewCustomerBody, content_type = "application/json"),
+    request_body(content = NewCustomer, content_type = "application/json"),
     responses(
         (status = 201, description = "The customer.", body = CustomerView),
         (status = 404, description = "The idempotency key made a customer who was erased since.", body = ErrorEnvelope),
@@ -62,7 +56,7 @@ pub async fn create(
 ) -> Result<Response, ApiError> {
     let force = query.read(|parameters| parameters.boolean("force"))?;
     let on_match = if force == Some(true) { OnMatch::Update } else { OnMatch::Refuse };
-    let new = body.read(|fields| read_new(fields, ""))?;
+    let new: NewCustomer = body.read_as()?;
     customers::check_digits(&app, caller.client_id, &new.document, "document").await?;
     let plan = || async {
         let by = (&caller, &request_id);
@@ -185,7 +179,7 @@ pub async fn read(
 #[utoipa::path(
     patch, path = "/v1/customers/{id}", operation_id = "updateCustomer", tag = "Customers",
     params(("id" = Uuid, Path, description = "Id of the customer")),
-    request_body(content = CustomerChangesBody, content_type = "application/json"),
+    request_body(content = CustomerChanges, content_type = "application/json"),
     responses(
         (status = 200, description = "The customer after the change.", body = ChangedCustomerView),
         (status = 404, description = "There is no such customer.", body = ErrorEnvelope),
@@ -201,7 +195,7 @@ pub async fn update(
 ) -> Result<Json<ChangedCustomerView>, ApiError> {
     let id = path_id(&id)?;
     customers::find(&app, &caller, id).await?;
-    let changes = body.read(read_changes)?;
+    let changes: CustomerChanges = body.read_as()?;
     let customer = customers::change(&app, (&caller, &request_id), id, &changes).await?;
     Ok(Json(ChangedCustomerView::of(&customer)))
 }

@@ -1,10 +1,10 @@
 //! Customers as answers show them.
 
 use regente_domain::country::Country;
-use regente_domain::customer::{Address, Document};
+use regente_domain::customer::{Address, Document, NewCustomer};
 use regente_domain::id::{ClientId, Id, of};
 use regente_domain::time::Timestamp;
-use regente_engine::customers::{Customer, NewCustomer, StoredAddress};
+use regente_engine::customers::{Customer, StoredAddress};
 use serde::Serialize;
 use utoipa::ToSchema;
 use uuid::Uuid;

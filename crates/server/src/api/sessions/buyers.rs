@@ -5,26 +5,30 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
+use regente_domain::customer::NewCustomer;
 use regente_domain::id::MerchantId;
+use regente_domain::problems::Problems;
 use regente_domain::session::{Session, SessionStatus};
 use regente_domain::token::NewToken;
 use regente_engine::caller::{Authority, Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::sessions as flow;
-
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::api::cards::view::CardWithCustomer;
 use crate::api::cards::{self, NewCardBody};
 use crate::api::customer_cards::{self, CardLinkBody};
-use crate::api::customers::{self, CustomerView, NewCustomerBody};
-use crate::api::fields::{Body, Fields};
+use crate::api::customers::{self, CustomerView};
+use crate::api::fields::Body;
 use crate::api::path::Path;
 use crate::api::query::Query;
 use crate::api::tokens::{self, Token};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
 use crate::http::peer::PeerAddress;
+
+/// The member of a new card with the check of it.
+const ZERO_DOLLAR: &str = "zeroDollar";
 
 /// Makes a token with the key of a session, as `POST /v1/tokens` does.
 #[utoipa::path(
@@ -93,7 +97,7 @@ pub async fn create_card(
 #[utoipa::path(
     post, path = "/v1/sessions/customers", operation_id = "createSessionCustomer", tag = "Sessions",
     params(("force" = Option<bool>, Query, description = "Answer with a customer whatever is already stored")),
-    request_body(content = NewCustomerBody, content_type = "application/json"),
+    request_body(content = NewCustomer, content_type = "application/json"),
     responses(
         (status = 201, description = "The customer.", body = CustomerView),
         (status = 404, description = "The idempotency key made a customer who was erased since.", body = ErrorEnvelope),
@@ -219,24 +223,31 @@ async fn session_takes_buyers(app: &App, caller: &Caller) -> Result<Option<Sessi
 async fn takes_cards(app: &App, caller: &Caller, body: &Body) -> Result<Option<Session>, ApiError> {
     let Some(session) = session_takes_buyers(app, caller).await? else { return Ok(None) };
     flow::must_take_cards(&session)?;
-    body.read(|fields| {
-        is_at_the_merchant(fields, &session);
-        fields.optional("zeroDollar").object(|nested| {
-            is_at_the_merchant(nested, &session);
-            Some(())
-        });
-        Some(())
-    })?;
+    let mut problems = Problems::new();
+    must_be_at_the_merchant(body.members(), "", &session, &mut problems);
+    match body.members().get(ZERO_DOLLAR) {
+        Some(Value::Object(nested)) => {
+            must_be_at_the_merchant(nested, "zeroDollar.", &session, &mut problems);
+        }
+        Some(Value::Null) | None => {}
+        Some(Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
+            problems.add(ZERO_DOLLAR, "must be an object");
+        }
+    }
+    problems.into_result()?;
     Ok(Some(session))
 }
 
-fn is_at_the_merchant(fields: &Fields<'_>, session: &Session) {
-    let named = fields.members().get("merchantId").and_then(Value::as_str);
-    if named
-        .and_then(|named| named.parse::<MerchantId>().ok())
-        .is_some_and(|named| named != session.merchant_id)
-    {
-        fields.problem("merchantId", "must be the merchant of the session");
+fn must_be_at_the_merchant(
+    members: &Map<String, Value>,
+    at: &str,
+    session: &Session,
+    problems: &mut Problems,
+) {
+    let named = members.get("merchantId").and_then(Value::as_str);
+    let merchant: Option<MerchantId> = named.and_then(|named| named.parse().ok());
+    if merchant.is_some_and(|merchant| merchant != session.merchant_id) {
+        problems.add(format_args!("{at}merchantId"), "must be the merchant of the session");
     }
 }
 
