@@ -34,3 +34,4 @@ mod subscription;
 mod time;
 mod timeline;
 mod webhook;
+mod wire;
