@@ -8,6 +8,7 @@ mod feeding;
 mod job;
 mod kind;
 mod ledger;
+mod pace;
 mod purge;
 mod reservation;
 mod rotation;

@@ -1,6 +1,7 @@
 //! The operator's settings for requests and jobs: parsed, bounded and complete. `config.rs` reads them from file,
 //! environment and flags. The domain has the defaults.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,6 +45,9 @@ pub struct Settings {
     pub reconcile_waits: Vec<Duration>,
     /// How long credentials and merchants are cached: a key revoked on another node works for this long.
     pub cache_life: Duration,
+    /// How many jobs of subscriptions a process begins in a second at most, so that a backlog leaves room for those who wait for an
+    /// answer; `None` is no limit. A cycle that is charged has two of them.
+    pub subscription_jobs_per_second: Option<NonZeroU32>,
     /// The address at which others reach this service, without a slash at its end; absent where they cannot.
     pub base_url: Option<Arc<str>>,
     /// How events are delivered.
@@ -65,6 +69,7 @@ impl Default for Settings {
             purchase_payment_min: purchase::PAYMENT_MIN,
             reconcile_waits: reconciliation::WAITS.to_vec(),
             cache_life: Duration::from_secs(5),
+            subscription_jobs_per_second: NonZeroU32::new(200),
             base_url: None,
             webhooks: WebhookSettings::default(),
         }

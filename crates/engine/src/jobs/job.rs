@@ -10,6 +10,7 @@ use regente_store::jobs::{self, Due, Job};
 use regente_store::{Batch, Commit};
 use uuid::Uuid;
 
+use super::pace::Pace;
 use super::runner::{Did, Source};
 use super::whose::Whose;
 use super::{apply, kind};
@@ -41,6 +42,19 @@ impl Source for Jobs {
 
     fn concurrent_max(&self) -> usize {
         self.queue.concurrent_max()
+    }
+
+    fn pace(&self) -> Option<Pace> {
+        match self.queue {
+            Queue::Subscriptions => self.app.settings.subscription_jobs_per_second.map(Pace::of),
+            Queue::Housekeeping
+            | Queue::Money
+            | Queue::Purchases
+            | Queue::Notifications
+            | Queue::Sessions
+            | Queue::Sellers
+            | Queue::Clocks => None,
+        }
     }
 
     async fn clients(&self, from: ClientId) -> Result<Found, Error> {

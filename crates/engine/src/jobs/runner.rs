@@ -12,6 +12,7 @@ use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use super::DEPLOYMENT;
+use super::pace::Pace;
 use crate::app::App;
 use crate::deliveries::backoff::Backoff;
 use crate::error::Error;
@@ -29,6 +30,9 @@ pub(super) trait Source: Clone + Send + Sync + 'static {
 
     /// Most pieces under way at once.
     fn concurrent_max(&self) -> usize;
+
+    /// How many pieces may begin in a time; `None` is no limit.
+    fn pace(&self) -> Option<Pace>;
 
     /// Clients with due work, by id; while there is much of it, those from this one on are searched for.
     fn clients(&self, from: ClientId) -> impl Future<Output = Result<Found, Error>> + Send;
@@ -66,6 +70,10 @@ pub(super) struct Runner<S: Source> {
     from: ClientId,
     /// Clients whose work could not be read.
     backoff: Backoff<ClientId>,
+    /// Absent in a round, which is run to its end.
+    pace: Option<Pace>,
+    /// How many pieces this look may begin by the pace.
+    paced_room: usize,
 }
 
 /// Whether due work remains after a look.
@@ -86,6 +94,8 @@ impl<S: Source> Runner<S> {
             tasks: JoinSet::new(),
             from: DEPLOYMENT,
             backoff: Backoff::default(),
+            pace: None,
+            paced_room: usize::MAX,
         }
     }
 
@@ -107,6 +117,7 @@ impl<S: Source> Runner<S> {
     /// Runs until `stop` completes; then finishes what has begun.
     pub(super) async fn run_until(mut self, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
+        self.pace = self.source.pace();
         loop {
             let left = self.begin().await.unwrap_or_else(|error| {
                 tracing::error!(error = &error as &dyn std::error::Error, "jobs wait for the database");
@@ -117,7 +128,7 @@ impl<S: Source> Runner<S> {
                 // Look again only after half of the pieces have ended, because each look queries the database.
                 DueWork::Work => Some(self.tasks.len() / 2),
             };
-            let pause = tokio::time::sleep(POLL);
+            let pause = tokio::time::sleep(self.pause(left));
             tokio::select! {
                 () = &mut stop => break,
                 () = pause => {}
@@ -126,6 +137,17 @@ impl<S: Source> Runner<S> {
         }
         while !self.tasks.is_empty() {
             self.next_ended().await;
+        }
+    }
+
+    /// The time until the next look, if no piece ends before.
+    fn pause(&self, left: DueWork) -> Duration {
+        match (left, &self.pace) {
+            (DueWork::Work, Some(pace)) => {
+                let wait = pace.wait(self.machine());
+                if wait.is_zero() { POLL } else { wait.min(POLL) }
+            }
+            (DueWork::Work, None) | (DueWork::Nothing, _) => POLL,
         }
     }
 
@@ -162,6 +184,9 @@ impl<S: Source> Runner<S> {
 
     /// Begins due work as far as there is room, client by client. The next look goes on with the first client that found none.
     async fn begin(&mut self) -> Result<DueWork, Error> {
+        if let Some(pace) = &self.pace {
+            self.paced_room = pace.room(self.machine());
+        }
         if self.room() == 0 {
             return Ok(DueWork::Work);
         }
@@ -208,6 +233,7 @@ impl<S: Source> Runner<S> {
         if room == 0 {
             return Ok(DueWork::Work);
         }
+        let now = self.machine();
         // Pieces that have just begun may still be reported as due.
         let due = self.source.due(client_id, room + under_way).await?;
         let left = if due.len() < room + under_way { DueWork::Nothing } else { DueWork::Work };
@@ -217,12 +243,21 @@ impl<S: Source> Runner<S> {
             if of_client.len() < under_way + room && of_client.insert(id) {
                 let task = self.tasks.spawn(self.source.clone().run(piece));
                 self.pieces.insert(task.id(), (client_id, id));
+                if let Some(pace) = &mut self.pace {
+                    pace.use_up_one(now);
+                    self.paced_room = self.paced_room.saturating_sub(1);
+                }
             }
         }
         Ok(left)
     }
 
+    /// Machine time, from the start of the process.
+    fn machine(&self) -> Duration {
+        self.source.app().clock.machine().elapsed()
+    }
+
     fn room(&self) -> usize {
-        self.source.concurrent_max().saturating_sub(self.tasks.len())
+        self.source.concurrent_max().saturating_sub(self.tasks.len()).min(self.paced_room)
     }
 }

@@ -5,6 +5,7 @@ use regente_store::due::Found;
 use regente_store::transaction_requests::{self, StoredRequest};
 use uuid::Uuid;
 
+use super::pace::Pace;
 use super::runner::{Did, Source};
 use super::whose::Whose;
 use crate::accounts;
@@ -33,6 +34,10 @@ impl Source for Unknowns {
 
     fn concurrent_max(&self) -> usize {
         CONCURRENT_MAX
+    }
+
+    fn pace(&self) -> Option<Pace> {
+        None
     }
 
     async fn clients(&self, from: ClientId) -> Result<Found, Error> {

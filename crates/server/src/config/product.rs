@@ -38,6 +38,8 @@ pub struct LimitsConfig {
     /// Requests per minute from one address whose key is refused; after more than that the address waits for a minute,
     /// except with keys that were good before. 0 is no limit. Default 60 in production mode, 0 in sandbox mode.
     pub failed_authentications_per_minute: u32,
+    /// Jobs of subscriptions that a process begins per second; a cycle that is charged has two. 0 is no limit. Default 200.
+    pub subscription_jobs_per_second: u32,
 }
 
 /// `charges.…`
@@ -86,6 +88,7 @@ impl Default for LimitsConfig {
             secret_key_requests_per_second: 0,
             page_requests_per_second: 50,
             failed_authentications_per_minute: 0,
+            subscription_jobs_per_second: settings.subscription_jobs_per_second.map_or(0, NonZeroU32::get),
         }
     }
 }
@@ -156,6 +159,7 @@ impl Config {
                 .unwrap_or_default(),
             reconcile_waits: waits(&self.charges.reconcile_waits_seconds).unwrap_or_default(),
             cache_life: Duration::from_millis(limits.cache_ms),
+            subscription_jobs_per_second: NonZeroU32::new(limits.subscription_jobs_per_second),
             base_url: self.server.base_url.as_deref().map(Arc::from),
             webhooks: self.webhook_settings(),
         }

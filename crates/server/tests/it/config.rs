@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -342,6 +343,7 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_LIMITS__SECRET_KEY_REQUESTS_PER_SECOND", "15"),
         ("REGENTE_LIMITS__PAGE_REQUESTS_PER_SECOND", "25"),
         ("REGENTE_LIMITS__FAILED_AUTHENTICATIONS_PER_MINUTE", "17"),
+        ("REGENTE_LIMITS__SUBSCRIPTION_JOBS_PER_SECOND", "26"),
         ("REGENTE_CHARGES__BUDGET_MS", "16"),
         ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "170"),
         ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "7, 70,700"),
@@ -368,6 +370,7 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!(limits.rates.secret_key_requests, Rate::per_second(15));
     assert_eq!(limits.rates.page_requests, Rate::per_second(25));
     assert_eq!(limits.rates.failed_authentications, Rate::per_minute(17));
+    assert_eq!(settings.subscription_jobs_per_second, NonZeroU32::new(26));
     assert_eq!(settings.charge_budget.as_millis(), 16);
     assert_eq!(settings.reconcile_grace.as_millis(), 170);
     assert_eq!(settings.reconcile_waits, [7, 70, 700].map(Duration::from_secs));

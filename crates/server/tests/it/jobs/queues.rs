@@ -1,5 +1,6 @@
 //! Jobs in parallel: a provider that does not answer delays only the jobs that wait for it.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use axum::http::Method;
@@ -17,11 +18,13 @@ use crate::support::client::Client;
 use crate::support::providers::sandbox;
 use crate::support::purchases::{accepted, read};
 use crate::support::read::text;
+use crate::support::subscriptions::{Parties, made};
 
 stories! {
     a_provider_that_hangs_holds_up_no_other_merchant,
     what_one_account_waits_for_leaves_room_for_another,
     an_account_has_its_turn_behind_all_that_another_has_to_do,
+    what_is_due_of_subscriptions_is_done_at_a_bounded_rate,
     a_worker_that_stops_finishes_what_it_has_begun,
     a_lease_lasts_as_long_as_its_job,
 }
@@ -140,6 +143,21 @@ async fn an_account_has_its_turn_behind_all_that_another_has_to_do(app: TestApp)
     };
     until("the other account's reservation is released", is_released).await;
     calls_under_way(&app, Queue::Money.concurrent_max() / 2).await;
+    working.abort();
+}
+
+async fn what_is_due_of_subscriptions_is_done_at_a_bounded_rate(app: TestApp) {
+    let app = app.with_settings(|settings| settings.subscription_jobs_per_second = NonZeroU32::new(50)).await;
+    let parties = Parties::of(&app).await;
+    for _ in 0..12 {
+        made(&app, &parties.body(&json!({}))).await;
+    }
+    let (_stop, working) = begin_working(&app);
+    until("every subscription is charged", async || {
+        let page = app.get("/v1/charges?status=authorized&limit=1").await.expect(200);
+        page["meta"]["totalItems"] == 12
+    })
+    .await;
     working.abort();
 }
 
