@@ -30,7 +30,9 @@ mod settlement;
 mod slow_provider;
 mod splits;
 pub(crate) mod stripe_loopback;
+mod subscriptions;
 mod turns;
+mod waiting;
 mod webhooks;
 mod wrk;
 
@@ -136,6 +138,10 @@ pub(crate) enum Scenario {
     Splits,
     /// Deliveries of events while some endpoints hang, and two nodes that share them
     Webhooks,
+    /// What due work costs while more and more waits
+    Waiting,
+    /// A million subscriptions that fall due at once, and what charges of others take meanwhile
+    Subscriptions,
     /// The import of a settlement file with a million lines: time and memory
     Settlement,
     /// Where a charge's time goes: by thread, by function, and the pages that it writes
@@ -146,7 +152,7 @@ pub(crate) enum Scenario {
 
 impl Scenario {
     /// All scenarios in order; without `compare`, which needs a second binary.
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 18] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -161,6 +167,8 @@ impl Scenario {
         Self::Adapters,
         Self::Splits,
         Self::Webhooks,
+        Self::Waiting,
+        Self::Subscriptions,
         Self::Settlement,
         Self::Profile,
     ];
@@ -182,6 +190,8 @@ impl Scenario {
             Self::Adapters => "adapters",
             Self::Splits => "splits",
             Self::Webhooks => "webhooks",
+            Self::Waiting => "waiting",
+            Self::Subscriptions => "subscriptions",
             Self::Settlement => "settlement",
             Self::Profile => "profile",
             Self::Compare => "compare",
@@ -205,6 +215,8 @@ impl Scenario {
             Self::Adapters => "A real adapter, and the simulator",
             Self::Splits => "Charges with sellers, and without",
             Self::Webhooks => "Webhook deliveries",
+            Self::Waiting => "Due work while more waits",
+            Self::Subscriptions => "A million subscriptions of one day",
             Self::Settlement => "Settlement files",
             Self::Profile => "Where a charge's time goes",
             Self::Compare => "Two binaries in turns",
@@ -227,6 +239,8 @@ impl Scenario {
             Self::Adapters => adapters::measure(bench).await,
             Self::Splits => splits::measure(bench).await,
             Self::Webhooks => webhooks::measure(bench).await,
+            Self::Waiting => waiting::measure(bench).await,
+            Self::Subscriptions => subscriptions::measure(bench).await,
             Self::Settlement => settlement::measure(bench).await,
             Self::Profile => profile::measure(bench).await,
             Self::Compare => compare::measure(bench).await,

@@ -1,6 +1,8 @@
 //! The data folder and settings of a service, without the running process. Accounts are created in this process by
 //! the product's own functions, while no service has the database open.
 
+mod work;
+
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -292,7 +294,7 @@ impl Inside {
             .header("Content-Type", "application/json")
             .body(Body::from(serde_json::to_vec(body)?))?;
         match self.answer(request).await? {
-            (StatusCode::CREATED, bytes) => Ok(serde_json::from_slice(&bytes)?),
+            (status, bytes) if status.is_success() => Ok(serde_json::from_slice(&bytes)?),
             (status, bytes) => Err(format!("{status}: {}", String::from_utf8_lossy(&bytes)).into()),
         }
     }

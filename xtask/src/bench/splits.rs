@@ -123,7 +123,8 @@ async fn rules(service: &Service, account: &Account) -> Outcome<Value> {
     Ok(Value::Array(rules))
 }
 
-fn seller(account: &Account, document: &str) -> Value {
+/// The body of a seller of the account's merchant.
+pub(super) fn seller(account: &Account, document: &str) -> Value {
     json!({
         "merchantId": account.merchant_id, "mcc": 5651,
         "owner": {
