@@ -117,9 +117,10 @@ fn session(change: impl FnOnce(&mut Value)) -> Result<NewSession, Vec<String>> {
 #[test]
 fn a_session_keeps_its_terms_as_sent() {
     let read = session(|body| {
-        body["paymentMethods"][1] = json!({ "paymentType": "boleto", "unknown": 1, "fine": null,
-            "interest": { "days": 1.0, "amount": 5 } });
-        body["paymentMethods"][2] = json!({ "paymentType": "credit", "threeDS": {}, "installments": 2 });
+        let offers = body["paymentMethods"].as_array_mut().unwrap();
+        offers.push(json!({ "paymentType": "boleto", "unknown": 1, "fine": null,
+            "interest": { "days": 1.0, "amount": 5 } }));
+        offers.push(json!({ "paymentType": "credit", "threeDS": {}, "installments": 2 }));
     });
     let read = read.unwrap_or_else(|found| panic!("{found:?}"));
     assert_eq!(read.amount().map(|amount| amount.minor_units()), Some(200));
@@ -139,7 +140,8 @@ fn a_session_keeps_its_terms_as_sent() {
 #[test]
 fn a_session_names_what_does_not_go_together() {
     let found = session(|body| {
-        body["paymentMethods"][1] = body["paymentMethods"][0].clone();
+        let offers = body["paymentMethods"].as_array_mut().unwrap();
+        offers.push(offers[0].clone());
         body["items"][0]["unitPrice"] = json!(9_007_199_254_740_991_i64);
         body["maxPayments"] = json!(0);
         body["statementDescriptor"] = json!("AB");
