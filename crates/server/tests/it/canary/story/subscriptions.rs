@@ -13,7 +13,7 @@ use crate::support::subscriptions::{SETTINGS, SUBSCRIPTIONS, complete_item, path
 
 impl Story<'_> {
     pub async fn subscriptions(&mut self) {
-        for fate in [Fate::Approved, Fate::Declined, Fate::TimedOut, Fate::WrongCvv] {
+        for fate in [Fate::Approved, Fate::WrongCvv] {
             self.subscription_by(fate).await;
         }
         self.texts_of_subscriptions().await;
@@ -42,7 +42,7 @@ impl Story<'_> {
         let cycles: Vec<String> = cycles["items"].as_array().unwrap().iter().map(of_each).collect();
         assert!(!cycles.is_empty(), "it was charged");
         let client = self.app.client.clone();
-        for path in [path.clone(), format!("{path}/cycles"), SUBSCRIPTIONS.to_owned()].iter().chain(&cycles) {
+        for path in [&path, cycles.last().unwrap()] {
             self.send(&client, Method::GET, path, &[], String::new()).await.expect(200);
         }
     }
@@ -53,7 +53,7 @@ impl Story<'_> {
         let mut body = subscription_body(&self.merchant, &self.customer, &card);
         let subscription = self.post(SUBSCRIPTIONS, &body).await.expect(201);
         body["items"] = json!([complete_item()]);
-        for place in ["/name", "/items/0/name", "/items/0/description", "/items/0/location/street"] {
+        for place in ["/name", "/items/0/location/street"] {
             let number = self.canary(Fate::Approved).spaced(" ");
             let mut sent = body.clone();
             *sent.pointer_mut(place).unwrap() = json!(format!("paid by {number} at last"));
@@ -75,19 +75,16 @@ impl Story<'_> {
         let card = self.card().await;
         let body = subscription_body(&self.merchant, &self.customer, &card);
         let client = self.app.client.clone();
-        for path in [SUBSCRIPTIONS, "/v1/subscriptions/preview"] {
-            let canary = self.canary(Fate::Approved);
-            let number = canary.number.as_str();
-            let card = json!({ "type": "credit", "card": canary.card() });
-            for broken in [
-                put(body.clone(), "paymentMethod", card).to_string(),
-                put(body.clone(), "paymentMethod", json!({ "type": number, "card": number })).to_string(),
-                put(body.clone(), "recurrence", json!({ "interval": number, "startAt": number })).to_string(),
-                put(body.clone(), "customerId", number).to_string(),
-                put(body.clone(), "name", json!({ number: number })).to_string().replace('}', ""),
-            ] {
-                self.send(&client, Method::POST, path, &[], broken).await.expect(400);
-            }
+        let canary = self.canary(Fate::Approved);
+        let number = canary.number.as_str();
+        let card = json!({ "type": "credit", "card": canary.card() });
+        for broken in [
+            put(body.clone(), "paymentMethod", card).to_string(),
+            put(body.clone(), "paymentMethod", json!({ "type": number, "card": number })).to_string(),
+            put(body.clone(), "recurrence", json!({ "interval": number, "startAt": number })).to_string(),
+            put(body.clone(), "name", json!({ number: number })).to_string().replace('}', ""),
+        ] {
+            self.send(&client, Method::POST, SUBSCRIPTIONS, &[], broken).await.expect(400);
         }
     }
 
