@@ -125,11 +125,6 @@ impl Clock {
         }
     }
 
-    /// Whether an account has a clock of its own.
-    pub fn is_moved(&self, client_id: ClientId) -> bool {
-        self.own.of(client_id).is_some()
-    }
-
     /// What the deployment's time is when that of an account is `at`; `None` when the account's clock stands before it, so
     /// that it does not come by itself.
     pub fn deployment_at(&self, client_id: ClientId, at: Timestamp) -> Option<Timestamp> {
