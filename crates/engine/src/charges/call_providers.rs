@@ -170,7 +170,9 @@ impl Asking {
         let Prerequisites { source, data, vendor, sellers, merchant, circuit_probes: _circuit_probes } =
             prerequisites;
         let OpenedSource { instrument, mut card } = source.open(app).await?;
-        if let (Some(card), Some(subscription_id)) = (&mut card, charge.subscription_id) {
+        if let (Some(Recurrence::Subsequent), Some(card), Some(subscription_id)) =
+            (charge.method.recurrence(), &mut card, charge.subscription_id)
+        {
             // Boxed: few charges are of a subscription, and all futures would be as large.
             card.network_transaction_id = Box::pin(series::begun_by(app, &charge, subscription_id)).await?;
         }
