@@ -42,6 +42,8 @@ pub mod of {
         PurchaseSlot,
         /// An entry of the history of a purchase.
         PurchaseEntry,
+        /// A version of a flow.
+        Flow,
         /// An order that a buyer pays by a link or in a shop.
         Session,
         /// A business in whose name a payment facilitator takes payments.
@@ -109,6 +111,8 @@ pub type TokenId = Id<of::Token>;
 pub type ChargeId = Id<of::Charge>;
 /// Id of a purchase.
 pub type PurchaseId = Id<of::Purchase>;
+/// Id of a version of a flow.
+pub type FlowId = Id<of::Flow>;
 /// Id of a session.
 pub type SessionId = Id<of::Session>;
 /// Id of a seller.

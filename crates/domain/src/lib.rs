@@ -18,6 +18,7 @@ pub mod credential;
 pub mod currency;
 pub mod customer;
 pub mod decline;
+pub mod flow;
 pub mod id;
 pub mod idempotency;
 pub mod ledger;

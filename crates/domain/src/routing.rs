@@ -11,7 +11,7 @@ use crate::currency::Currency;
 use crate::id::ProviderId;
 use crate::payment_type::PaymentType;
 use crate::provider_type::{Capabilities, ProviderType, Simulators};
-use explanation::{CircuitNote, Considered, Explanation, Skipped};
+use explanation::{CircuitNote, Considered, Explanation, Skipped, Taken};
 
 /// No authorization starts after this long (`docs/interface/routing.md#budget`).
 pub const BUDGET: Duration = Duration::from_secs(60);
@@ -69,6 +69,25 @@ pub enum SellersThere {
 /// Chooses the route: every provider in the order of priority, with the reason for each that is skipped.
 pub fn route(mut candidates: Vec<Candidate>, needs: &Needs, simulators: Simulators) -> Explanation {
     candidates.sort_by_key(|candidate| (candidate.priority, candidate.id));
+    in_this_order(&candidates, needs, simulators)
+}
+
+/// As [`route`], in the order of the branch of a flow. Providers that the merchant has no more are left out.
+pub fn route_by_flow(
+    candidates: Vec<Candidate>,
+    (taken, branch): (Box<Taken>, &[ProviderId]),
+    needs: &Needs,
+    simulators: Simulators,
+) -> Explanation {
+    let place = |candidate: &Candidate| branch.iter().position(|id| *id == candidate.id);
+    let mut placed: Vec<_> =
+        candidates.into_iter().filter_map(|candidate| Some((place(&candidate)?, candidate))).collect();
+    placed.sort_by_key(|(place, _)| *place);
+    let candidates: Vec<Candidate> = placed.into_iter().map(|(_, candidate)| candidate).collect();
+    Explanation { flow: Some(taken), ..in_this_order(&candidates, needs, simulators) }
+}
+
+fn in_this_order(candidates: &[Candidate], needs: &Needs, simulators: Simulators) -> Explanation {
     let considered = candidates
         .iter()
         .map(|candidate| Considered {
@@ -79,7 +98,7 @@ pub fn route(mut candidates: Vec<Candidate>, needs: &Needs, simulators: Simulato
             circuit: None,
         })
         .collect();
-    Explanation { considered, stopped: None }
+    Explanation { considered, flow: None, stopped: None }
 }
 
 fn skip(candidate: &Candidate, needs: &Needs, simulators: Simulators) -> Option<Skipped> {

@@ -3,7 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::ProviderId;
+use crate::flow::Turn;
+use crate::id::{FlowId, ProviderId};
 use crate::provider_type::ProviderType;
 use crate::words::words;
 
@@ -11,11 +12,23 @@ use crate::words::words;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Explanation {
-    /// Every provider of the merchant, in the order of the route.
+    /// Every provider of the merchant, or of the branch of the flow, in the order of the route.
     pub considered: Vec<Considered>,
+    /// The flow that chose the order; absent when the priorities did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Box<Taken>>,
     /// Why no further provider was asked, when the charge ended without approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stopped>,
+}
+
+/// The way of a charge through a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The version of the flow.
+    pub id: FlowId,
+    /// The ways taken, in their order.
+    pub turns: Vec<Turn>,
 }
 
 /// One provider of the merchant and its place in the route.

@@ -56,7 +56,7 @@ pub(crate) fn charge() -> Charge {
     });
     let price = (Amount::new(150).unwrap(), Currency::BRL);
     Charge {
-        explanation: Explanation { considered, stopped: None },
+        explanation: Explanation { considered, flow: None, stopped: None },
         ..Charge::new(id(1), id(2), id(3), method, price, CaptureMode::Automatic, NOW)
     }
 }

@@ -14,6 +14,8 @@ mod country;
 mod currency;
 mod customer;
 mod decline;
+mod flow;
+mod flow_naive;
 mod id;
 mod ledger;
 mod mcc;

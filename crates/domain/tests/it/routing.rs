@@ -28,7 +28,7 @@ fn route(providers: &[(Option<Skipped>, CircuitState)]) -> Explanation {
         skipped: *skipped,
         circuit: None,
     });
-    let explanation = Explanation { considered: considered.collect(), stopped: None };
+    let explanation = Explanation { considered: considered.collect(), flow: None, stopped: None };
     around_open_circuits(explanation, |considered| {
         providers[usize::try_from(considered.priority).unwrap() - 1].1
     })
@@ -77,7 +77,7 @@ fn only_providers_that_could_serve_the_charge_are_looked_at() {
         skipped: Some(Skipped::PaymentType),
         circuit: None,
     }];
-    let before = Explanation { considered, stopped: None };
+    let before = Explanation { considered, flow: None, stopped: None };
     let after =
         around_open_circuits(before.clone(), |_| panic!("a circuit probe would be taken for nothing"));
     assert_eq!(after, before);

@@ -50,7 +50,7 @@ fn charge(state: ChargeState, requests: i64, considered: Vec<Considered>) -> Cha
     let price = (Amount::new(150).unwrap(), Currency::BRL);
     Charge {
         state,
-        explanation: Explanation { considered, stopped: None },
+        explanation: Explanation { considered, flow: None, stopped: None },
         requests,
         ..Charge::new(id(1), id(2), id(3), method, price, CaptureMode::Automatic, at(MADE_AT))
     }

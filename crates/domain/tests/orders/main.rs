@@ -58,7 +58,7 @@ fn new_charge(method: PaymentMethod, capture: CaptureMode) -> Charge {
     let price = (Amount::new(150).unwrap(), Currency::BRL);
     let now = Timestamp::from_millis(1_774_278_758_379);
     Charge {
-        explanation: Explanation { considered: considered.into(), stopped: None },
+        explanation: Explanation { considered: considered.into(), flow: None, stopped: None },
         ..Charge::new(id(1), id(2), id(3), method, price, capture, now)
     }
 }

@@ -91,6 +91,7 @@ fn charge(n: u128) -> Charge {
     Charge {
         explanation: Explanation {
             considered: [(0x65, None), (0x66, Some(Skipped::Currency)), (0x67, None)].map(considered).into(),
+            flow: None,
             stopped: None,
         },
         ..Charge::new(id(n), CLIENT, id(3), method, price, CaptureMode::Automatic, TEST_TIME)
