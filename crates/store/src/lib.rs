@@ -13,6 +13,7 @@ mod driver;
 pub mod due;
 mod error;
 pub mod expiring;
+pub mod flows;
 pub mod fold;
 #[cfg(feature = "testing")]
 mod fuse;

@@ -159,6 +159,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         text: include_str!("../migrations/0035_sessions_for_cards.sql"),
     },
     Migration { version: 36, name: "0036_waiting", text: include_str!("../migrations/0036_waiting.sql") },
+    Migration { version: 37, name: "0037_flows", text: include_str!("../migrations/0037_flows.sql") },
 ];
 
 /// The table of applied migrations.

@@ -105,6 +105,7 @@ const STORE: &[&str] = &[
     "jobs",
     "providers",
     "merchants",
+    "flows",
     "money",
     "provider_notifications",
     "purchases",
