@@ -25,6 +25,7 @@ use regente_store::{Batch, Commit, Refusal, cards, tokens};
 
 use crate::app::App;
 use crate::audit::Openings;
+use crate::calls::merchants::KnownMerchant;
 use crate::card_data::{SealedCard, open_holder};
 use crate::error::Error;
 use crate::events::card::CardView;
@@ -46,7 +47,7 @@ pub struct NewCheck {
     /// The records of the card numbers that were opened for it.
     pub openings: Openings,
     /// The merchant whose provider checks the card.
-    pub merchant: Arc<MerchantWithProviders>,
+    pub merchant: Arc<KnownMerchant>,
     /// The session whose buyer has the card checked.
     pub session_id: Option<SessionId>,
     /// The idempotency claim.

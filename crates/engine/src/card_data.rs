@@ -98,6 +98,15 @@ pub struct OpenedSource {
 }
 
 impl FundingSource {
+    /// The card that pays, where one does.
+    pub const fn card(&self) -> Option<&Card> {
+        match self {
+            Self::NewCard(new) => Some(&new.card),
+            Self::StoredCard { found, .. } => Some(&found.stored.card),
+            Self::Payer(_) | Self::Wallet(_) => None,
+        }
+    }
+
     /// Opens the source for the provider. A stored card is opened only after the intent of the charge is written, which
     /// records the opening.
     pub async fn open(self, app: &App) -> Result<OpenedSource, VaultError> {

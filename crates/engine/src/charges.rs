@@ -29,5 +29,5 @@ pub use guard::{CardTriedObserver, Guard, Unguarded};
 pub use method::{CardMethod, PayerMethod, WalletMethod};
 pub use order::{Buyer, ChargeOrder, Origin, PaidBy, PlacedBy, PurchaseSlot, Requester};
 pub use place::place;
-pub use resolve::{find_buyer, find_merchant, route};
+pub use resolve::{find_buyer, find_merchant, must_be_servable};
 pub use source::{CardOwner, OrderedCard, OrderedPayer};

@@ -92,6 +92,11 @@ impl Key {
 }
 
 impl Claim {
+    /// A number that looks random and is the same for the same key.
+    pub fn seed(&self) -> u64 {
+        self.claim.digest.as_u64_pair().0
+    }
+
     /// Looks up the key of a request.
     pub async fn read(app: &App, request: &KeyedRequest<'_>) -> Result<Claimed, Error> {
         Self::of(app, request).await?.look(app).await

@@ -16,12 +16,12 @@ use regente_providers::division::Division;
 use regente_providers::request::{
     Authorization, CardDetails, Instrument, Operation, PayerDetails, VendorDetails,
 };
-use regente_store::merchants::MerchantWithProviders;
 use regente_store::providers::Provider;
 use regente_store::{cards, charges};
 
 use crate::app::App;
 use crate::calls::circuits::CircuitProbes;
+use crate::calls::merchants::KnownMerchant;
 use crate::card_data::{FundingSource, OpenedSource};
 use crate::charges::create::Ran;
 use crate::charges::plan_step::step;
@@ -42,7 +42,7 @@ pub(crate) struct Asking {
     data: Option<Box<ThreeDSecure>>,
     vendor: Option<Box<VendorDetails>>,
     sellers: Vec<Seller>,
-    merchant: Arc<MerchantWithProviders>,
+    merchant: Arc<KnownMerchant>,
     overrides: SimulatorOverrides,
     actor: Actor,
     started: MachineTime,
@@ -64,7 +64,7 @@ pub(crate) struct Prerequisites {
     /// The sellers among whom the charge is divided.
     pub(crate) sellers: Vec<Seller>,
     /// The merchant with its providers.
-    pub(crate) merchant: Arc<MerchantWithProviders>,
+    pub(crate) merchant: Arc<KnownMerchant>,
     /// The circuit probes that the charge holds.
     pub(crate) circuit_probes: CircuitProbes,
 }

@@ -12,7 +12,6 @@ use regente_domain::purchase::{self, Purchase};
 use regente_domain::seller::Seller;
 use regente_providers::authentication::ThreeDSecure;
 use regente_providers::request::VendorDetails;
-use regente_store::merchants::MerchantWithProviders;
 use regente_store::sealed::Sealed;
 use regente_store::sessions::payments;
 use regente_store::transaction_requests::{self, ObjectKind};
@@ -24,6 +23,7 @@ use regente_store::{
 use crate::app::App;
 use crate::audit::Openings;
 use crate::calls::circuits::CircuitProbes;
+use crate::calls::merchants::KnownMerchant;
 use crate::card_data::{FundingSource, wallets};
 use crate::charges::call_providers::{self, Asking, Begun, Prerequisites};
 pub use crate::charges::stored::{Created, Ran};
@@ -63,7 +63,7 @@ pub struct NewCharge {
     /// The sellers among whom the charge is divided.
     pub sellers: Vec<Seller>,
     /// The merchant and its providers.
-    pub merchant: Arc<MerchantWithProviders>,
+    pub merchant: Arc<KnownMerchant>,
     /// The circuit probes that the charge holds.
     pub circuit_probes: CircuitProbes,
     /// The idempotency claim.

@@ -1,7 +1,6 @@
 //! Carries out an order.
 
 use regente_domain::actor::Actor;
-use regente_domain::card::record::Card;
 use regente_store::Admission;
 
 use super::coming_back;
@@ -10,7 +9,6 @@ use super::order::{ChargeOrder, PlacedBy};
 use super::resolve::resolve;
 use crate::app::App;
 use crate::calls::in_flight::Task;
-use crate::card_data::FundingSource;
 use crate::charges::create::{Created, create};
 use crate::error::Error;
 use crate::idempotency::{Claim, Claimed, Finished, Plan, unless_overtaken};
@@ -76,7 +74,7 @@ async fn begin<G: Guard>(
         Plan::Own(new) => Box::new(new),
         Plan::Overtaken(finished) => return Ok(Begun::Answered(finished)),
     };
-    let heard = match card_of(&new.source) {
+    let heard = match new.source.card() {
         Some(card) => guard.lets_try(card)?,
         None => None,
     };
@@ -97,15 +95,6 @@ async fn claim_of(app: &App, by: &PlacedBy) -> Result<Option<Claimed>, Error> {
             None => Ok(None),
         },
         PlacedBy::Job { .. } => Ok(None),
-    }
-}
-
-/// The card that the charge tries, if it is paid with one.
-const fn card_of(source: &FundingSource) -> Option<&Card> {
-    match source {
-        FundingSource::NewCard(new) => Some(&new.card),
-        FundingSource::StoredCard { found, .. } => Some(&found.stored.card),
-        FundingSource::Payer(_) | FundingSource::Wallet(_) => None,
     }
 }
 

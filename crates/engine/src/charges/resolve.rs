@@ -7,29 +7,36 @@ mod payer;
 
 use std::sync::Arc;
 
+use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::analysis::Screening;
 use regente_domain::charge::{Charge, PaymentMethod, References};
 use regente_domain::currency::Currency;
+use regente_domain::flow::{Draws, Facts};
 use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, MerchantId, of};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::purchase::Change;
 use regente_domain::routing::Needs;
 use regente_domain::routing::explanation::Explanation;
 use regente_domain::seller::Seller;
 use regente_domain::split::{Split, SplitRule};
 use regente_domain::time::Timestamp;
+use regente_domain::vendor::NamedVendor;
 use regente_providers::request::VendorDetails;
 use regente_store::merchants::MerchantWithProviders;
 use regente_store::sealed::Sealed;
 use serde_json::{Map, Value};
 
+use super::method::PayerMethod;
 use super::order::{Buyer, ChargeOrder, Origin, PaidBy, PlacedBy, PurchaseSlot};
+use super::source::OrderedPayer;
 use crate::anti_fraud::FRAUD_ANALYSIS;
 use crate::app::App;
 use crate::audit::Openings;
+use crate::calls::merchants::KnownMerchant;
 use crate::card_data::{FundingSource, must_not_name_source, wallets};
 use crate::charges::create::{NewCharge, PartOf, PurchaseStep};
-use crate::charges::routing::{self as routes, RiskData};
+use crate::charges::routing::{self as routes, FlowChoice, RiskData};
 use crate::charges::split::{self, SPLIT_RULES};
 use crate::customers::payer::{PRINTED_PAYER, PrintedPayer};
 use crate::customers::{ResolvedCustomer, resolve_customer};
@@ -48,19 +55,25 @@ pub(super) async fn resolve(
     let client_id = by.client_id();
     let openings = by.openings(app);
     let merchant = find_merchant(app, client_id, order.merchant_id).await?;
-    let screening = screening_of(app, &merchant, &order);
     let buyer = match order.buyer {
         Some(Buyer::Named(id)) => Some(find_buyer(app, client_id, id).await?),
         Some(Buyer::Found(buyer)) => Some(buyer),
         None => None,
     };
     let sellers = sellers_of(app, client_id, &order).await?;
-    let route = route_of(app, &merchant, &order, screening.as_deref(), &sellers)?;
-    let (explanation, circuit_probes) = app.circuits.narrow(route);
-    let vendor = vendor_of(app, client_id, &order, &explanation).await?;
+    let wanted = Wanted::of(&order);
     let price = (order.amount, order.currency);
-    let Funded { method, source, tokens, customer } =
-        fund(app, by, buyer, order.paid_by, price, &openings).await?;
+    let paying = find_paying(app, by, buyer, order.paid_by, price, &openings).await?;
+    let metadata = order.references.flow_metadata.as_ref();
+    let flow = flow_of(app, &merchant, (&wanted, metadata), &paying, claim.as_ref());
+    let screening = routes::screening(app, &merchant, wanted.payment_type, wanted.risk_data, flow.as_ref());
+    let route = route_of(app, &merchant, &wanted, screening.as_deref(), &sellers, flow)?;
+    let (explanation, circuit_probes) = app.circuits.narrow(route);
+    let vendor = vendor_of(app, client_id, order.vendor.as_deref(), &explanation).await?;
+    let Funded { method, source, tokens, customer } = match paying {
+        Paying::Found(funded) => *funded,
+        Paying::Payer(method, named) => payer::fund(app, by, buyer, method, *named).await?,
+    };
     must_not_name_source(app, &source, &words_of(order.order_id.as_deref(), &order.references)).await?;
     let data = order.authentication;
     let authentication = match data.as_deref() {
@@ -112,7 +125,7 @@ pub async fn find_merchant(
     app: &App,
     client_id: ClientId,
     id: MerchantId,
-) -> Result<Arc<MerchantWithProviders>, Error> {
+) -> Result<Arc<KnownMerchant>, Error> {
     routes::merchant(app, client_id, id).await?.ok_or(Error::ReferenceNotFound("merchantId"))
 }
 
@@ -124,44 +137,90 @@ pub async fn find_buyer(app: &App, client_id: ClientId, id: CustomerId) -> Resul
     resolve_customer(app, client_id, id).await?.ok_or(Error::ReferenceNotFound("customerId"))
 }
 
-/// The route of a charge with these needs, which is divided among `sellers`.
+/// Checks that a charge with these needs, of which nothing else is known yet, may find a provider.
 ///
 /// # Errors
-/// [`Error::Impossible`] when no provider of the merchant can serve it (`docs/interface/charges.md#creating`).
-pub fn route(
+/// [`Error::Impossible`] when none can serve it (`docs/interface/charges.md#creating`).
+pub fn must_be_servable(app: &App, merchant: &KnownMerchant, needs: &Needs) -> Result<(), Error> {
+    match routes::may_be_served(app, merchant, needs) {
+        true => Ok(()),
+        false => Err(no_provider(needs.payment_type)),
+    }
+}
+
+fn no_provider(payment_type: PaymentType) -> Error {
+    Error::impossible(format!("no provider available for paymentType {}", payment_type.word()))
+}
+
+/// What is known of an order before anything that it names is looked up, as far as it decides about the route.
+struct Wanted {
+    payment_type: PaymentType,
+    installments: u8,
+    amount: Amount,
+    currency: Currency,
+    capture: CaptureMode,
+    risk_data: RiskData,
+}
+
+impl Wanted {
+    fn of(order: &ChargeOrder) -> Self {
+        Self {
+            payment_type: order.paid_by.payment_type(),
+            installments: order.paid_by.installments(),
+            amount: order.amount,
+            currency: order.currency,
+            capture: order.capture,
+            risk_data: match order.private.contains_key(FRAUD_ANALYSIS) {
+                true => RiskData::Sent,
+                false => RiskData::Absent,
+            },
+        }
+    }
+}
+
+/// What the merchant's flow says. The draws of its balances come from the idempotency key where there is one: the same key has
+/// the same.
+fn flow_of(
     app: &App,
-    merchant: &MerchantWithProviders,
-    needs: &Needs,
-    sellers: &[Seller],
-) -> Result<Explanation, Error> {
-    routes::choose(app, merchant, needs, sellers).ok_or_else(|| {
-        Error::impossible(format!("no provider available for paymentType {}", needs.payment_type.word()))
-    })
+    merchant: &KnownMerchant,
+    (wanted, metadata): (&Wanted, Option<&Value>),
+    paying: &Paying,
+    claim: Option<&Claim>,
+) -> Option<FlowChoice> {
+    let card = match paying {
+        Paying::Found(funded) => funded.source.card(),
+        Paying::Payer(..) => None,
+    };
+    let facts = Facts {
+        amount: wanted.amount.minor_units(),
+        currency: wanted.currency,
+        installments: card.map(|_| wanted.installments),
+        bin: card.map(|card| card.face.first6digits.as_str()),
+        brand: card.and_then(|card| card.face.brand),
+        metadata: metadata.and_then(Value::as_object),
+    };
+    let seed = || match claim {
+        Some(claim) => claim.seed(),
+        None => u64::from_be_bytes(app.chance.bytes()),
+    };
+    merchant.choose(wanted.payment_type, &facts, || Draws::seeded(seed()))
 }
 
 fn route_of(
     app: &App,
     merchant: &MerchantWithProviders,
-    order: &ChargeOrder,
+    wanted: &Wanted,
     screening: Option<&Screening>,
     sellers: &[Seller],
+    flow: Option<FlowChoice>,
 ) -> Result<Explanation, Error> {
-    let payment_type = order.paid_by.payment_type();
     let needs = Needs {
-        payment_type,
-        currency: order.currency,
-        installments: order.paid_by.installments(),
-        capture: routes::capture_needed(screening, payment_type, order.capture),
+        payment_type: wanted.payment_type,
+        currency: wanted.currency,
+        installments: wanted.installments,
+        capture: routes::capture_needed(screening, wanted.payment_type, wanted.capture),
     };
-    route(app, merchant, &needs, sellers)
-}
-
-fn screening_of(app: &App, merchant: &MerchantWithProviders, order: &ChargeOrder) -> Option<Box<Screening>> {
-    let data = match order.private.contains_key(FRAUD_ANALYSIS) {
-        true => RiskData::Sent,
-        false => RiskData::Absent,
-    };
-    routes::screening(app, merchant, order.paid_by.payment_type(), data)
+    routes::choose(app, merchant, &needs, sellers, flow).ok_or_else(|| no_provider(wanted.payment_type))
 }
 
 /// The sellers of the rules, in their order.
@@ -177,12 +236,12 @@ async fn sellers_of(app: &App, client_id: ClientId, order: &ChargeOrder) -> Resu
 async fn vendor_of(
     app: &App,
     client_id: ClientId,
-    order: &ChargeOrder,
+    vendor: Option<&NamedVendor>,
     explanation: &Explanation,
 ) -> Result<Option<Box<VendorDetails>>, Error> {
     let asked = explanation.considered.iter().filter(|considered| considered.skipped.is_none());
     let asked = asked.map(|considered| considered.provider_type);
-    vendors::checked(app, client_id, order.vendor.as_deref(), asked).await
+    vendors::checked(app, client_id, vendor, asked).await
 }
 
 /// The payment method of a charge with what pays.
@@ -194,26 +253,37 @@ struct Funded {
     customer: Option<ResolvedCustomer>,
 }
 
-/// Resolves what pays.
-async fn fund(
+/// What pays, as far as it is looked up before the route is chosen.
+enum Paying {
+    /// A card, which a flow may ask about, or what a wallet has handed out.
+    Found(Box<Funded>),
+    /// A payer, who is looked up once nothing else can be refused, since they may become a customer by it.
+    Payer(PayerMethod, Box<OrderedPayer>),
+}
+
+/// Looks up what pays.
+async fn find_paying(
     app: &App,
     by: &PlacedBy,
     buyer: Option<ResolvedCustomer>,
     paid_by: PaidBy,
     price: (Amount, Currency),
     openings: &Openings,
-) -> Result<Funded, Error> {
+) -> Result<Paying, Error> {
     match paid_by {
-        PaidBy::Card(method, named) => card::fund(app, by, buyer, method, named, openings).await,
-        PaidBy::Payer(method, named) => payer::fund(app, by, buyer, method, named).await,
+        PaidBy::Card(method, named) => {
+            let funded = card::fund(app, by, buyer, method, named, openings).await?;
+            Ok(Paying::Found(Box::new(funded)))
+        }
+        PaidBy::Payer(method, named) => Ok(Paying::Payer(method, Box::new(named))),
         PaidBy::Wallet(method, wallet) => {
             let funding = wallets::fund(app, by.client_id(), wallet, price, openings)?;
-            Ok(Funded {
+            Ok(Paying::Found(Box::new(Funded {
                 method: method.paid(),
                 source: FundingSource::Wallet(Box::new(funding)),
                 tokens: Vec::new(),
                 customer: buyer,
-            })
+            })))
         }
     }
 }

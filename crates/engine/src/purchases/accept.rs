@@ -78,7 +78,7 @@ pub async fn accept(
 async fn can_be_processed(app: &App, caller: &Caller, request: &NewPurchase) -> Result<(), Error> {
     let merchant = charges::find_merchant(app, caller.client_id, request.merchant_id).await?;
     for payment in &request.payments {
-        charges::route(app, &merchant, &needs(payment.installments), &[])?;
+        charges::must_be_servable(app, &merchant, &needs(payment.installments))?;
     }
     Ok(())
 }
