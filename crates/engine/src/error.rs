@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use regente_domain::decline::DeclinedCode;
+use regente_domain::flow::FlowRefusal;
 use regente_domain::problems::Problems;
 use regente_store::StoreError;
 
@@ -67,6 +68,13 @@ pub enum Error {
         business_code: &'static str,
         /// The rule, for people.
         message: Cow<'static, str>,
+    },
+    /// A flow is not published, and why (`docs/interface/flows.md#publication`).
+    FlowRefused {
+        /// The first reason.
+        code: FlowRefusal,
+        /// One sentence for each reason.
+        details: Vec<String>,
     },
     /// Others do the same at this moment, and nothing was done: the same request may succeed soon.
     TooManyAtOnce {
@@ -160,6 +168,7 @@ impl Error {
             | Self::Conflict { .. }
             | Self::IdempotencyMismatch
             | Self::BusinessRule { .. }
+            | Self::FlowRefused { .. }
             | Self::RuleBroken(_)
             | Self::VoucherRefused { .. }
             | Self::SellersNotFound { .. }
@@ -220,6 +229,7 @@ impl fmt::Display for Error {
             Self::BusinessRule { business_code, .. } | Self::TooManyAtOnce { business_code, .. } => {
                 business_code
             }
+            Self::FlowRefused { code, .. } => code.word(),
             Self::RuleBroken(rule) => rule,
             Self::VoucherRefused { .. } => "voucher refused",
             Self::SellersNotFound { .. } => "sellers are gone",

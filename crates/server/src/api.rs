@@ -12,6 +12,7 @@ pub mod customers;
 pub mod documents;
 mod envelope;
 pub mod fields;
+pub mod flows;
 mod hosted_fields;
 pub mod idempotency;
 pub mod layers;

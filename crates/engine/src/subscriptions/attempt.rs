@@ -134,6 +134,7 @@ const fn error_code(error: &Error) -> u16 {
         Error::NotFound | Error::ReferenceNotFound(_) | Error::SellersNotFound { .. } => 404,
         Error::Conflict { .. } => 409,
         Error::BusinessRule { .. }
+        | Error::FlowRefused { .. }
         | Error::RuleBroken(_)
         | Error::VoucherRefused { .. }
         | Error::SellersUnable { .. }

@@ -15,8 +15,8 @@ use super::openapi::gate::{Key, described};
 use super::request_id::Boundary;
 use super::strangers::{Behind, door};
 use super::{
-    auth, cards, challenge, charges, checkout, customer_cards, customers, documents, hosted_fields, layers,
-    ledger, merchants, notifications, openapi, payment_page, providers, purchases, review_page,
+    auth, cards, challenge, charges, checkout, customer_cards, customers, documents, flows, hosted_fields,
+    layers, ledger, merchants, notifications, openapi, payment_page, providers, purchases, review_page,
     sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens, vendors, webhooks,
 };
 use crate::access::{Access, guard};
@@ -68,6 +68,12 @@ fn routes() -> OpenApiRouter<App> {
         .merge(behind(SecretKeyOnly, routes!(ledger::balances)))
         .merge(behind(SecretKeyOnly, routes!(ledger::entries)))
         .merge(behind(SecretKeyOnly, routes!(settings::create, settings::read, settings::update)))
+        .merge(behind(SecretKeyOnly, routes!(flows::create)))
+        .merge(behind(ListOf(Scope::Flows), routes!(flows::list)))
+        .merge(behind(SecretKeyOnly, routes!(flows::validate)))
+        .merge(behind(SecretKeyOnly, routes!(flows::restore)))
+        .merge(behind(Needs(Scope::Flows), routes!(flows::read)))
+        .merge(behind(SecretKeyOnly, routes!(flows::delete)))
         .merge(behind(SecretKeyOnly, routes!(vendors::create, vendors::list)))
         .merge(behind(SecretKeyOnly, routes!(vendors::read, vendors::update, vendors::delete)))
         .merge(with_key(SecretKeyOnly, routes!(purchases::create)))

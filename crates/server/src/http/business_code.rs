@@ -1,5 +1,6 @@
 //! Every `businessCode`: the stable names of rules that were broken (`docs/interface/purchases.md#errors`).
 
+use regente_domain::flow::FlowRefusal;
 use regente_engine::charges::split;
 use regente_engine::purchases::operations::{INTENT_MISMATCH, INVALID_STATE};
 use regente_engine::subscriptions::card_links;
@@ -63,7 +64,7 @@ pub const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
 pub const CAPTCHA_REQUIRED: &str = "session_captcha_required";
 
 /// Every `businessCode`.
-pub const CODES: [&str; 26] = [
+pub const CODES: [&str; 32] = [
     BodyCode::InvalidRequest.code(),
     BodyCode::PanNotAllowed.code(),
     BodyCode::InvalidPaymentsCount.code(),
@@ -90,4 +91,10 @@ pub const CODES: [&str; 26] = [
     split::FEE_EXCEEDS,
     link_settings::NO_EFFECTIVE_FIELD,
     subscriptions::INVALID_STATE,
+    FlowRefusal::ProviderRequired.word(),
+    FlowRefusal::ProviderAfterAntiFraudRequired.word(),
+    FlowRefusal::AntiFraudDuplicated.word(),
+    FlowRefusal::ProviderNotInMerchant.word(),
+    FlowRefusal::MetadataDefaultRequired.word(),
+    FlowRefusal::Invalid.word(),
 ];

@@ -152,6 +152,11 @@ fn answer_of_engine(error: Error) -> Answer {
             Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::BadRequest, message)
                 .business_code(business_code)
         }
+        Error::FlowRefused { code, details } => {
+            Answer::new(StatusCode::UNPROCESSABLE_ENTITY, Type::BadRequest, "flow is not published")
+                .business_code(code.word())
+                .details(details)
+        }
         Error::TooManyAtOnce { business_code, message, retry_after } => {
             Answer::new(StatusCode::TOO_MANY_REQUESTS, Type::ApiError, message)
                 .business_code(business_code)

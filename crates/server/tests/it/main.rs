@@ -33,6 +33,7 @@ mod drain;
 mod explanations;
 mod faults;
 mod filters;
+mod flows;
 mod follow_ups;
 mod health;
 mod http_edges;

@@ -12,15 +12,18 @@ use regente_domain::charge::timeline::{
     self, Attempt, Audience, Candidate, Ended, Named, Then, Timeline, TimelineStep,
 };
 use regente_domain::decline::Decline;
-use regente_domain::id::{ChargeId, ClientId, ProviderId};
+use regente_domain::flow::{NodeRule, Visited, visited};
+use regente_domain::id::{ChargeId, ClientId, FlowId, ProviderId};
 use regente_domain::provider_type::ShownProviderType;
-use regente_domain::routing::explanation::{CircuitNote, Skipped, Stopped};
+use regente_domain::routing::explanation::{CircuitNote, Skipped, Stopped, Taken};
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::error::Error;
 use regente_engine::events::transaction_request::ShownRequestType;
+use regente_store::flows::FlowVersion;
 use regente_store::transaction_requests::{self, StoredRequest};
-use regente_store::{Store, StoreError, charges, providers};
+use regente_store::{Store, StoreError, charges, flows, providers};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -37,7 +40,10 @@ pub struct ExplanationView {
     charge_id: Uuid,
     #[schema(example = "authorized")]
     status: ChargeStatus,
-    /// The merchant's providers in the order of the route.
+    /// The flow that chose the order, with the nodes that the charge visited. Null where the priorities of the providers did.
+    #[schema(required = true)]
+    flow: Option<FlowTakenView>,
+    /// The merchant's providers, or those of the branch of its flow, in the order of the route.
     providers: Vec<CandidateView>,
     /// Every call to a provider, oldest first.
     steps: Vec<StepView>,
@@ -46,6 +52,45 @@ pub struct ExplanationView {
     stopped: Option<Stopped>,
     /// The same in sentences, one a line.
     pub text: String,
+}
+
+/// The way of a charge through a flow.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = FlowTaken)]
+pub struct FlowTakenView {
+    /// The version of the flow.
+    id: FlowId,
+    /// Its label.
+    #[schema(required = true)]
+    name: Option<String>,
+    /// The nodes that the charge visited, in their order.
+    nodes: Vec<VisitedNodeView>,
+}
+
+/// A node of a flow that a charge visited.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = VisitedFlowNode)]
+pub struct VisitedNodeView {
+    /// Where it is in the tree.
+    #[schema(example = "root[0].yes[0]")]
+    node: String,
+    rule: NodeRule,
+    /// Of a provider or an analysis: which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider_id: Option<String>,
+    /// Of a condition: what it asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    when: Option<Value>,
+    /// Of a condition or a balance: the way that was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = "yes")]
+    taken: Option<String>,
+    /// Of a balance: what was drawn, in millionths. The first way is taken below its percentage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(example = 250_000)]
+    draw: Option<u32>,
 }
 
 /// A provider of the route.
@@ -181,8 +226,51 @@ pub async fn tell(
             names.insert(provider.id, provider.name);
         }
     }
+    let flow = match (&charge.explanation.flow, audience) {
+        (Some(taken), Audience::Merchant) => {
+            flows::find(store, client_id, taken.id).await?.map(|version| FlowTakenView::of(&version, taken))
+        }
+        (Some(_), Audience::Payer) | (None, _) => None,
+    };
     let timeline = timeline::tell(&charge, &asked, &names, audience);
-    Ok(Some(ExplanationView::of(id, charge.state.status(), &timeline)))
+    Ok(Some(ExplanationView::of(id, charge.state.status(), &timeline, flow)))
+}
+
+impl FlowTakenView {
+    fn of(version: &FlowVersion, taken: &Taken) -> Self {
+        let visited = visited(&version.details.flow, &taken.turns);
+        Self {
+            id: version.id,
+            name: version.details.name.clone(),
+            nodes: visited.iter().filter_map(VisitedNodeView::of).collect(),
+        }
+    }
+
+    /// In a sentence, one line.
+    fn sentence(&self) -> String {
+        let turns =
+            self.nodes.iter().filter_map(|node| Some(format!("{} {}", node.node, node.taken.as_ref()?)));
+        let turns: Vec<String> = turns.collect();
+        let name = self.name.as_ref().map(|name| format!(" \"{name}\"")).unwrap_or_default();
+        match turns.is_empty() {
+            true => format!("The flow {}{name} chose the order.", self.id),
+            false => format!("The flow {}{name} chose the order: {}.", self.id, turns.join(", ")),
+        }
+    }
+}
+
+impl VisitedNodeView {
+    fn of(visited: &Visited<'_>) -> Option<Self> {
+        let rule = visited.node.get("rule").and_then(Value::as_str).and_then(NodeRule::parse)?;
+        Some(Self {
+            node: visited.path.clone(),
+            rule,
+            provider_id: visited.node.get("id").and_then(Value::as_str).map(str::to_owned),
+            when: visited.node.get("when").cloned(),
+            taken: visited.way.map(str::to_owned),
+            draw: visited.turn.and_then(|turn| turn.draw),
+        })
+    }
 }
 
 fn as_asked(stored: StoredRequest) -> Attempt {
@@ -195,14 +283,17 @@ fn as_asked(stored: StoredRequest) -> Attempt {
 }
 
 impl ExplanationView {
-    fn of(id: ChargeId, status: ChargeStatus, timeline: &Timeline) -> Self {
+    fn of(id: ChargeId, status: ChargeStatus, timeline: &Timeline, flow: Option<FlowTakenView>) -> Self {
+        let mut lines = timeline.lines.clone();
+        lines.extend(flow.as_ref().map(FlowTakenView::sentence));
         Self {
+            flow,
             charge_id: id.uuid(),
             status,
             providers: timeline.providers.iter().map(CandidateView::of).collect(),
             steps: timeline.steps.iter().map(StepView::of).collect(),
             stopped: timeline.stopped,
-            text: timeline.lines.join("\n"),
+            text: lines.join("\n"),
         }
     }
 }

@@ -10,6 +10,7 @@ use regente_domain::currency::Currency;
 use regente_domain::id::{CardId, ChargeId, ClientId, MerchantId, SubscriptionId, TokenId};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::ShownProviderType;
+use regente_domain::routing::explanation::Taken;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::{Authority, Caller};
 use regente_engine::charges::sent::{DRIP_BROWSER, WALLET};
@@ -118,6 +119,14 @@ pub(super) struct CustomerSource {
     customer_id: Option<Uuid>,
 }
 
+/// The flow that a charge follows, and what was sent for its conditions; absent without either.
+fn flow_view(taken: Option<&Taken>, metadata: Option<&Value>) -> Option<Value> {
+    let id = taken.map(|taken| ("id".to_owned(), json!(taken.id)));
+    let metadata = metadata.map(|metadata| ("metadata".to_owned(), metadata.clone()));
+    let members: Map<String, Value> = id.into_iter().chain(metadata).collect();
+    (!members.is_empty()).then(|| Value::Object(members))
+}
+
 /// The personal data of a charge, decrypted.
 pub type Private = Map<String, Value>;
 
@@ -166,7 +175,7 @@ impl ChargeView {
             payment_method: PaymentMethodView::of(charge, private, instructions, checkout, caller),
             payment_source: PaymentSourceView::of(charge, private, caller),
             fraud_analysis_metadata: private.get("fraudAnalysis").map(fraud_analysis_metadata),
-            payment_flow: flow_metadata.as_ref().map(|metadata| json!({ "metadata": metadata })),
+            payment_flow: flow_view(charge.explanation.flow.as_deref(), flow_metadata.as_ref()),
             three_d_secure2: ThreeDSecureView::of(charge, private, requests).map(Box::new),
             transaction_requests: newest_first.map(view).collect(),
             app_info: app_info.clone(),

@@ -212,6 +212,7 @@ fn of_engine(error: Error) -> Response {
         Error::Internal(cause) => fault(Some(cause)),
         Error::CardDeclined { .. }
         | Error::TooManyAtOnce { .. }
+        | Error::FlowRefused { .. }
         | Error::RuleBroken(_)
         | Error::VoucherRefused { .. }
         | Error::SellersNotFound { .. }

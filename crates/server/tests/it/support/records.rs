@@ -128,6 +128,13 @@ impl Records<'_> {
                 let (merchant, rule) = self.platform_fee().await;
                 Call { ids: vec![merchant, rule], body: None }
             }
+            "POST /v1/flows" | "POST /v1/flows/validate" => none.with(self.new_flow().await),
+            "GET /v1/flows" => none,
+            "GET /v1/flows/{id}" | "DELETE /v1/flows/{id}" => Call::of(&text(&self.flow().await["id"])),
+            "POST /v1/flows/{id}/restore" => {
+                let flow = self.flow().await;
+                Call::of(&text(&flow["id"])).with(flow["merchants"][0].clone())
+            }
             "POST /v1/vendors" => none.with(vendors::another()),
             "GET /v1/vendors" => none,
             "GET /v1/vendors/{id}" | "DELETE /v1/vendors/{id}" => Call::of(&self.vendor().await),
@@ -350,6 +357,19 @@ impl Records<'_> {
         let path = format!("/v1/subscriptions/{id}");
         let shown = self.app.call(self.client, Method::GET, &path, &[], None).await.expect(200);
         vec![id, text(&shown["lastCycle"]["id"])]
+    }
+
+    /// A flow with the one provider of a new merchant.
+    async fn new_flow(&self) -> Value {
+        let merchant = self.merchant().await;
+        let path = format!("/v1/merchants/{merchant}");
+        let shown = self.app.call(self.client, Method::GET, &path, &[], None).await.expect(200);
+        let node = json!({ "rule": "provider", "id": shown["providers"][0]["id"] });
+        json!({ "merchantId": merchant, "paymentMethod": "credit", "flow": { "version": "0.0.0", "root": [node] } })
+    }
+
+    async fn flow(&self) -> Value {
+        self.make("/v1/flows", &self.new_flow().await).await
     }
 
     pub async fn vendor(&self) -> String {
