@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use regente_domain::account_clock::{AccountClock, IsAdvancing, NewAdvance, Running};
-use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_providers::request::Mode;
@@ -12,8 +11,7 @@ use regente_store::account_clocks::{self, StoredClock};
 use regente_store::{Batch, Commit, DatabaseKind};
 
 use crate::app::App;
-use crate::audit;
-use crate::caller::RequestId;
+use crate::audit::Author;
 use crate::clock::FOLLOWED_WITHIN;
 use crate::error::Error;
 use crate::queue::{self, Kind, NO_PAYLOAD};
@@ -24,17 +22,6 @@ const ADVANCED: &str = "clock.advanced";
 const FROZEN: &str = "clock.frozen";
 const UNFROZEN: &str = "clock.unfrozen";
 const RESET: &str = "clock.reset";
-
-/// Whose clock is changed, by whom.
-#[derive(Clone, Copy, Debug)]
-pub struct Change<'a> {
-    /// The account.
-    pub client_id: ClientId,
-    /// Who changes it.
-    pub actor: &'a Actor,
-    /// The request that asks for it; operators make none.
-    pub request_id: Option<&'a RequestId>,
-}
 
 /// The clock of an account as it is stored.
 ///
@@ -73,10 +60,10 @@ pub async fn followed(app: &App) {
 /// [`Error::NotFound`] in production; [`Error::Invalid`]; [`Error::Conflict`] while another advance is under way.
 pub async fn plan_advance(
     app: &App,
-    change: Change<'_>,
+    author: Author<'_>,
     new: &NewAdvance,
 ) -> Result<(Batch, StoredClock), Error> {
-    let Change { client_id, .. } = change;
+    let client_id = author.client_id;
     let stored = follow(app, client_id).await?;
     let deployment = app.clock.deployment();
     let now = stored.clock.running.now(deployment);
@@ -90,7 +77,7 @@ pub async fn plan_advance(
     let mut batch = Batch::new(client_id);
     account_clocks::put(&mut batch, &stored, &clock, deployment)?;
     queue::enqueue(app, &mut batch, Kind::AdvanceClock, &version.to_string(), NO_PAYLOAD, now);
-    audit::record_of(app, &mut batch, (change.actor, change.request_id), ADVANCED, client_id.uuid());
+    author.record(app, &mut batch, ADVANCED, client_id.uuid());
     Ok((batch, StoredClock { clock, version, ..stored }))
 }
 
@@ -98,9 +85,9 @@ pub async fn plan_advance(
 ///
 /// # Errors
 /// As [`plan_advance`].
-pub async fn begin_advance(app: &App, change: Change<'_>, new: &NewAdvance) -> Result<StoredClock, Error> {
+pub async fn begin_advance(app: &App, author: Author<'_>, new: &NewAdvance) -> Result<StoredClock, Error> {
     let stored = races::change(|| async {
-        let (batch, stored) = plan_advance(app, change, new).await?;
+        let (batch, stored) = plan_advance(app, author, new).await?;
         Ok(Changed::Written(app.store.apply(batch).await?, stored))
     })
     .await?;
@@ -112,12 +99,12 @@ pub async fn begin_advance(app: &App, change: Change<'_>, new: &NewAdvance) -> R
 ///
 /// # Errors
 /// [`Error::NotFound`] in production; [`Error::Conflict`] when a clock that is being advanced is to go on.
-pub async fn set_frozen(app: &App, change: Change<'_>, frozen: Frozen) -> Result<StoredClock, Error> {
+pub async fn set_frozen(app: &App, author: Author<'_>, frozen: Frozen) -> Result<StoredClock, Error> {
     let (action, decide): (_, Decide) = match frozen {
         Frozen::Yes => (FROZEN, |clock, deployment| Ok(clock.freeze(deployment))),
         Frozen::No => (UNFROZEN, AccountClock::unfreeze),
     };
-    self::change(app, change, action, decide).await
+    self::change(app, author, action, decide).await
 }
 
 /// The clock after a change, at this time of the deployment.
@@ -136,17 +123,17 @@ pub enum Frozen {
 ///
 /// # Errors
 /// [`Error::NotFound`] in production.
-pub async fn reset(app: &App, change: Change<'_>) -> Result<StoredClock, Error> {
-    self::change(app, change, RESET, |_, _| Ok(AccountClock::reset())).await
+pub async fn reset(app: &App, author: Author<'_>) -> Result<StoredClock, Error> {
+    self::change(app, author, RESET, |_, _| Ok(AccountClock::reset())).await
 }
 
 async fn change(
     app: &App,
-    change: Change<'_>,
+    author: Author<'_>,
     action: &'static str,
     decide: Decide,
 ) -> Result<StoredClock, Error> {
-    let Change { client_id, actor, request_id } = change;
+    let client_id = author.client_id;
     let stored = races::change(|| async {
         let stored = follow(app, client_id).await?;
         let deployment = app.clock.deployment();
@@ -156,7 +143,7 @@ async fn change(
         }
         let mut batch = Batch::new(client_id);
         account_clocks::put(&mut batch, &stored, &clock, deployment)?;
-        audit::record_of(app, &mut batch, (actor, request_id), action, client_id.uuid());
+        author.record(app, &mut batch, action, client_id.uuid());
         let _admission = app.store.admit_waiting().await?;
         let commit = app.store.apply(batch).await?;
         Ok(Changed::Written(commit, StoredClock { clock, version: stored.version + 1, ..stored }))

@@ -4,6 +4,7 @@
 mod openings;
 
 use regente_domain::actor::Actor;
+use regente_domain::id::ClientId;
 use regente_store::Batch;
 use regente_store::audit::{self, AuditEntry};
 use uuid::Uuid;
@@ -12,6 +13,34 @@ use crate::app::App;
 use crate::caller::{Caller, RequestId};
 
 pub use openings::Openings;
+
+/// Who changes something of an account.
+#[derive(Clone, Copy, Debug)]
+pub struct Author<'a> {
+    /// The account.
+    pub client_id: ClientId,
+    /// Who does it.
+    pub actor: Actor,
+    /// The request that asks for it; operators make none.
+    pub request_id: Option<&'a RequestId>,
+}
+
+impl<'a> Author<'a> {
+    /// The caller of the interface.
+    pub fn of(caller: &Caller, request_id: &'a RequestId) -> Self {
+        Self { client_id: caller.client_id, actor: caller.actor(), request_id: Some(request_id) }
+    }
+
+    /// Whoever runs the deployment.
+    pub const fn operator(client_id: ClientId) -> Self {
+        Self { client_id, actor: Actor::Operator, request_id: None }
+    }
+
+    /// Adds an entry to the batch of the change, as [`record`] does.
+    pub fn record(&self, app: &App, batch: &mut Batch, action: &'static str, object_id: Uuid) {
+        record_of(app, batch, (&self.actor, self.request_id), action, object_id);
+    }
+}
 
 /// Adds an audit entry for `caller` to the batch of the change. `action` is `object.past_participle`, such as
 /// `card.linked`; its first word is the kind of the object.

@@ -10,8 +10,7 @@ use regente_store::{Batch, Commit};
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::audit;
-use crate::caller::{Caller, RequestId};
+use crate::audit::Author;
 use crate::error::Error;
 use crate::races;
 
@@ -36,19 +35,37 @@ pub async fn list(
     Ok(flows::list(&app.store, client_id, filter, page).await?)
 }
 
-/// Why a flow would not be published, empty when it would; and a batch that writes nothing, for the key of the request.
+/// The version that new charges of a merchant by a method follow.
+pub async fn active(
+    app: &App,
+    client_id: ClientId,
+    merchant_id: MerchantId,
+    method: FlowMethod,
+) -> Result<Option<FlowVersion>, Error> {
+    let active = flows::active(&app.store, client_id, merchant_id).await?;
+    Ok(active.into_iter().find(|version| version.method == method))
+}
+
+/// Why a flow would not be published; empty when it would.
 ///
 /// # Errors
 /// [`Error::ReferenceNotFound`] when the account has no such merchant.
+pub async fn problems(app: &App, client_id: ClientId, new: &NewFlow) -> Result<Vec<FlowProblem>, Error> {
+    let merchant = merchant(app, client_id, new.merchant_id).await?;
+    let members = members(app, &merchant, new.payment_method);
+    Ok(Flow::publish(&new.flow, new.payment_method, &members).err().unwrap_or_default())
+}
+
+/// Why a flow would not be published, empty when it would; and a batch that writes nothing, for the key of the request.
+///
+/// # Errors
+/// As [`problems`].
 pub async fn plan_validation(
     app: &App,
     client_id: ClientId,
     new: &NewFlow,
 ) -> Result<(Batch, Vec<FlowProblem>), Error> {
-    let merchant = merchant(app, client_id, new.merchant_id).await?;
-    let members = members(app, &merchant, new.payment_method);
-    let problems = Flow::publish(&new.flow, new.payment_method, &members).err().unwrap_or_default();
-    Ok((Batch::new(client_id), problems))
+    Ok((Batch::new(client_id), problems(app, client_id, new).await?))
 }
 
 /// A new version that is to be active, and what makes it so.
@@ -64,14 +81,9 @@ pub struct Publication {
 ///
 /// # Errors
 /// [`Error::ReferenceNotFound`]; [`Error::FlowRefused`].
-pub async fn plan_publication(
-    app: &App,
-    by: (&Caller, &RequestId),
-    new: &NewFlow,
-) -> Result<Publication, Error> {
-    let client_id = by.0.client_id;
+pub async fn plan_publication(app: &App, author: Author<'_>, new: &NewFlow) -> Result<Publication, Error> {
     if let Some(id) = new.parent_id {
-        flows::find(&app.store, client_id, id).await?.ok_or(Error::ReferenceNotFound(PARENT_ID))?;
+        flows::find(&app.store, author.client_id, id).await?.ok_or(Error::ReferenceNotFound(PARENT_ID))?;
     }
     let details = FlowDetails {
         name: new.name.clone().map(Text::into_string),
@@ -79,7 +91,7 @@ pub async fn plan_publication(
         parent_id: new.parent_id,
         restored_from: None,
     };
-    plan(app, by, (new.merchant_id, new.payment_method), details, "flow.published").await
+    plan(app, author, (new.merchant_id, new.payment_method), details, "flow.published").await
 }
 
 /// Plans a version that restores `from`, for the merchant of that version.
@@ -88,7 +100,7 @@ pub async fn plan_publication(
 /// [`Error::Invalid`] when `merchant_id` is another merchant; [`Error::FlowRefused`] when it could not be published today.
 pub async fn plan_restoration(
     app: &App,
-    by: (&Caller, &RequestId),
+    author: Author<'_>,
     from: &FlowVersion,
     merchant_id: MerchantId,
 ) -> Result<Publication, Error> {
@@ -101,19 +113,15 @@ pub async fn plan_restoration(
         parent_id: None,
         restored_from: Some(from.id),
     };
-    plan(app, by, (merchant_id, from.method), details, "flow.restored").await
+    plan(app, author, (merchant_id, from.method), details, "flow.restored").await
 }
 
 /// Withdraws the active version: the merchant's providers go by priority again.
 ///
 /// # Errors
 /// [`Error::NotFound`]; [`Error::Impossible`] when the version is not active.
-pub async fn withdraw(
-    app: &App,
-    (caller, request_id): (&Caller, &RequestId),
-    id: FlowId,
-) -> Result<(), Error> {
-    let client_id = caller.client_id;
+pub async fn withdraw(app: &App, author: Author<'_>, id: FlowId) -> Result<(), Error> {
+    let client_id = author.client_id;
     let mut may_be_done = false;
     for () in races::tries() {
         let version = find(app, client_id, id).await?;
@@ -124,7 +132,7 @@ pub async fn withdraw(
         }
         let mut batch = Batch::new(client_id);
         flows::archive(&mut batch, &version);
-        audit::record(app, &mut batch, caller, request_id, "flow.withdrawn", id.uuid());
+        author.record(app, &mut batch, "flow.withdrawn", id.uuid());
         let _admission = app.store.admit(client_id)?;
         match app.change_merchant(batch).await? {
             Commit::Applied => return Ok(()),
@@ -137,17 +145,16 @@ pub async fn withdraw(
 
 async fn plan(
     app: &App,
-    (caller, request_id): (&Caller, &RequestId),
+    author: Author<'_>,
     (merchant_id, method): (MerchantId, FlowMethod),
     details: FlowDetails,
     action: &'static str,
 ) -> Result<Publication, Error> {
-    let client_id = caller.client_id;
+    let client_id = author.client_id;
     let merchant = merchant(app, client_id, merchant_id).await?;
     Flow::publish(&details.flow, method, &members(app, &merchant, method)).map_err(refused)?;
-    let active = flows::active(&app.store, client_id, merchant_id).await?;
-    let before = active.iter().find(|version| version.method == method);
-    let parent_id = details.parent_id.or(before.map(|version| version.id));
+    let before = active(app, client_id, merchant_id, method).await?;
+    let parent_id = details.parent_id.or(before.as_ref().map(|version| version.id));
     let version = FlowVersion {
         id: app.chance.id(app.clock.of(client_id)),
         client_id,
@@ -157,11 +164,11 @@ async fn plan(
         details: FlowDetails { parent_id, ..details },
     };
     let mut batch = Batch::new(client_id);
-    if let Some(before) = before {
+    if let Some(before) = &before {
         flows::archive(&mut batch, before);
     }
     flows::insert(&mut batch, &version)?;
-    audit::record(app, &mut batch, caller, request_id, action, version.id.uuid());
+    author.record(app, &mut batch, action, version.id.uuid());
     Ok(Publication { version, batch })
 }
 

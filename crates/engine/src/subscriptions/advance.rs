@@ -11,8 +11,9 @@ use regente_store::Batch;
 
 use super::INVALID_STATE;
 use super::known::Known;
-use crate::account_clocks::{self, Change};
+use crate::account_clocks;
 use crate::app::App;
+use crate::audit::Author;
 use crate::error::Error;
 
 /// What is due already is done before the clock goes on, so any later time will do.
@@ -25,10 +26,10 @@ const A_MOMENT: Duration = Duration::from_millis(1);
 /// advance is under way.
 pub async fn plan_advance(
     app: &App,
-    change: Change<'_>,
+    author: Author<'_>,
     id: SubscriptionId,
 ) -> Result<(Batch, Option<Timestamp>), Error> {
-    let client_id = change.client_id;
+    let client_id = author.client_id;
     account_clocks::follow(app, client_id).await?;
     let Known { subscription, cycles } =
         Known::find(app, client_id, id, None).await?.ok_or(Error::NotFound)?;
@@ -43,6 +44,6 @@ pub async fn plan_advance(
         }
     };
     let (batch, _) =
-        account_clocks::plan_advance(app, change, &NewAdvance { by: None, to: Some(to) }).await?;
+        account_clocks::plan_advance(app, author, &NewAdvance { by: None, to: Some(to) }).await?;
     Ok((batch, Some(to)))
 }

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use regente_domain::account_clock::{AdvanceStatus, NewAdvance, Span};
-use regente_domain::actor::Actor;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
-use regente_engine::account_clocks::{self, Change, Frozen};
+use regente_engine::account_clocks::{self, Frozen};
+use regente_engine::audit::Author;
 use regente_engine::error::Error;
 use regente_engine::jobs;
 use regente_engine::settings::Mode;
@@ -79,28 +79,28 @@ pub(super) async fn run(
         return Err(CommandError::Argument("in production there is only the machine's clock".to_owned()));
     }
     let client_id = the_client(app, named).await?;
-    let change = Change { client_id, actor: &Actor::Operator, request_id: None };
+    let author = Author::operator(client_id);
     let stored = match task {
         ClockTask::Show => account_clocks::find(app, client_id).await,
         ClockTask::AdvanceBy(text) => {
             let by = Span::parse(&text).ok_or_else(|| {
                 CommandError::Argument(format!("{text} is no span of time ahead, such as 1d, 3mo or P1Y6M"))
             })?;
-            advance(app, change, NewAdvance { by: Some(by), to: None }).await
+            advance(app, author, NewAdvance { by: Some(by), to: None }).await
         }
-        ClockTask::AdvanceTo(to) => advance(app, change, NewAdvance { by: None, to: Some(to) }).await,
+        ClockTask::AdvanceTo(to) => advance(app, author, NewAdvance { by: None, to: Some(to) }).await,
         ClockTask::Wait => jobs::advance_within(app, client_id, WAIT_MAX).await,
-        ClockTask::Freeze => account_clocks::set_frozen(app, change, Frozen::Yes).await,
-        ClockTask::Unfreeze => account_clocks::set_frozen(app, change, Frozen::No).await,
-        ClockTask::Reset => account_clocks::reset(app, change).await,
+        ClockTask::Freeze => account_clocks::set_frozen(app, author, Frozen::Yes).await,
+        ClockTask::Unfreeze => account_clocks::set_frozen(app, author, Frozen::No).await,
+        ClockTask::Reset => account_clocks::reset(app, author).await,
     }
     .map_err(told)?;
     Ok(ClockRow { client_id, clock: ClockView::of(&stored.clock, app.clock.deployment()) })
 }
 
-async fn advance(app: &App, change: Change<'_>, new: NewAdvance) -> Result<StoredClock, Error> {
-    account_clocks::begin_advance(app, change, &new).await?;
-    jobs::advance_within(app, change.client_id, WAIT_MAX).await
+async fn advance(app: &App, author: Author<'_>, new: NewAdvance) -> Result<StoredClock, Error> {
+    account_clocks::begin_advance(app, author, &new).await?;
+    jobs::advance_within(app, author.client_id, WAIT_MAX).await
 }
 
 /// What is wrong with the arguments, in the words of the interface.

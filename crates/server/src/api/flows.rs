@@ -9,6 +9,7 @@ use regente_domain::flow::{FlowMethod, FlowProblem, FlowStatus, NewFlow};
 use regente_domain::id::{ClientId, FlowId, MerchantId};
 use regente_domain::problems::Problems;
 use regente_domain::time::Timestamp;
+use regente_engine::audit::Author;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::flows::{self, Publication};
 use regente_engine::idempotency::Planned;
@@ -120,7 +121,8 @@ pub async fn create(
     body: Body,
 ) -> Result<Response, ApiError> {
     let new: NewFlow = body.read_as()?;
-    let plan = || async { shown(flows::plan_publication(&app, (&caller, &request_id), &new).await?) };
+    let author = Author::of(&caller, &request_id);
+    let plan = || async { shown(flows::plan_publication(&app, author, &new).await?) };
     let answered = commit_once(&app, &caller, &headers, "POST /v1/flows", &body, plan).await;
     app.merchants.forget();
     answered
@@ -178,8 +180,8 @@ pub async fn restore(
 ) -> Result<Response, ApiError> {
     let from = flows::find(&app, caller.client_id, path_id(&id)?).await?;
     let RestoreBody { merchant_id } = body.read_as()?;
-    let by = (&caller, &request_id);
-    let plan = || async { shown(flows::plan_restoration(&app, by, &from, merchant_id).await?) };
+    let author = Author::of(&caller, &request_id);
+    let plan = || async { shown(flows::plan_restoration(&app, author, &from, merchant_id).await?) };
     let route = format!("POST /v1/flows/{}/restore", from.id);
     let answered = commit_once(&app, &caller, &headers, &route, &body, plan).await;
     app.merchants.forget();
@@ -246,6 +248,6 @@ pub async fn delete(
     Extension(request_id): Extension<RequestId>,
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
-    flows::withdraw(&app, (&caller, &request_id), path_id(&id)?).await?;
+    flows::withdraw(&app, Author::of(&caller, &request_id), path_id(&id)?).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -11,8 +11,9 @@ use deserr::Deserr;
 use regente_domain::account_clock::{AccountClock, AdvanceStatus, NewAdvance, Running, Then};
 use regente_domain::problems::Problems;
 use regente_domain::time::Timestamp;
-use regente_engine::account_clocks::{self, Change, Frozen};
+use regente_engine::account_clocks::{self, Frozen};
 use regente_engine::app::Answer;
+use regente_engine::audit::Author;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
@@ -142,10 +143,9 @@ pub async fn advance(
     let client_id = caller.client_id;
     account_clocks::find(&app, client_id).await?;
     let new: NewAdvance = body.read_as()?;
-    let (actor, request_id) = (caller.actor(), Some(&request_id));
-    let change = Change { client_id, actor: &actor, request_id };
+    let author = Author::of(&caller, &request_id);
     let plan = || async {
-        let (batch, stored) = account_clocks::plan_advance(&app, change, &new).await?;
+        let (batch, stored) = account_clocks::plan_advance(&app, author, &new).await?;
         let view = ClockView::of(&stored.clock, app.clock.deployment());
         let planned = Planned::showing(batch, StatusCode::ACCEPTED.as_u16(), &view)?;
         Ok(Planned { moves_time_to: stored.clock.advance.as_ref().map(|advance| advance.to), ..planned })
@@ -180,9 +180,8 @@ pub async fn update(
     account_clocks::find(&app, caller.client_id).await?;
     let ChangesBody { frozen } = body.read_as()?;
     let frozen = if frozen { Frozen::Yes } else { Frozen::No };
-    let (client_id, actor) = (caller.client_id, caller.actor());
-    let change = Change { client_id, actor: &actor, request_id: Some(&request_id) };
-    let stored = account_clocks::set_frozen(&app, change, frozen).await?;
+    let author = Author::of(&caller, &request_id);
+    let stored = account_clocks::set_frozen(&app, author, frozen).await?;
     Ok(Json(ClockView::of(&stored.clock, app.clock.deployment())))
 }
 
@@ -200,8 +199,7 @@ pub async fn reset(
     Extension(caller): Extension<Caller>,
     Extension(request_id): Extension<RequestId>,
 ) -> Result<Json<ClockView>, ApiError> {
-    let (client_id, actor) = (caller.client_id, caller.actor());
-    let change = Change { client_id, actor: &actor, request_id: Some(&request_id) };
-    let stored = account_clocks::reset(&app, change).await?;
+    let author = Author::of(&caller, &request_id);
+    let stored = account_clocks::reset(&app, author).await?;
     Ok(Json(ClockView::of(&stored.clock, app.clock.deployment())))
 }

@@ -6,8 +6,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use regente_domain::id::SubscriptionId;
-use regente_engine::account_clocks::{self, Change};
+use regente_engine::account_clocks;
 use regente_engine::app::Answer;
+use regente_engine::audit::Author;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::events::subscription::SubscriptionView;
@@ -50,10 +51,9 @@ pub async fn advance(
     let client_id = caller.client_id;
     account_clocks::find(&app, client_id).await?;
     subscriptions::find(&app, client_id, id).await?;
-    let actor = caller.actor();
-    let change = Change { client_id, actor: &actor, request_id: Some(&request_id) };
+    let author = Author::of(&caller, &request_id);
     let plan = || async {
-        let (batch, moves_time_to) = subscriptions::plan_advance(&app, change, id).await?;
+        let (batch, moves_time_to) = subscriptions::plan_advance(&app, author, id).await?;
         let shown = subscriptions::find(&app, client_id, id).await?;
         let planned =
             Planned::showing(batch, StatusCode::ACCEPTED.as_u16(), &view_for(&app, &caller, &shown))?;

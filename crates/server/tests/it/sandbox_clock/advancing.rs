@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use regente_domain::account_clock::{NewAdvance, Span};
-use regente_domain::actor::Actor;
 use regente_domain::id::{Id, of};
-use regente_engine::account_clocks::{self, Change};
+use regente_engine::account_clocks;
+use regente_engine::audit::Author;
 use regente_store::{Row, args, sql};
 use serde_json::{Value, json};
 
@@ -37,8 +37,8 @@ sql! {
 /// Begins an advance that nobody goes on with yet, as a process that dies at once does.
 async fn begun(app: &TestApp, by: &str) {
     let new = NewAdvance { by: Span::parse(by), to: None };
-    let change = Change { client_id: app.client_id(), actor: &Actor::Operator, request_id: None };
-    account_clocks::begin_advance(&app.app, change, &new).await.unwrap();
+    let author = Author::operator(app.client_id());
+    account_clocks::begin_advance(&app.app, author, &new).await.unwrap();
 }
 
 /// What has happened to the account, each with the milliseconds since the start.
