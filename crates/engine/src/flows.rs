@@ -94,6 +94,35 @@ pub async fn plan_publication(app: &App, author: Author<'_>, new: &NewFlow) -> R
     plan(app, author, (new.merchant_id, new.payment_method), details, "flow.published").await
 }
 
+/// Publishes a flow in the place of `over`, the version that was active when its author looked.
+///
+/// # Errors
+/// [`Error::Conflict`] when another version is active by now; as [`plan_publication`].
+pub async fn publish_over(
+    app: &App,
+    author: Author<'_>,
+    new: &NewFlow,
+    over: Option<FlowId>,
+) -> Result<FlowId, Error> {
+    let Publication { version, batch } = plan_publication(app, author, new).await?;
+    let overtaken = || Error::conflict(vec!["another version was published meanwhile".to_owned()]);
+    if version.details.parent_id != over {
+        return Err(overtaken());
+    }
+    let _admission = app.store.admit(author.client_id)?;
+    match app.change_merchant(batch).await? {
+        Commit::Applied => Ok(version.id),
+        Commit::Refused(_) => Err(overtaken()),
+        Commit::Unknown => {
+            let active = active(app, author.client_id, new.merchant_id, new.payment_method).await?;
+            match active.is_some_and(|active| active.id == version.id) {
+                true => Ok(version.id),
+                false => Err(Error::unavailable()),
+            }
+        }
+    }
+}
+
 /// Plans a version that restores `from`, for the merchant of that version.
 ///
 /// # Errors

@@ -4,6 +4,7 @@ mod backup;
 mod clock;
 mod dev;
 mod dev_apple_pay;
+mod flows;
 mod health;
 mod ledger;
 mod lists;
@@ -165,6 +166,9 @@ enum Task {
     /// The time of an account, in the sandbox
     #[command(subcommand)]
     Clock(clock::ClockCommand),
+    /// The flows of merchants, kept in files
+    #[command(subcommand)]
+    Flows(flows::FlowsCommandLine),
     /// The books of money
     #[command(subcommand)]
     Ledger(ledger::LedgerTask),
@@ -421,6 +425,7 @@ impl Task {
             Self::Customers(task) => operate::customers(&sources.load_plain()?, task),
             Self::Providers(task) => operate::providers(&sources.load_plain()?, task),
             Self::Clock(command) => clock::run(&sources.load_plain()?, command),
+            Self::Flows(task) => flows::run(&sources.load_plain()?, task),
             Self::Ledger(task) => ledger::run(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),

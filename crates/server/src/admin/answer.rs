@@ -13,6 +13,7 @@ use super::clients::{ClientRow, KeyRow};
 use super::clock::ClockRow;
 use super::customers::ErasedPerson;
 use super::doctor::Report;
+use super::flows::FlowsAnswer;
 use super::ledger::{LedgerReport, Statement};
 use super::settlement::SettlementAnswer;
 use super::unknowns::UnknownRow;
@@ -84,6 +85,8 @@ pub enum Answer {
     ProviderChecked(Report),
     /// The clock of an account.
     Clock(ClockRow),
+    /// The answer about a flow.
+    Flows(FlowsAnswer),
     /// The key of a webhook is being replaced.
     WebhookKeyRotated(WebhookKeys),
     /// The keys of a webhook.

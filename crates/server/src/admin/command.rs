@@ -8,6 +8,7 @@ use regente_engine::ledger::Repair;
 use serde::{Deserialize, Serialize};
 
 use super::clock::ClockTask;
+use super::flows::FlowsCommand;
 use super::ledger::StatementOf;
 use super::settlement::SettlementCommand;
 use super::webhooks::WebhooksCommand;
@@ -98,6 +99,8 @@ pub enum Command {
         /// What is done about it.
         task: ClockTask,
     },
+    /// Something about flows.
+    Flows(FlowsCommand),
     /// Something about webhooks.
     Webhooks(WebhooksCommand),
     /// Something about a settlement file.
@@ -166,6 +169,7 @@ impl Command {
             Self::CustomersErase { .. } => "customers erase",
             Self::ProvidersCheck { .. } => "providers check",
             Self::Clock { task, .. } => task.name(),
+            Self::Flows(command) => command.task.name(),
             Self::Webhooks(command) => command.name(),
             Self::Settlement(_) => "settle",
             Self::Address => "health",

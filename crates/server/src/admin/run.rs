@@ -15,7 +15,9 @@ use super::answer::Answer;
 use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
-use super::{backup, clients, clock, customers, ledger, provider_check, settlement, unknowns, webhooks};
+use super::{
+    backup, clients, clock, customers, flows, ledger, provider_check, settlement, unknowns, webhooks,
+};
 use crate::access;
 use crate::api::charges::explanation;
 use crate::app::App;
@@ -64,6 +66,7 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
             Ok(Answer::ProviderChecked(provider_check::check(app, provider_id, wait_max).await?))
         }
         Command::Clock { client_id, task } => Ok(Answer::Clock(clock::run(app, client_id, task).await?)),
+        Command::Flows(command) => Ok(Answer::Flows(flows::run(app, command).await?)),
         Command::Webhooks(command) => webhooks::run(app, command).await,
         Command::Settlement(command) => {
             Ok(Answer::Settlement { settlement: settlement::run(app, command).await? })

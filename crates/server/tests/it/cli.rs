@@ -2,6 +2,7 @@
 
 mod apple_pay;
 mod explain;
+mod flows;
 mod ledger;
 mod postgres;
 mod unknowns;

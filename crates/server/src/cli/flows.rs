@@ -1,0 +1,111 @@
+//! `regente flows`: keeps flows in files, so that a change can be reviewed like code.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use regente_domain::flow::FlowMethod;
+use regente_domain::id::{ClientId, MerchantId};
+use serde_json::{Map, Value};
+
+use super::{Failure, OutputArg, operate};
+use crate::admin::{Answer, Command, ComparedFlow, FlowsAnswer, FlowsCommand, FlowsTask};
+use crate::config::Loaded;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum FlowsCommandLine {
+    /// Show how the flow in a file differs from the active one of its merchant and method; `--yes` publishes it
+    #[command(
+        after_help = "The file is the body of POST /v1/flows: merchantId, paymentMethod, flow, and a name. A file that is \
+                        active already changes nothing, however often it is applied."
+    )]
+    Apply {
+        /// The file, or `-` for standard input
+        file: PathBuf,
+        /// Publish it, if it differs
+        #[arg(long)]
+        yes: bool,
+        #[command(flatten)]
+        of: AccountArgs,
+    },
+    /// Print the active flow as such a file
+    Export {
+        /// Of this merchant
+        #[arg(long, value_name = "MERCHANT_ID")]
+        merchant: MerchantId,
+        /// For this payment method: credit, pix or boleto
+        #[arg(long, value_parser = method)]
+        method: FlowMethod,
+        /// Of this account; not needed where there is one
+        #[arg(long = "client", value_name = "CLIENT_ID")]
+        client_id: Option<ClientId>,
+    },
+}
+
+/// Whose flow, and how the answer is printed.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct AccountArgs {
+    /// Of this account; not needed where there is one
+    #[arg(long = "client", value_name = "CLIENT_ID")]
+    client_id: Option<ClientId>,
+    #[command(flatten)]
+    output: OutputArg,
+}
+
+fn method(word: &str) -> Result<FlowMethod, String> {
+    FlowMethod::parse(word).ok_or_else(|| {
+        let known: Vec<&str> = FlowMethod::WORDS.iter().map(|(word, _)| *word).collect();
+        format!("must be one of {}", known.join(", "))
+    })
+}
+
+pub(super) fn run(loaded: &Loaded, command: FlowsCommandLine) -> Result<ExitCode, Failure> {
+    match command {
+        FlowsCommandLine::Apply { file, yes, of: AccountArgs { client_id, output } } => {
+            let members = read(&file)?;
+            let task = if yes { FlowsTask::Publish(members) } else { FlowsTask::Compare(members) };
+            operate::run(loaded, Command::Flows(FlowsCommand { client_id, task }), output)
+        }
+        FlowsCommandLine::Export { merchant, method, client_id } => {
+            let task = FlowsTask::Export { merchant_id: merchant, payment_method: method };
+            let command = Command::Flows(FlowsCommand { client_id, task });
+            let Answer::Flows(FlowsAnswer::Exported(file)) = operate::answer_to(loaded, command)? else {
+                return Err(Failure::from("the running server is of another release"));
+            };
+            operate::print_json(&file)?;
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<Map<String, Value>, Failure> {
+    let text = match file.as_os_str() == "-" {
+        true => io::read_to_string(io::stdin())?,
+        false => std::fs::read_to_string(file)
+            .map_err(|error| format!("{} cannot be read: {error}", file.display()))?,
+    };
+    let members = serde_json::from_str(&text);
+    Ok(members.map_err(|error| format!("{} is not a JSON object: {error}", file.display()))?)
+}
+
+/// The text of an answer.
+pub(super) fn shown(answer: &FlowsAnswer) -> String {
+    let compared = match answer {
+        FlowsAnswer::Exported(file) => return format!("{:#}\n", Value::Object(file.clone())),
+        FlowsAnswer::Compared(compared) => compared,
+    };
+    let ComparedFlow { merchant_id, payment_method, active, difference, published } = compared;
+    let of = format!("of merchant {merchant_id} for {}", payment_method.word());
+    let end = match (published, active) {
+        (Some(id), _) => format!("Published: new charges {of} follow version {id}.\n"),
+        (None, Some(id)) if difference.is_empty() => {
+            format!("The flow {of} is that of the file: version {id} is active.\n")
+        }
+        (None, _) => format!("The flow {of} is as it was. Say `--yes` to publish the file.\n"),
+    };
+    match difference.is_empty() {
+        true => end,
+        false => format!("{difference}\n{end}"),
+    }
+}
