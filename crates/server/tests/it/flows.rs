@@ -1,6 +1,7 @@
 //! Flows (`docs/interface/flows.md`): publication with its checks, versions, and the charges that follow them.
 
 mod charges;
+mod parts;
 mod publication;
 
 use serde_json::{Value, json};
