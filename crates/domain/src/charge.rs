@@ -7,6 +7,7 @@ pub mod authentication;
 pub mod elsewhere;
 mod ended;
 mod follow_up;
+pub mod foreseen;
 mod found;
 pub mod instructions;
 mod late;

@@ -6,6 +6,7 @@ pub(crate) mod approval_revoked;
 pub(crate) mod call_providers;
 mod coming_back;
 pub mod create;
+mod dry_run;
 mod guard;
 pub mod late_answer;
 mod method;
@@ -25,6 +26,7 @@ pub(crate) mod underpaid;
 pub mod write_outcome;
 
 pub use coming_back::return_page;
+pub use dry_run::{DryRun, dry_run};
 pub use guard::{CardTriedObserver, Guard, Unguarded};
 pub use method::{CardMethod, PayerMethod, WalletMethod};
 pub use order::{Buyer, ChargeOrder, Origin, PaidBy, PlacedBy, PurchaseSlot, Requester};

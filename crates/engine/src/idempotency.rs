@@ -114,7 +114,8 @@ impl Claim {
         }
     }
 
-    async fn of(app: &App, request: &KeyedRequest<'_>) -> Result<Self, Error> {
+    /// The key of a request, which is not looked up: for its [`seed`](Self::seed).
+    pub async fn of(app: &App, request: &KeyedRequest<'_>) -> Result<Self, Error> {
         let client_id = request.caller.client_id;
         let keys = app.vault.client_keys(client_id).await?;
         let scope = request.caller.idempotency_scope();

@@ -9,9 +9,10 @@ mod keys;
 use std::convert::Infallible;
 
 use axum::extract::Request;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
 use axum::routing::Route;
+use regente_domain::problems::Problems;
 use regente_domain::scope::{Scope, Scopes};
 use regente_engine::caller::{Authority, Caller};
 pub use regente_engine::credentials::digest;
@@ -25,6 +26,7 @@ pub use keys::{
 
 use crate::app::App;
 use crate::http::error::ApiError;
+use crate::http::headers::{DryRun, dry_run};
 use crate::http::peer::PeerAddress;
 use crate::http::rates::RateKey;
 
@@ -72,6 +74,9 @@ pub fn guard(access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send 
                 // Boxed: otherwise every request holds the memory of the key lookup until it is answered.
                 match Box::pin(let_in(&app, access, request.headers(), peer)).await {
                     Ok(caller) => {
+                        if let Err(problems) = tries_only_charges(&request, &caller) {
+                            return Ok(ApiError::from(problems).into_response());
+                        }
                         request.extensions_mut().insert(caller);
                         request.extensions_mut().insert(peer);
                         route.call(request).await
@@ -96,6 +101,19 @@ impl<S> Gate for S where
         + Sync
         + 'static
 {
+}
+
+/// Refuses to carry out what the caller only wants to try: a new charge is all that can be tried
+/// (`docs/interface/charges.md#dry-run`).
+fn tries_only_charges(request: &Request, caller: &Caller) -> Result<(), Problems> {
+    match dry_run(request.headers())? {
+        DryRun::No => Ok(()),
+        DryRun::Yes if caller.is_public_key() => {
+            Err(Problems::one("X-Dry-Run", "must not be sent with a public key"))
+        }
+        DryRun::Yes if request.method() == Method::POST && request.uri().path() == "/v1/charges" => Ok(()),
+        DryRun::Yes => Err(Problems::one("X-Dry-Run", "must be absent: only POST /v1/charges can be tried")),
+    }
 }
 
 async fn let_in(

@@ -241,7 +241,7 @@ pub enum Standing {
 
 impl Charge {
     /// The rules of its analysis, if it is analysed at this time.
-    fn analysed(&self, timing: Timing) -> Option<Rules> {
+    pub(super) fn analysed(&self, timing: Timing) -> Option<Rules> {
         let rules = self.screening.as_ref().and_then(|screening| screening.rules);
         rules.filter(|rules| rules.timing == timing)
     }

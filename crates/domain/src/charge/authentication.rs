@@ -187,7 +187,7 @@ impl Authenticator {
 
 impl Charge {
     /// The 3DS server that is asked before the first authorization, with the setup.
-    fn server(&self) -> Option<(ProviderType, AuthenticationSetupId)> {
+    pub(super) fn server(&self) -> Option<(ProviderType, AuthenticationSetupId)> {
         match &self.authentication {
             Some(authentication) => match authentication.by {
                 Authenticator::Server { server, setup_id, .. } => Some((server, setup_id)),

@@ -6,7 +6,7 @@ use regente_store::Admission;
 use super::coming_back;
 use super::guard::{CardTriedObserver, Guard};
 use super::order::{ChargeOrder, PlacedBy};
-use super::resolve::resolve;
+use super::resolve::{Intent, resolve};
 use crate::app::App;
 use crate::calls::in_flight::Task;
 use crate::charges::create::{Created, create};
@@ -68,7 +68,7 @@ async fn begin<G: Guard>(
         if let Some(session) = order.origin.session() {
             guard.lets_pay(session).await?;
         }
-        Ok::<_, G::Error>(resolve(&app, order, &by, claim.clone()).await?)
+        Ok::<_, G::Error>(resolve(&app, order, &by, claim.clone(), Intent::Place).await?)
     };
     let new = match unless_overtaken(&app, claim.as_ref(), resolved.await).await? {
         Plan::Own(new) => Box::new(new),

@@ -45,12 +45,22 @@ use crate::idempotency::Claim;
 use crate::vault::{Binding, Purpose};
 use crate::vendors;
 
+/// What an order is resolved for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Intent {
+    /// Its charge is made.
+    Place,
+    /// Its charge is only described: no customer is created.
+    DryRun,
+}
+
 /// Resolves what an order names and chooses its route.
 pub(super) async fn resolve(
     app: &App,
     order: ChargeOrder,
     by: &PlacedBy,
     claim: Option<Claim>,
+    intent: Intent,
 ) -> Result<NewCharge, Error> {
     let client_id = by.client_id();
     let openings = by.openings(app);
@@ -72,7 +82,7 @@ pub(super) async fn resolve(
     let vendor = vendor_of(app, client_id, order.vendor.as_deref(), &explanation).await?;
     let Funded { method, source, tokens, customer } = match paying {
         Paying::Found(funded) => *funded,
-        Paying::Payer(method, named) => payer::fund(app, by, buyer, method, *named).await?,
+        Paying::Payer(method, named) => payer::fund(app, (by, intent), buyer, method, *named).await?,
     };
     must_not_name_source(app, &source, &words_of(order.order_id.as_deref(), &order.references)).await?;
     let data = order.authentication;

@@ -108,6 +108,26 @@ pub async fn found_or_created(
     Err(Error::busy())
 }
 
+/// Who the customer of [`found_or_created`] would be; nothing is written. One who would be created has an id that nobody keeps.
+///
+/// # Errors
+/// As [`found_or_created`].
+pub async fn foreseen(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    new: NewCustomer,
+    path: &str,
+    is_allowed: impl Fn(ResolvedCustomer) -> Result<(), Error>,
+) -> Result<PayingCustomer, Error> {
+    check_digits(app, caller.client_id, &new.document, &format!("{path}.document")).await?;
+    let mut discarded = Batch::new(caller.client_id);
+    let found = plan(app, caller, request_id, &mut discarded, &new, OnMatch::Keep).await?;
+    let customer = resolved(&found);
+    is_allowed(customer)?;
+    Ok(PayingCustomer { customer, details: of_new(new) })
+}
+
 fn resolved(found: &MatchedCustomer) -> ResolvedCustomer {
     ResolvedCustomer {
         real_id: found.customer.id(),

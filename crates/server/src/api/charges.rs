@@ -3,6 +3,7 @@
 pub mod anti_fraud;
 pub mod authentication;
 mod begin;
+pub mod dry_run;
 pub mod explanation;
 pub mod guard;
 pub mod methods;
@@ -41,6 +42,8 @@ use super::query::{Parameters, Query, SortOrder, given};
 use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
+use crate::http::headers::{self, DryRun};
+use dry_run::DryRunView;
 use view::{ChargeView, Private};
 
 /// Charges on a page by default (`docs/interface/conventions.md#lists`).
@@ -61,9 +64,12 @@ const ORDER_ID_CHARS_MAX: usize = regente_domain::text::chars_max::LINE;
     params(
         ("X-Sandbox-Seed" = Option<String>, Header, max_length = 255,
             description = "Sandbox only: fixes what the simulator draws by lot"),
+        ("X-Dry-Run" = Option<bool>, Header,
+            description = "`true`: says what the charge would do, and makes none. For secret keys alone"),
     ),
     request_body(content = NewCharge, content_type = "application/json"),
     responses(
+        (status = 200, description = "What the charge would do, for `X-Dry-Run: true`.", body = DryRunView),
         (status = 201, description = "The charge, also when it was refused.", body = ChargeView),
         (status = 404, description = "The body names a merchant, card or customer that the account does not have.",
             body = ErrorEnvelope),
@@ -78,7 +84,10 @@ pub async fn create(
     Extension(caller): Extension<Caller>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    make(app, caller, request, None).await
+    match headers::dry_run(request.headers())? {
+        DryRun::Yes => Box::pin(dry_run::answer(app, caller, request)).await,
+        DryRun::No => make(app, caller, request, None).await,
+    }
 }
 
 /// Makes a charge, which pays the session, if there is one.

@@ -142,6 +142,30 @@ fn unquoted(text: &str) -> Option<String> {
     if chars.as_str().is_empty() { Some(key) } else { None }
 }
 
+/// The header of a request that is only tried (`docs/interface/charges.md#dry-run`).
+pub const DRY_RUN: &str = "x-dry-run";
+
+/// Whether a request is only to be tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DryRun {
+    /// It is to say what it would do.
+    Yes,
+    /// It is to be carried out.
+    No,
+}
+
+/// What the header of a dry run says.
+///
+/// # Errors
+/// It says neither `true` nor `false`: whoever sends it must not find that a charge was made.
+pub fn dry_run(headers: &HeaderMap) -> Result<DryRun, Problems> {
+    match single(headers, DRY_RUN).map_err(|fault| Problems::one("X-Dry-Run", fault))? {
+        None | Some("false") => Ok(DryRun::No),
+        Some("true") => Ok(DryRun::Yes),
+        Some(_) => Err(Problems::one("X-Dry-Run", "must be true or false")),
+    }
+}
+
 /// The header with the seed of the simulator's random decisions (`docs/interface/sandbox.md#seeds`).
 pub const SANDBOX_SEED: &str = "x-sandbox-seed";
 /// The most characters of a seed.

@@ -30,6 +30,7 @@ mod disputes;
 mod doctor;
 mod documents;
 mod drain;
+mod dry_run;
 mod explanations;
 mod faults;
 mod filters;

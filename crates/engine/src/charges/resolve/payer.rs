@@ -5,7 +5,7 @@ use regente_domain::charge::sent::AddressRule;
 use regente_domain::local_day::day_of;
 use regente_providers::request::PayerDetails;
 
-use super::{Funded, same_customer};
+use super::{Funded, Intent, same_customer};
 use crate::app::App;
 use crate::card_data::FundingSource;
 use crate::charges::method::PayerMethod;
@@ -18,14 +18,15 @@ use crate::error::Error;
 /// `buyer` is the one that the order names beside the payer.
 pub(super) async fn fund(
     app: &App,
-    by: &PlacedBy,
+    (by, intent): (&PlacedBy, Intent),
     buyer: Option<ResolvedCustomer>,
     method: PayerMethod,
     named: OrderedPayer,
 ) -> Result<Funded, Error> {
     let today = day_of(app.clock.of(by.client_id()));
     method.check(today)?;
-    let PayingCustomer { customer, details } = resolve(app, by, buyer, named, method.address_rule()).await?;
+    let PayingCustomer { customer, details } =
+        resolve(app, (by, intent), buyer, named, method.address_rule()).await?;
     Ok(Funded {
         method: method.paid_by(PayerSource { customer_id: customer.real_id }, today),
         source: FundingSource::Payer(Box::new(details)),
@@ -36,7 +37,7 @@ pub(super) async fn fund(
 
 async fn resolve(
     app: &App,
-    by: &PlacedBy,
+    (by, intent): (&PlacedBy, Intent),
     buyer: Option<ResolvedCustomer>,
     named: OrderedPayer,
     rule: AddressRule,
@@ -60,7 +61,12 @@ async fn resolve(
             let is_allowed = |customer: ResolvedCustomer| same_customer(buyer, Some(customer)).map(drop);
             const PATH: &str = "paymentSource.customer";
             let (caller, request_id) = (&requester.caller, &requester.request_id);
-            payer::found_or_created(app, caller, request_id, *new, PATH, is_allowed).await
+            match intent {
+                Intent::Place => {
+                    payer::found_or_created(app, caller, request_id, *new, PATH, is_allowed).await
+                }
+                Intent::DryRun => payer::foreseen(app, caller, request_id, *new, PATH, is_allowed).await,
+            }
         }
         (OrderedPayer::Described(_), PlacedBy::Job { .. }) => {
             Err(Error::internal("a job describes a payer, although it knows the customers"))

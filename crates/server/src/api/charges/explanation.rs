@@ -237,7 +237,7 @@ pub async fn tell(
 }
 
 impl FlowTakenView {
-    fn of(version: &FlowVersion, taken: &Taken) -> Self {
+    pub(super) fn of(version: &FlowVersion, taken: &Taken) -> Self {
         let visited = visited(&version.details.flow, &taken.turns);
         Self {
             id: version.id,
@@ -299,7 +299,7 @@ impl ExplanationView {
 }
 
 impl CandidateView {
-    fn of(candidate: &Candidate) -> Self {
+    pub(super) fn of(candidate: &Candidate) -> Self {
         Self {
             provider: NamedView::of(&candidate.provider),
             skipped: candidate.skipped,
