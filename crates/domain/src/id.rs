@@ -70,6 +70,8 @@ pub mod of {
         Cycle,
         /// One attempt to charge a cycle.
         CycleAttempt,
+        /// Charges of a period as files.
+        Report,
         /// An event of a charge, purchase, session or webhook.
         Event,
         /// A webhook endpoint.
@@ -121,6 +123,8 @@ pub type SellerId = Id<of::Seller>;
 pub type SubscriptionId = Id<of::Subscription>;
 /// Id of a cycle of a subscription.
 pub type CycleId = Id<of::Cycle>;
+/// Id of a report.
+pub type ReportId = Id<of::Report>;
 /// Id of a vendor.
 pub type VendorId = Id<of::Vendor>;
 /// Id of a file that shows who a seller is.

@@ -75,13 +75,17 @@ impl Amount {
 
     /// For people: `BRL 1.50`, or `JPY 150` for a currency without minor units.
     pub fn shown_in(self, currency: Currency) -> String {
-        let code = currency.code();
+        format!("{} {}", currency.code(), self.in_major_units_of(currency))
+    }
+
+    /// In major units with a point: `1.50`, or `150` for a currency without minor units.
+    pub fn in_major_units_of(self, currency: Currency) -> String {
         let decimals = usize::from(currency.exponent());
         if decimals == 0 {
-            return format!("{code} {}", self.0);
+            return self.0.to_string();
         }
         let unit = 10_i64.pow(u32::from(currency.exponent()));
-        format!("{code} {}.{:0decimals$}", self.0 / unit, self.0 % unit)
+        format!("{}.{:0decimals$}", self.0 / unit, self.0 % unit)
     }
 
     /// The rest after subtracting `part`; `None` when `part` is more.

@@ -210,6 +210,11 @@ impl Asks {
     }
 }
 
+impl RequestType {
+    /// The shown type of a request that gave the payer instructions, whatever its own.
+    pub const INSTRUCTED: &str = "pending";
+}
+
 /// Namespace of provider keys.
 const PROVIDER_KEYS: Uuid = Uuid::from_u128(0x6d1a_7f0e_5c1b_4b52_9a2e_3f4c_8d70_1e55);
 
@@ -264,6 +269,24 @@ impl TransactionRequest {
             | RequestGroup::Authentication(AuthenticationStep::Setup | AuthenticationStep::Enroll)
             | RequestGroup::Risk(_) => None,
         }
+    }
+
+    /// The key as answers show it; none of what follows an authorization.
+    pub fn shown_key(&self) -> Option<Uuid> {
+        match self.request_type.group() {
+            RequestGroup::Authorization(_)
+            | RequestGroup::CardCheck
+            | RequestGroup::Authentication(_)
+            | RequestGroup::Risk(RiskStep::Feeding) => Some(self.provider_key()),
+            RequestGroup::Risk(RiskStep::Analysis) => (!self.is_later_verdict()).then(|| self.provider_key()),
+            RequestGroup::FollowUp(_) | RequestGroup::Reversal(_) => None,
+        }
+    }
+
+    /// The type as answers show it: what gave the payer instructions is [`RequestType::INSTRUCTED`].
+    pub fn shown_type(&self) -> &'static str {
+        let is_instructed = self.pending().is_some() && !self.request_type.is_authentication();
+        if is_instructed { RequestType::INSTRUCTED } else { self.request_type.word() }
     }
 
     /// `requestStatus` of its outcome.

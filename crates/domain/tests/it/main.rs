@@ -28,6 +28,7 @@ mod purchase;
 mod reconciliation;
 mod references;
 mod registration_review;
+mod report;
 mod routing;
 mod scope;
 mod settlement;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use regente_domain::charge::Charge;
 use regente_domain::charge::analysis::{AnalysisStatus, Verdict};
 use regente_domain::charge::attempt::{
-    AuthenticationStep, Outcome, RequestGroup, RequestStatus, RequestType, RiskStep, TransactionRequest,
+    AuthenticationStep, Outcome, RequestGroup, RequestStatus, RequestType, TransactionRequest,
 };
 use regente_domain::charge::authentication::Authenticated;
 use regente_domain::decline::{Decline, DeclinedCode};
@@ -132,22 +132,19 @@ struct ProviderAuthorizationView {
 pub struct ShownRequestType(&'static str);
 
 impl ShownRequestType {
-    const PENDING: &str = "pending";
-
     /// The type of a request that gave no instructions.
     pub const fn own(request_type: RequestType) -> Self {
         Self(request_type.word())
     }
 
     fn of(request: &TransactionRequest) -> Self {
-        let is_instructed = request.pending().is_some() && !request.request_type.is_authentication();
-        if is_instructed { Self(Self::PENDING) } else { Self::own(request.request_type) }
+        Self(request.shown_type())
     }
 }
 
 impl PartialSchema for ShownRequestType {
     fn schema() -> RefOr<Schema> {
-        let words = RequestType::WORDS.iter().map(|(word, _)| *word).chain([Self::PENDING]);
+        let words = RequestType::WORDS.iter().map(|(word, _)| *word).chain([RequestType::INSTRUCTED]);
         one_of("What a provider was asked for.", words)
     }
 }
@@ -170,7 +167,7 @@ impl TransactionRequestView {
             id: request.id,
             created_at: request.id.created_at(),
             updated_at: request.updated_at,
-            idempotency_key: key_shown(request),
+            idempotency_key: request.shown_key(),
             request_id: None,
             provider_id: (!is_authentication).then_some(request.provider_id),
             provider_type: ShownProviderType(request.provider_type),
@@ -255,19 +252,6 @@ fn is_underpaid(request: &TransactionRequest, charge: &Charge) -> bool {
     request.request_type.is_authorization()
         && matches!(request.outcome, Outcome::Approved(_))
         && request.amount < charge.original_amount
-}
-
-fn key_shown(request: &TransactionRequest) -> Option<Uuid> {
-    match request.request_type.group() {
-        RequestGroup::Authorization(_)
-        | RequestGroup::CardCheck
-        | RequestGroup::Authentication(_)
-        | RequestGroup::Risk(RiskStep::Feeding) => Some(request.provider_key()),
-        RequestGroup::Risk(RiskStep::Analysis) => {
-            (!request.is_later_verdict()).then(|| request.provider_key())
-        }
-        RequestGroup::FollowUp(_) | RequestGroup::Reversal(_) => None,
-    }
 }
 
 impl ProviderErrorView {
