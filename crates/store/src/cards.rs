@@ -82,6 +82,9 @@ sql! {
     pub CARDS = concat!("SELECT ", columns!(), " FROM cards
         WHERE client_id = :client_id AND deleted_at IS NULL AND status <> 'verifying'
         ORDER BY id DESC LIMIT :limit OFFSET :offset");
+    /// These cards of a client, also deleted ones, but for those of which nothing is left.
+    pub CARDS_EVER = concat!("SELECT ", columns!(), " FROM cards
+        WHERE client_id = :client_id AND id IN EACH_UUID(:ids) AND fingerprint <> :erased");
     /// Counts them.
     pub COUNT_CARDS = "SELECT COUNT(*) AS n FROM cards
         WHERE client_id = :client_id AND deleted_at IS NULL AND status <> 'verifying'";
@@ -251,6 +254,17 @@ pub async fn find_with_number(
     };
     let number = Sealed { key_id: row.get("key_id")?, bytes: row.get("pan")? };
     Ok(Some(CardWithNumber { stored: from_row(&row)?, number }))
+}
+
+/// Those of these cards that the client has or had; of a person who was erased there is none.
+pub async fn find_many_ever(
+    store: &Store,
+    client_id: ClientId,
+    ids: &[CardId],
+) -> Result<Vec<StoredCard>, StoreError> {
+    let ids = Json::list(Some(ids), ToString::to_string);
+    let args = args! { client_id, ids, erased: Uuid::nil() };
+    store.rows(&CARDS_EVER, args).await?.iter().map(from_row).collect()
 }
 
 /// One page of the cards of a client, newest first.

@@ -2,6 +2,7 @@
 //! `docs/interface/conventions.md`. The column `status` holds the domain's state, which is finer than the status of
 //! the interface.
 
+pub mod as_of;
 mod document;
 pub mod erasure;
 mod free_form;

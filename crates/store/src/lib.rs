@@ -80,6 +80,7 @@ pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;
 pub mod registration_reviews;
+pub mod reports;
 pub mod sealed;
 pub mod seller_documents;
 pub mod sellers;

@@ -53,6 +53,8 @@ sql! {
             SELECT id, client_id, status, doc, version, updated_at FROM merchants
             WHERE client_id = :client_id AND deleted_at IS NULL ORDER BY id DESC LIMIT :limit OFFSET :offset
         ) m", with_live_providers!(), " ORDER BY m.id DESC, p.id");
+    /// Merchants by their ids, also deleted ones.
+    pub MERCHANTS_EVER = "SELECT id, doc FROM merchants WHERE client_id = :client_id AND id IN EACH_UUID(:ids)";
     /// Counts the merchants.
     pub COUNT_MERCHANTS = "
         SELECT COUNT(*) AS n FROM merchants WHERE client_id = :client_id AND deleted_at IS NULL";
@@ -198,6 +200,27 @@ pub async fn list(
     offset: i64,
 ) -> Result<Vec<MerchantWithProviders>, StoreError> {
     from_rows(&store.rows(&LIST_MERCHANTS, args! { client_id, limit, offset }).await?)
+}
+
+/// The names of these merchants, also of deleted ones.
+///
+/// # Errors
+/// As [`Store::rows`]; [`StoreError::Corrupt`].
+pub async fn names_ever(
+    store: &Store,
+    client_id: ClientId,
+    ids: &[MerchantId],
+) -> Result<Vec<(MerchantId, Option<String>)>, StoreError> {
+    let ids = Json::list(Some(ids), ToString::to_string);
+    let rows = store.rows(&MERCHANTS_EVER, args! { client_id, ids }).await?;
+    rows.iter()
+        .map(|row| {
+            let id: MerchantId = row.get("id")?;
+            let doc: Doc<MerchantDetails> = serde_json::from_str(row.get("doc")?)
+                .map_err(|error| StoreError::Corrupt(format!("merchants.doc of {id}: {error}")))?;
+            Ok((id, doc.details.name))
+        })
+        .collect()
 }
 
 /// Counts the live merchants of a client.
