@@ -21,6 +21,7 @@ use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::error::Error;
 use crate::outbound::Outbound;
+use crate::report_files::ReportFiles;
 use crate::return_address::ReturnAddresses;
 use crate::settings::Settings;
 use crate::vault::Vault;
@@ -65,6 +66,8 @@ pub struct Parts {
     pub refused_credentials: Refusals,
     /// Flows and provider calls of this process that have not ended.
     pub in_flight: InFlight,
+    /// The files of reports.
+    pub report_files: ReportFiles,
     /// The circuits of the providers.
     pub circuits: Circuits,
     /// Renders an error as the API would, for answers that are stored before a caller fetches them.

@@ -23,6 +23,8 @@ const PROCESSING_RETRY_AFTER: Duration = Duration::from_secs(10);
 pub enum Error {
     /// The record does not exist or belongs to another account.
     NotFound,
+    /// What was there is gone for good; the sentence says what.
+    Gone(&'static str),
     /// The request refers to a missing record: like [`Error::NotFound`], with the path of the member.
     ReferenceNotFound(&'static str),
     /// The request breaks field rules; all problems are listed.
@@ -161,6 +163,7 @@ impl Error {
     pub const fn is_final(&self) -> bool {
         match self {
             Self::NotFound
+            | Self::Gone(_)
             | Self::ReferenceNotFound(_)
             | Self::Invalid(_)
             | Self::Impossible { .. }
@@ -219,6 +222,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotFound | Self::ReferenceNotFound(_) => "not found",
+            Self::Gone(_) => "gone",
             Self::Invalid(_) => "invalid request",
             Self::Impossible { .. } => "impossible operation",
             Self::CardDeclined { .. } => "card declined",

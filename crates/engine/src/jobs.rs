@@ -10,6 +10,7 @@ mod kind;
 mod ledger;
 mod pace;
 mod purge;
+mod reports;
 mod reservation;
 mod rotation;
 mod runner;

@@ -44,6 +44,9 @@ pub mod providers;
 pub mod purchases;
 pub mod queue;
 pub mod races;
+
+pub mod report_files;
+pub mod reports;
 pub mod return_address;
 pub mod review_links;
 pub mod scrub;

@@ -2,6 +2,7 @@
 //! kind.
 
 pub mod purchases;
+pub mod reports;
 pub mod sellers;
 pub mod sessions;
 pub mod subscriptions;
@@ -70,6 +71,10 @@ pub enum Kind {
     Subscription,
     /// Advances the clock of an account, in the sandbox, and does what falls due on the way.
     AdvanceClock,
+    /// Writes the files of a report.
+    Report,
+    /// Deletes the files of a report.
+    ExpireReport,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -81,7 +86,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 26] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 28] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -108,6 +113,8 @@ const KINDS: [(Kind, &str, Queue, Recurs); 26] = [
     (Kind::RegistrationReview, "registration_review", Queue::Sellers, Recurs::No),
     (Kind::Subscription,      "subscription",       Queue::Subscriptions, Recurs::No),
     (Kind::AdvanceClock,      "advance_clock",      Queue::Clocks,       Recurs::No),
+    (Kind::Report,            "report",             Queue::Reports,      Recurs::No),
+    (Kind::ExpireReport,      "expire_report",      Queue::Housekeeping, Recurs::No),
 ];
 
 const _: () = {
@@ -232,13 +239,15 @@ pub enum Queue {
     /// Jobs that charge subscriptions and mostly wait for providers. Few run at once, so that a backlog leaves room for the charges
     /// of those who wait for an answer.
     Subscriptions,
+    /// Jobs that write the files of reports, for minutes. Few run at once, so that most of the database is left to others.
+    Reports,
     /// Jobs that advance clocks of accounts, in the sandbox, and do all other jobs of theirs.
     Clocks,
 }
 
 impl Queue {
     /// Every queue.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Housekeeping,
         Self::Money,
         Self::Purchases,
@@ -246,6 +255,7 @@ impl Queue {
         Self::Sessions,
         Self::Sellers,
         Self::Subscriptions,
+        Self::Reports,
         Self::Clocks,
     ];
 
@@ -259,6 +269,7 @@ impl Queue {
             Self::Sessions => "sessions",
             Self::Sellers => "sellers",
             Self::Subscriptions => "subscriptions",
+            Self::Reports => "reports",
             Self::Clocks => "clocks",
         }
     }
@@ -272,6 +283,7 @@ impl Queue {
             Self::Notifications => 64,
             Self::Sessions => 32,
             Self::Sellers | Self::Subscriptions => 16,
+            Self::Reports => 2,
             Self::Clocks => 8,
         }
     }

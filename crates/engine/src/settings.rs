@@ -8,7 +8,7 @@ use std::time::Duration;
 use regente_domain::charge::{reconciliation, reservation};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::Simulators;
-use regente_domain::{circuit, credential, idempotency, purchase, routing, token};
+use regente_domain::{circuit, credential, idempotency, purchase, report, routing, token};
 
 mod webhooks;
 
@@ -48,6 +48,8 @@ pub struct Settings {
     /// How many jobs of subscriptions a process begins in a second at most, so that a backlog leaves room for those who wait for an
     /// answer; `None` is no limit. A cycle that is charged has two of them.
     pub subscription_jobs_per_second: Option<NonZeroU32>,
+    /// Rows of one file of a report.
+    pub report_rows_per_file: usize,
     /// The address at which others reach this service, without a slash at its end; absent where they cannot.
     pub base_url: Option<Arc<str>>,
     /// How events are delivered.
@@ -70,6 +72,7 @@ impl Default for Settings {
             reconcile_waits: reconciliation::WAITS.to_vec(),
             cache_life: Duration::from_secs(5),
             subscription_jobs_per_second: NonZeroU32::new(200),
+            report_rows_per_file: report::ROWS_PER_FILE,
             base_url: None,
             webhooks: WebhookSettings::default(),
         }

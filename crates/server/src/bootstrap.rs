@@ -243,6 +243,7 @@ async fn assemble(
         anti_fraud: AntiFraudProviders::with([risk]),
         outbound: Outbound::new(config.outbound_rules()?, SystemLookup),
         circuits: Circuits::new(settings.circuits, clock.clone()),
+        report_files: config.report_files(),
         merchants: no_merchants(clock.clone(), life),
         clock,
         chance,

@@ -18,6 +18,7 @@ mod own_provider;
 mod product;
 mod production;
 mod providers;
+mod reports;
 mod secret;
 mod server;
 mod simulator;
@@ -40,6 +41,7 @@ pub use own_provider::{OwnProvider, OwnProviderConfig};
 pub use product::{ChargesConfig, LimitsConfig, PurchasesConfig, RoutingConfig};
 pub use production::{TooWeak, mode_open_to_others};
 pub use providers::{ProviderAddresses, ProvidersConfig};
+pub use reports::ReportsConfig;
 pub use secret::{Secret, WrittenIn, WrittenSecret};
 pub use server::{LogConfig, LogFormat, MetricsConfig, ServerConfig};
 pub use simulator::{SandboxConfig, Simulator};
@@ -88,6 +90,8 @@ pub struct Config {
     pub outbound: OutboundConfig,
     /// How events are delivered.
     pub webhooks: WebhooksConfig,
+    /// Where the files of reports are.
+    pub reports: ReportsConfig,
     /// The log.
     pub log: LogConfig,
     /// Metrics.
@@ -115,6 +119,7 @@ impl Default for Config {
             own_provider: OwnProviderConfig::default(),
             outbound: OutboundConfig::default(),
             webhooks: WebhooksConfig::default(),
+            reports: ReportsConfig::default(),
             log: LogConfig::default(),
             metrics: MetricsConfig::default(),
         }

@@ -188,7 +188,8 @@ impl Run<'_> {
                 | Queue::Notifications
                 | Queue::Sessions
                 | Queue::Sellers
-                | Queue::Subscriptions => {
+                | Queue::Subscriptions
+                | Queue::Reports => {
                     let jobs = Jobs { app: app.clone(), owner, queue, whose: whose.clone() };
                     did += Runner::new(jobs).round().await?;
                 }

@@ -53,6 +53,7 @@ impl Source for Jobs {
             | Queue::Notifications
             | Queue::Sessions
             | Queue::Sellers
+            | Queue::Reports
             | Queue::Clocks => None,
         }
     }

@@ -4,7 +4,8 @@ use regente_store::jobs::Job;
 
 use super::job::Jobs;
 use super::{
-    advance, counters, feeding, ledger, purge, reservation, rotation, sellers, sessions, subscriptions,
+    advance, counters, feeding, ledger, purge, reports, reservation, rotation, sellers, sessions,
+    subscriptions,
 };
 use crate::app::App;
 use crate::customers::erasure;
@@ -43,6 +44,8 @@ pub(super) async fn run(kind: Kind, jobs: &Jobs, job: &Job) -> Result<Ended, Err
         Kind::EndSellerDocument => sellers::end_document(app, job).await,
         Kind::RegistrationReview => sellers::review(app, job).await,
         Kind::Subscription => subscriptions::run(app, job).await,
+        Kind::Report => reports::write(app, job).await,
+        Kind::ExpireReport => reports::expire(app, job).await,
         Kind::AdvanceClock => advance::run(jobs, job).await,
     }
 }

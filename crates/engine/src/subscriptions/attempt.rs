@@ -139,6 +139,7 @@ const fn error_code(error: &Error) -> u16 {
         | Error::VoucherRefused { .. }
         | Error::SellersUnable { .. }
         | Error::ProviderNeeded { .. } => 422,
+        Error::Gone(_) => 410,
         Error::Invalid(_)
         | Error::Impossible { .. }
         | Error::CardDeclined { .. }

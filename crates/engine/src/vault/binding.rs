@@ -34,6 +34,8 @@ pub enum Purpose {
     SellerDocument,
     /// `registration_reviews.answer`, by the id of the review.
     RegistrationAnswer,
+    /// `reports.private`: the key of the files and who gets the mail, by the id of the report.
+    ReportData,
     /// `webhooks.private_key`, by the id of the webhook.
     WebhookKey,
     /// `webhooks.next_private_key`, by the id of the webhook.
@@ -65,6 +67,7 @@ impl Purpose {
             Self::SellerData => "seller_data",
             Self::SellerDocument => "seller_document",
             Self::RegistrationAnswer => "registration_answer",
+            Self::ReportData => "report_data",
             Self::WebhookKey => "webhook_key",
             Self::NextWebhookKey => "next_webhook_key",
             Self::AnswerBody => "answer_body",

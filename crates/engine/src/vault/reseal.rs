@@ -258,6 +258,7 @@ const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
         SealedTable::Sellers => [Some(Purpose::SellerData), None],
         SealedTable::SellerDocuments => [Some(Purpose::SellerDocument), None],
         SealedTable::RegistrationAnswers => [Some(Purpose::RegistrationAnswer), None],
+        SealedTable::Reports => [Some(Purpose::ReportData), None],
         SealedTable::Webhooks => [Some(Purpose::WebhookKey), Some(Purpose::NextWebhookKey)],
         SealedTable::Answers => [Some(Purpose::AnswerBody), None],
         SealedTable::ProviderNotifications => [Some(Purpose::ProviderNotification), None],

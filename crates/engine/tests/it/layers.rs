@@ -55,6 +55,7 @@ const DOMAIN: &[&str] = &[
     "subscription",
     "settings",
     "account_clock",
+    "report",
 ];
 
 /// The store, from the top down: values and batches, the two databases, the store of both, then one name for each resource.
@@ -117,6 +118,7 @@ const STORE: &[&str] = &[
     "settings",
     "tokens",
     "vendors",
+    "reports",
     "wallet_payments",
     "account_clocks",
     "testing",
@@ -156,6 +158,7 @@ const ENGINE: &[&str] = &[
     "races",
     "cache",
     "vault",
+    "report_files",
     "outbound",
     "return_address",
     "calls",
@@ -225,6 +228,7 @@ const ENGINE: &[&str] = &[
     "simulator",
     "deliveries",
     "webhooks",
+    "reports",
     "jobs",
 ];
 
@@ -250,6 +254,7 @@ const SERVER: &[&str] = &[
     "api::request_id",
     "api::vendors",
     "api::flows",
+    "api::reports",
     "api::customers",
     "api::cards",
     "api::customer_cards",

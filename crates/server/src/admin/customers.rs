@@ -71,6 +71,7 @@ fn beyond_reach(app: &App, log: Emptied) -> Vec<String> {
     let mut named = vec![
         "Backups made before, and databases kept beside a restored one: they hold the person until you delete them."
             .to_owned(),
+        "Files of reports that were fetched before: ask who has them.".to_owned(),
         "Events already delivered to webhooks: ask who received them.".to_owned(),
         "The records of the payment providers: ask each of them.".to_owned(),
         "Texts of payments and sessions of others that have the person's name without his e-mail address or document \

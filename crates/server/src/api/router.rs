@@ -16,8 +16,9 @@ use super::request_id::Boundary;
 use super::strangers::{Behind, door};
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, flows, hosted_fields,
-    layers, ledger, merchants, notifications, openapi, payment_page, providers, purchases, review_page,
-    sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens, vendors, webhooks,
+    layers, ledger, merchants, notifications, openapi, payment_page, providers, purchases, reports,
+    review_page, sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens, vendors,
+    webhooks,
 };
 use crate::access::{Access, guard};
 use crate::app::App;
@@ -76,6 +77,9 @@ fn routes() -> OpenApiRouter<App> {
         .merge(behind(SecretKeyOnly, routes!(flows::delete)))
         .merge(behind(SecretKeyOnly, routes!(vendors::create, vendors::list)))
         .merge(behind(SecretKeyOnly, routes!(vendors::read, vendors::update, vendors::delete)))
+        .merge(behind(SecretKeyOnly, routes!(reports::create, reports::list)))
+        .merge(behind(SecretKeyOnly, routes!(reports::read)))
+        .merge(behind(SecretKeyOnly, routes!(reports::read_file)))
         .merge(with_key(SecretKeyOnly, routes!(purchases::create)))
         .merge(behind(SecretKeyOnly, routes!(purchases::read_one)))
         .merge(behind(SecretKeyOnly, routes!(purchases::history)))

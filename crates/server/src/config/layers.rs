@@ -253,6 +253,7 @@ impl Reader {
         let mut defaults = vec![
             ("database.url", format!("sqlite:{}", place("regente.db"))),
             ("sandbox.books", place("sandbox-books.db")),
+            ("reports.folder", place("reports")),
         ];
         if text("mode").as_deref() == Some("production") {
             let others = PRODUCTION_DEFAULTS.into_iter().chain(card_testing::PRODUCTION_DEFAULTS);

@@ -160,6 +160,7 @@ impl Config {
             reconcile_waits: waits(&self.charges.reconcile_waits_seconds).unwrap_or_default(),
             cache_life: Duration::from_millis(limits.cache_ms),
             subscription_jobs_per_second: NonZeroU32::new(limits.subscription_jobs_per_second),
+            report_rows_per_file: Settings::default().report_rows_per_file,
             base_url: self.server.base_url.as_deref().map(Arc::from),
             webhooks: self.webhook_settings(),
         }

@@ -121,6 +121,7 @@ fn answer_of_engine(error: Error) -> Answer {
         Error::NotFound => {
             Answer::new(StatusCode::NOT_FOUND, Type::InvalidRequestError, "Resource not found")
         }
+        Error::Gone(message) => Answer::new(StatusCode::GONE, Type::InvalidRequestError, message),
         Error::ReferenceNotFound(path) => {
             answer_of_engine(Error::NotFound).details(vec![format!("{path} was not found")])
         }

@@ -13,6 +13,8 @@ pub const CLIENT_ID: &str = "x-client-id";
 pub const API_KEY: &str = "x-api-key";
 /// The header with the merchant whose settings are meant (`docs/interface/settings.md#whose-settings`).
 pub const MERCHANT_ID: &str = "x-merchant-id";
+/// The header with the time zone of the dates in a report (`docs/interface/reports.md#asking`).
+pub const USER_TIMEZONE: &str = "x-user-timezone";
 /// The header with the caller's idempotency key (`docs/interface/conventions.md#idempotency`).
 pub const IDEMPOTENCY_KEY: &str = "x-idempotency-key";
 /// The standard's name of that header; its value may be a quoted structured-field string.

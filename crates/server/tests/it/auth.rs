@@ -35,6 +35,7 @@ use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::forget_ended_credentials;
+use regente_engine::report_files::ReportFiles;
 use regente_engine::return_address::ReturnAddresses;
 use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
@@ -126,6 +127,7 @@ impl Deployment {
             refused_credentials: Refusals::default(),
             in_flight: InFlight::default(),
             circuits: Circuits::new(None, self.clock.clone()),
+            report_files: ReportFiles::in_folder("nowhere".into()),
             answer_to: kept_answer,
         });
         let app = App::new(Parts {

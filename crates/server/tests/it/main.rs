@@ -63,6 +63,7 @@ mod purchases;
 mod races;
 mod real_providers;
 mod reconcile;
+mod reports;
 mod sandbox_clock;
 mod sellers;
 mod sequences;

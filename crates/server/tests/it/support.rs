@@ -28,6 +28,7 @@ pub mod purchases;
 pub mod read;
 pub mod receiver;
 pub mod records;
+pub mod reports;
 pub mod reviews;
 pub mod seeds;
 pub mod sellers;

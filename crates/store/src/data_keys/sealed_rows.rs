@@ -110,6 +110,10 @@ sql! {
     PAGE_REGISTRATION_ANSWERS = page!("registration_reviews", "id", "client_id", "answer", "NULL");
     /// Seals such an answer again.
     RESEAL_REGISTRATION_ANSWER = reseal!("registration_reviews", "id", "client_id", "answer");
+    /// What is sealed of reports.
+    PAGE_REPORTS = page!("reports", "id", "client_id", "private", "NULL");
+    /// Seals it again.
+    RESEAL_REPORT = reseal!("reports", "id", "client_id", "private");
     /// Private keys of webhooks.
     PAGE_WEBHOOKS = page!("webhooks", "id", "client_id", "private_key", "next_private_key");
     /// Seals the private keys of a webhook again. The second exists during a rotation.
@@ -157,6 +161,8 @@ pub enum SealedTable {
     SellerDocuments,
     /// `registration_reviews.answer`.
     RegistrationAnswers,
+    /// `reports.private`.
+    Reports,
     /// `webhooks.private_key` and `webhooks.next_private_key`.
     Webhooks,
     /// `idempotency.body`.
@@ -167,7 +173,7 @@ pub enum SealedTable {
 
 impl SealedTable {
     /// Every table, in the order of the walk.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
@@ -180,6 +186,7 @@ impl SealedTable {
         Self::Sellers,
         Self::SellerDocuments,
         Self::RegistrationAnswers,
+        Self::Reports,
         Self::Webhooks,
         Self::Answers,
         Self::ProviderNotifications,
@@ -200,6 +207,7 @@ impl SealedTable {
             | Self::Sessions
             | Self::Sellers
             | Self::RegistrationAnswers
+            | Self::Reports
             | Self::Webhooks
             | Self::Answers
             | Self::ProviderNotifications => rows_max,
@@ -220,6 +228,7 @@ impl SealedTable {
             Self::Sellers => (&PAGE_SELLERS, &RESEAL_SELLER),
             Self::SellerDocuments => (&PAGE_SELLER_DOCUMENTS, &RESEAL_SELLER_DOCUMENT),
             Self::RegistrationAnswers => (&PAGE_REGISTRATION_ANSWERS, &RESEAL_REGISTRATION_ANSWER),
+            Self::Reports => (&PAGE_REPORTS, &RESEAL_REPORT),
             Self::Webhooks => (&PAGE_WEBHOOKS, &RESEAL_WEBHOOK),
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
             Self::ProviderNotifications => (&PAGE_PROVIDER_NOTIFICATIONS, &RESEAL_PROVIDER_NOTIFICATION),
@@ -321,6 +330,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         | SealedTable::Sellers
         | SealedTable::SellerDocuments
         | SealedTable::RegistrationAnswers
+        | SealedTable::Reports
         | SealedTable::Answers
         | SealedTable::ProviderNotifications => args.with("row_key", before.key),
     };

@@ -211,6 +211,7 @@ fn of_engine(error: Error) -> Response {
         }
         Error::Internal(cause) => fault(Some(cause)),
         Error::CardDeclined { .. }
+        | Error::Gone(_)
         | Error::TooManyAtOnce { .. }
         | Error::FlowRefused { .. }
         | Error::RuleBroken(_)

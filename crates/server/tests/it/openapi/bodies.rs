@@ -12,6 +12,7 @@ use crate::support::document::{Document, Operation};
 use crate::support::providers::sandbox;
 use crate::support::read::text;
 use crate::support::records::{Call, Records, address, customer_body, fresh_key, put, unique};
+use crate::support::reports::{filtered, report_body};
 use crate::support::sellers::{changes, complete_body};
 use crate::support::three_d_secure::three_d_secure;
 use crate::support::wallets::{by_click_to_pay, open_shop};
@@ -115,6 +116,7 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
             let changes = split_rules(&seller).map(|rules| put(changes.clone(), "splitRules", rules));
             changes.map(|changes| Call { ids: vec![made.clone()], body: Some(changes) }).into()
         }
+        "POST /v1/reports" => vec![with(report(&records.merchant().await))],
         "PATCH /v1/vendors/{id}" => vec![with(vendors::another())],
         "POST /v1/merchants" => vec![with(merchant())],
         "PATCH /v1/merchants/{id}" => vec![with(merchant())],
@@ -130,6 +132,22 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
         _ => Vec::new(),
     };
     [with(example)].into_iter().chain(more).collect()
+}
+
+/// A report with all filters.
+fn report(merchant: &str) -> Value {
+    let mut body = report_body("transactions", json!(["transaction__id"]));
+    for (name, value) in [
+        ("transactionRequestPaymentMethod", json!(["pix"])),
+        ("transactionSourcePaymentMethod", json!(["pix"])),
+        ("transactionStatus", json!(["authorized"])),
+        ("transactionMerchantId", json!(merchant)),
+        ("transactionProviderId", json!(merchant)),
+        ("transactionId", json!(merchant)),
+    ] {
+        body = filtered(body, name, value);
+    }
+    body
 }
 
 /// A session with all members, which offers every method.

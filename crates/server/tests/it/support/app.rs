@@ -4,6 +4,7 @@
 pub mod deployment;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +23,7 @@ use regente_engine::vault::Kek;
 use regente_providers::sandbox::TransactionLog;
 use regente_store::testing::{Fuse, TestDatabase};
 use regente_store::{Batch, Commit, Room, jobs};
+use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
 use crate::support::app::deployment::{FIRST_START, Ground, build};
@@ -82,6 +84,7 @@ pub struct TestApp {
     generation: u64,
     pub(super) prepared: OnceCell<()>,
     database: TestDatabase,
+    report_folder: Arc<TempDir>,
 }
 
 /// The provider adapters of the release that runs.
@@ -111,7 +114,9 @@ impl TestApp {
         let books = TransactionLog::memory();
         let sandbox_deadline = SANDBOX_DEADLINE;
         let (fuse, wire, names) = (Fuse::default(), Wire::default(), Names::default());
+        let report_folder = Arc::new(tempfile::tempdir().unwrap());
         let ground = Ground {
+            report_folder: report_folder.path(),
             database: &database,
             clock: &clock,
             books: &books,
@@ -148,6 +153,7 @@ impl TestApp {
             generation: FIRST_START,
             prepared: OnceCell::new(),
             database,
+            report_folder,
         }
     }
 
@@ -194,6 +200,7 @@ impl TestApp {
             apple_pay: self.apple_pay.as_ref().map(|(keys, _)| keys.clone()),
             wire: &self.wire,
             names: &self.names,
+            report_folder: self.report_folder.path(),
         }
     }
 
@@ -247,6 +254,18 @@ impl TestApp {
     /// The id of the account.
     pub fn client_id(&self) -> ClientId {
         self.client.id.parse().unwrap()
+    }
+
+    /// The files of reports on the disk.
+    pub fn report_paths(&self) -> Vec<PathBuf> {
+        let (mut found, mut folders) = (Vec::new(), vec![self.report_folder.path().to_owned()]);
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { folders.push(path) } else { found.push(path) }
+            }
+        }
+        found
     }
 
     /// The deployment at an address where others reach it.

@@ -16,6 +16,7 @@ use crate::support::client::{Client, Reply};
 use crate::support::document::{Document, Operation};
 use crate::support::forms::{Form, png};
 use crate::support::providers::sandbox;
+use crate::support::reports::{A_WHILE, report_body};
 use crate::support::sellers::{DOCUMENTS, selfie, seller_body};
 use crate::support::sessions::session_body;
 use crate::support::subscriptions::subscription_body;
@@ -134,6 +135,12 @@ impl Records<'_> {
             "POST /v1/flows/{id}/restore" => {
                 let flow = self.flow().await;
                 Call::of(&text(&flow["id"])).with(flow["merchants"][0].clone())
+            }
+            "POST /v1/reports" => none.with(example()),
+            "GET /v1/reports" => none,
+            "GET /v1/reports/{id}" => Call::of(&self.report().await),
+            "GET /v1/reports/{id}/files/{pageNumber}" => {
+                Call { ids: vec![self.finished_report().await, "1".to_owned()], body: None }
             }
             "POST /v1/vendors" => none.with(vendors::another()),
             "GET /v1/vendors" => none,
@@ -370,6 +377,17 @@ impl Records<'_> {
 
     async fn flow(&self) -> Value {
         self.make("/v1/flows", &self.new_flow().await).await
+    }
+
+    pub async fn report(&self) -> String {
+        text(&self.make("/v1/reports", &report_body("transactions", json!("all"))).await["id"])
+    }
+
+    pub async fn finished_report(&self) -> String {
+        self.charge().await;
+        let id = self.report().await;
+        self.app.later(A_WHILE).await;
+        id
     }
 
     pub async fn vendor(&self) -> String {

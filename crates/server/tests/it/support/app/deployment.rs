@@ -1,6 +1,7 @@
 //! How a process of the deployment is built from the parts that outlive it.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::outbound::{Outbound, Plain, Ports, Rules};
+use regente_engine::report_files::ReportFiles;
 use regente_engine::return_address::ReturnAddresses;
 use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
@@ -56,6 +58,7 @@ pub struct Ground<'a> {
     pub apple_pay: Option<ApplePayKeys>,
     pub wire: &'a Wire,
     pub names: &'a Names,
+    pub report_folder: &'a Path,
 }
 
 /// Outbound calls without any known host name.
@@ -96,6 +99,15 @@ pub fn real(address: SocketAddr) -> [Adapter; 4] {
     ]
 }
 
+/// Files of reports; the fuse counts each step of writing them.
+fn report_files(folder: &Path, fuse: &Fuse) -> ReportFiles {
+    let fuse = fuse.clone();
+    ReportFiles::in_folder(folder.to_owned()).pausing(Arc::new(move || {
+        let fuse = fuse.clone();
+        Box::pin(async move { fuse.step().await })
+    }))
+}
+
 /// The seed of the first process of a deployment.
 pub const FIRST_START: u64 = 1;
 
@@ -113,6 +125,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         apple_pay,
         wire,
         names,
+        report_folder,
     } = ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
@@ -174,6 +187,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         refused_credentials: Refusals::default(),
         in_flight: InFlight::default(),
         circuits: Circuits::new(settings.circuits, clock.clone()),
+        report_files: report_files(report_folder, fuse),
         settings: settings.clone(),
         answer_to: kept_answer,
     });

@@ -1,0 +1,60 @@
+//! The process stops at each step of making a report: its files are those that nobody has disturbed, byte for byte.
+
+use serde_json::json;
+
+use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, Charge};
+use crate::support::charges::charged;
+use crate::support::crashes::at_each_step;
+use crate::support::reports::{A_WHILE, asked, files, made, read, report_body};
+
+stories! {
+    while_a_report_of_charges_is_made,
+    while_a_report_of_a_history_is_made,
+}
+
+async fn while_a_report_of_charges_is_made(app: TestApp) {
+    stopped_at_each_step(app, "transactions").await;
+}
+
+async fn while_a_report_of_a_history_is_made(app: TestApp) {
+    stopped_at_each_step(app, "transactionsHistory").await;
+}
+
+async fn stopped_at_each_step(app: TestApp, report_type: &str) {
+    let app = app.with_settings(|settings| settings.report_rows_per_file = 2).await;
+    let merchant = app.fallback_merchant().await;
+    for _ in 0..3 {
+        charged(&app, &Charge::by_card(&merchant, APPROVED).body()).await;
+    }
+    let body = report_body(report_type, json!("all"));
+    let undisturbed = made(&app, &body, &[]).await;
+    let expected = files(&app, &undisturbed).await;
+    assert!(expected.len() > 1);
+    at_each_step(app, 15, async |app, steps| {
+        let report = asked(&app, &body, &[]).await.expect(201);
+        app.prepare().await;
+        app.fuse.arm(steps);
+        let fuse = app.fuse.clone();
+        let is_done = tokio::select! {
+            () = app.later(A_WHILE) => true,
+            () = fuse.blown() => false,
+        };
+        let app = if is_done {
+            app.fuse.disarm();
+            app
+        } else {
+            let app = app.restart().await;
+            app.end_leases().await;
+            app.later(2 * A_WHILE).await;
+            app
+        };
+        let report = read(&app, &report).await;
+        assert_eq!(report["status"], "uploaded", "after {steps} steps");
+        assert_eq!(files(&app, &report).await, expected, "after {steps} steps");
+        let drafts = app.report_paths().into_iter().filter(|path| path.extension().is_some());
+        assert_eq!(drafts.count(), 0, "after {steps} steps");
+        (app, is_done)
+    })
+    .await;
+}
