@@ -9,6 +9,7 @@ mod health;
 mod ledger;
 mod lists;
 mod operate;
+mod reports;
 mod run;
 mod sandbox_provider;
 mod settle;
@@ -181,6 +182,9 @@ enum Task {
     /// Settlement files of providers: compare them with the records, and post what they say to the ledger
     #[command(subcommand)]
     Settle(settle::SettleTask),
+    /// Reports: charges of a period as CSV
+    #[command(subcommand)]
+    Reports(reports::ReportsTask),
     /// Print the OpenAPI document of this release
     Openapi,
 }
@@ -429,6 +433,7 @@ impl Task {
             Self::Ledger(task) => ledger::run(&sources.load_plain()?, task),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),
+            Self::Reports(task) => reports::run(&sources.load_plain()?, task),
             Self::Settle(task) => settle::run(&sources.load_plain()?, task),
             Self::Openapi => operate::openapi(),
             Self::Vault(VaultTask::Rotate { kek, output }) => {

@@ -302,6 +302,7 @@ const SERVER: &[&str] = &[
     "admin::customers",
     "admin::provider_check",
     "admin::settlement",
+    "admin::reports",
     "admin::answer",
     "admin::webhooks",
     "admin::command",

@@ -15,6 +15,7 @@ use super::customers::ErasedPerson;
 use super::doctor::Report;
 use super::flows::FlowsAnswer;
 use super::ledger::{LedgerReport, Statement};
+use super::reports::ReportPart;
 use super::settlement::SettlementAnswer;
 use super::unknowns::UnknownRow;
 use crate::api::charges::explanation::ExplanationView;
@@ -131,6 +132,8 @@ pub enum Answer {
         /// What was found or done.
         settlement: SettlementAnswer,
     },
+    /// A part of a report.
+    ReportPart(ReportPart),
     /// Where the API is served.
     Address {
         /// `http://` or `https://`, address and port.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::clock::ClockTask;
 use super::flows::FlowsCommand;
 use super::ledger::StatementOf;
+use super::reports::ReportsCommand;
 use super::settlement::SettlementCommand;
 use super::webhooks::WebhooksCommand;
 
@@ -105,6 +106,8 @@ pub enum Command {
     Webhooks(WebhooksCommand),
     /// Something about a settlement file.
     Settlement(SettlementCommand),
+    /// Do something about reports.
+    Reports(Box<ReportsCommand>),
     /// Tell where the API is served.
     Address,
     /// Examine the deployment.
@@ -141,6 +144,7 @@ impl Command {
             self,
             Self::Clock { task: ClockTask::Wait, .. }
                 | Self::Webhooks(WebhooksCommand::Hear { .. })
+                | Self::Reports(_)
                 | Self::Settlement(
                     SettlementCommand::Moved { .. }
                         | SettlementCommand::Find { .. }
@@ -172,6 +176,7 @@ impl Command {
             Self::Flows(command) => command.task.name(),
             Self::Webhooks(command) => command.name(),
             Self::Settlement(_) => "settle",
+            Self::Reports(_) => "reports make",
             Self::Address => "health",
             Self::Doctor => "doctor",
             Self::Backup { .. } => "backup",

@@ -16,7 +16,8 @@ use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
 use super::{
-    backup, clients, clock, customers, flows, ledger, provider_check, settlement, unknowns, webhooks,
+    backup, clients, clock, customers, flows, ledger, provider_check, reports, settlement, unknowns,
+    webhooks,
 };
 use crate::access;
 use crate::api::charges::explanation;
@@ -71,6 +72,7 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         Command::Settlement(command) => {
             Ok(Answer::Settlement { settlement: settlement::run(app, command).await? })
         }
+        Command::Reports(command) => Ok(Answer::ReportPart(reports::run(app, *command).await?)),
         Command::Address => Ok(Answer::Address { url: config.local_url(config.listen_address()?) }),
         Command::Doctor => {
             let (store, clock, chance) = (&app.store, &app.clock, &app.chance);

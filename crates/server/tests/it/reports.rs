@@ -1,6 +1,7 @@
 //! Reports (`docs/interface/reports.md`).
 
 mod cells;
+mod command;
 mod crashes;
 mod files;
 mod moment;
