@@ -23,6 +23,7 @@ mod profile;
 mod reads;
 mod received;
 mod report;
+mod reports;
 mod requests;
 mod seeded;
 mod sessions;
@@ -142,6 +143,8 @@ pub(crate) enum Scenario {
     Waiting,
     /// A million subscriptions that fall due at once, and what charges of others take meanwhile
     Subscriptions,
+    /// A report of a million charges: time and memory
+    Reports,
     /// The import of a settlement file with a million lines: time and memory
     Settlement,
     /// Where a charge's time goes: by thread, by function, and the pages that it writes
@@ -152,7 +155,7 @@ pub(crate) enum Scenario {
 
 impl Scenario {
     /// All scenarios in order; without `compare`, which needs a second binary.
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -169,6 +172,7 @@ impl Scenario {
         Self::Webhooks,
         Self::Waiting,
         Self::Subscriptions,
+        Self::Reports,
         Self::Settlement,
         Self::Profile,
     ];
@@ -192,6 +196,7 @@ impl Scenario {
             Self::Webhooks => "webhooks",
             Self::Waiting => "waiting",
             Self::Subscriptions => "subscriptions",
+            Self::Reports => "reports",
             Self::Settlement => "settlement",
             Self::Profile => "profile",
             Self::Compare => "compare",
@@ -217,6 +222,7 @@ impl Scenario {
             Self::Webhooks => "Webhook deliveries",
             Self::Waiting => "Due work while more waits",
             Self::Subscriptions => "A million subscriptions of one day",
+            Self::Reports => "Reports",
             Self::Settlement => "Settlement files",
             Self::Profile => "Where a charge's time goes",
             Self::Compare => "Two binaries in turns",
@@ -241,6 +247,7 @@ impl Scenario {
             Self::Webhooks => webhooks::measure(bench).await,
             Self::Waiting => waiting::measure(bench).await,
             Self::Subscriptions => subscriptions::measure(bench).await,
+            Self::Reports => reports::measure(bench).await,
             Self::Settlement => settlement::measure(bench).await,
             Self::Profile => profile::measure(bench).await,
             Self::Compare => compare::measure(bench).await,
