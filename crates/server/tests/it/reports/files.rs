@@ -1,22 +1,24 @@
 //! Files of reports: pages of so many rows, thirty days, and what rests of them on the disk.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use axum::http::Method;
 use serde_json::json;
 
 use crate::support::app::{TestApp, stories};
-use crate::support::bodies::{APPROVED, Charge, charge_body};
+use crate::support::bodies::{APPROVED, BLOCKED, Charge, charge_body};
 use crate::support::charges::{charged, read as charge_now, single_merchant};
 use crate::support::client::request;
 use crate::support::read::text;
-use crate::support::reports::{column, file, files, made, read, report_body, table};
+use crate::support::reports::{column, file, files, filtered, made, read, report_body, table};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 stories! {
     a_file_has_so_many_rows,
     a_history_goes_on_in_the_middle_of_a_charge,
+    rows_are_as_many_as_the_counters_say,
     after_thirty_days_the_files_are_gone,
     no_cell_rests_in_the_clear,
 }
@@ -58,6 +60,32 @@ async fn a_history_goes_on_in_the_middle_of_a_charge(app: TestApp) {
     assert_eq!(expected.len(), 9);
     assert_eq!(report["pagesCount"], 5);
     assert_eq!(column(&app, &report, "Transaction Request Id").await, expected);
+}
+
+/// Totals of lists are of counters that are kept apart from the charges.
+async fn rows_are_as_many_as_the_counters_say(app: TestApp) {
+    let app = app.with_settings(|settings| settings.report_rows_per_file = 4).await;
+    let merchant = app.fallback_merchant().await;
+    let mut requests = 0;
+    for number in 0..9 {
+        let card = if number % 3 == 0 { BLOCKED } else { APPROVED };
+        let charge = charged(&app, &Charge::by_card(&merchant, card).body()).await;
+        requests += charge["transactionRequests"].as_array().unwrap().len();
+    }
+    let id = json!("transaction__id");
+    for (query, statuses) in [
+        ("", json!(["authorized", "failed"])),
+        ("?status=authorized", json!(["authorized"])),
+        ("?status=failed", json!(["failed"])),
+    ] {
+        let counted = app.get(&format!("/v1/charges{query}")).await.expect(200)["meta"]["totalItems"].clone();
+        let body = filtered(report_body("transactions", id.clone()), "transactionStatus", statuses);
+        let ids = column(&app, &made(&app, &body, &[]).await, "Transaction Id").await;
+        let distinct: BTreeSet<&String> = ids.iter().collect();
+        assert_eq!((json!(ids.len()), distinct.len()), (counted, ids.len()), "{query}");
+    }
+    let history = made(&app, &report_body("transactionsHistory", id), &[]).await;
+    assert_eq!(column(&app, &history, "Transaction Id").await.len(), requests);
 }
 
 async fn after_thirty_days_the_files_are_gone(app: TestApp) {
