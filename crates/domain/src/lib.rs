@@ -32,6 +32,7 @@ pub mod platform_fee;
 pub mod problems;
 pub mod provider_type;
 pub mod purchase;
+pub mod rates;
 pub mod report;
 pub mod routing;
 pub mod scope;

@@ -44,7 +44,7 @@ pub mod providers;
 pub mod purchases;
 pub mod queue;
 pub mod races;
-
+pub mod rates;
 pub mod report_files;
 pub mod reports;
 pub mod return_address;

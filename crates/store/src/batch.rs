@@ -2,6 +2,7 @@
 
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::ledger::Account;
+use regente_domain::rates::RateKey;
 
 use crate::sql::Sql;
 use crate::value::Args;
@@ -14,6 +15,7 @@ pub struct Batch {
     pub(crate) steps: Vec<BatchStatement>,
     pub(crate) counters: Vec<CounterDelta>,
     pub(crate) balances: Vec<BalanceDelta>,
+    pub(crate) rates: Vec<RateKey>,
 }
 
 /// One statement of a batch.
@@ -35,7 +37,14 @@ pub(crate) enum Rows {
 impl Batch {
     /// An empty batch of a client. Rows without a client are written under the nil id.
     pub fn new(client_id: ClientId) -> Self {
-        Self { client_id, guards: Vec::new(), steps: Vec::new(), counters: Vec::new(), balances: Vec::new() }
+        Self {
+            client_id,
+            guards: Vec::new(),
+            steps: Vec::new(),
+            counters: Vec::new(),
+            balances: Vec::new(),
+            rates: Vec::new(),
+        }
     }
 
     /// The client whose rows it changes.
@@ -49,6 +58,7 @@ impl Batch {
             && self.steps.is_empty()
             && self.counters.is_empty()
             && self.balances.is_empty()
+            && self.rates.is_empty()
     }
 
     /// Number of statements, without counters.
@@ -91,6 +101,12 @@ impl Batch {
     /// once.
     pub fn count(&mut self, delta: CounterDelta) -> &mut Self {
         self.counters.push(delta);
+        self
+    }
+
+    /// Counts a try for the rates. The writer sums these like counters.
+    pub fn rate(&mut self, key: RateKey) -> &mut Self {
+        self.rates.push(key);
         self
     }
 

@@ -1,15 +1,16 @@
-//! Code shared by the writers of both databases: binds batches, and sums counters and balances over a commit.
+//! Code shared by the writers of both databases: binds batches, and sums counters, balances and rates over a commit.
 
 use std::collections::BTreeMap;
 
 use regente_domain::id::ClientId;
+use regente_domain::rates::RateKey;
 use tokio::sync::oneshot;
 
 use crate::args;
 use crate::batch::{BalanceDelta, BalanceKey, Batch, CounterDelta, CounterKey, Rows};
 use crate::error::{Commit, Refusal, RefusalKind, StoreError};
 use crate::sql::{DatabaseKind, Sql};
-use crate::sums::{ADD_TO_BALANCE, ADD_TO_COUNTER, Halves, with_account, with_sums};
+use crate::sums::{ADD_TO_BALANCE, ADD_TO_COUNTER, ADD_TO_RATE, Halves, with_account, with_rate, with_sums};
 use crate::value::{Args, Value};
 
 /// The result of `apply` for one batch.
@@ -22,6 +23,7 @@ pub(crate) struct Work {
     pub(crate) steps: Vec<BoundStep>,
     pub(crate) counters: Vec<CounterDelta>,
     pub(crate) balances: Vec<BalanceDelta>,
+    pub(crate) rates: Vec<RateKey>,
     answer: oneshot::Sender<Answer>,
 }
 
@@ -51,7 +53,7 @@ impl Work {
         batch: Batch,
     ) -> Result<(Self, oneshot::Receiver<Answer>), StoreError> {
         let (answer, receiver) = oneshot::channel();
-        let Batch { client_id, guards, steps, counters, balances } = batch;
+        let Batch { client_id, guards, steps, counters, balances, rates } = batch;
         let steps = guards
             .into_iter()
             .chain(steps)
@@ -60,7 +62,7 @@ impl Work {
                 Ok(BoundStep { sql: step.sql, values, rows: step.rows })
             })
             .collect::<Result<_, StoreError>>()?;
-        Ok((Self { client_id, steps, counters, balances, answer }, receiver))
+        Ok((Self { client_id, steps, counters, balances, rates, answer }, receiver))
     }
 
     pub(crate) fn answer(self, answer: Answer) {
@@ -91,6 +93,7 @@ impl BoundStep {
 enum SumKey {
     Counter(CounterKey),
     Balance(BalanceKey),
+    Rate(ClientId, RateKey),
 }
 
 /// What a commit adds to a sum.
@@ -105,7 +108,8 @@ impl Work {
     /// The statements that add to sums.
     pub(crate) fn sums(&self) -> impl Iterator<Item = &'static Sql> {
         let counters = self.counters.first().map(|_| &ADD_TO_COUNTER);
-        counters.into_iter().chain(self.balances.first().map(|_| &ADD_TO_BALANCE))
+        let balances = self.balances.first().map(|_| &ADD_TO_BALANCE);
+        counters.into_iter().chain(balances).chain(self.rates.first().map(|_| &ADD_TO_RATE))
     }
 }
 
@@ -126,6 +130,9 @@ pub(crate) fn tally<'a>(
             added.n += 1;
             added.debited += delta.debited;
             added.credited += delta.credited;
+        }
+        for key in &work.rates {
+            totals.entry(SumKey::Rate(work.client_id, *key)).or_default().n += 1;
         }
     }
     totals.retain(|_, added| *added != Added::default());
@@ -151,6 +158,9 @@ fn values(
             let (debits, credits) = (Halves::of(added.debited), Halves::of(added.credited));
             let args = args! { client_id, hour, stripe, n: added.n };
             (&ADD_TO_BALANCE, with_sums(with_account(args, &account), debits, credits))
+        }
+        SumKey::Rate(client_id, key) => {
+            (&ADD_TO_RATE, with_rate(args! { client_id, stripe, n: added.n }, &key))
         }
     };
     Ok((sql, sql.bind(database, args)?))

@@ -79,6 +79,7 @@ pub mod newest;
 pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;
+pub mod rates;
 pub mod registration_reviews;
 pub mod reports;
 pub mod sealed;

@@ -160,6 +160,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     },
     Migration { version: 36, name: "0036_waiting", text: include_str!("../migrations/0036_waiting.sql") },
     Migration { version: 37, name: "0037_flows", text: include_str!("../migrations/0037_flows.sql") },
+    Migration { version: 38, name: "0038_rates", text: include_str!("../migrations/0038_rates.sql") },
     Migration { version: 39, name: "0039_reports", text: include_str!("../migrations/0039_reports.sql") },
 ];
 

@@ -1,8 +1,9 @@
-//! The rows that a commit group adds to once for all of its batches: counters of charges and balances of the ledger, each by
-//! the hour.
+//! The rows that a commit group adds to once for all of its batches: counters of charges, balances of the ledger and rates, each
+//! by the hour.
 
 use regente_domain::id::SellerId;
 use regente_domain::ledger::Account;
+use regente_domain::rates::RateKey;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -34,6 +35,15 @@ sql! {
             debits_low = ledger_balances.debits_low + excluded.debits_low,
             credits_high = ledger_balances.credits_high + excluded.credits_high,
             credits_low = ledger_balances.credits_low + excluded.credits_low";
+    /// Adds to what is counted for the rates. Each writer has its own stripe.
+    pub(crate) ADD_TO_RATE = "
+        INSERT INTO rates (client_id, hour, provider_id, payment_type, brand, bin, currency, band, counted, code, latency,
+            known, stripe, merchant_id, provider_type, n)
+        VALUES (:client_id, :hour, :provider_id, :payment_type, :brand, :bin, :currency, :band, :counted, :code, :latency,
+            :known, :stripe, :merchant_id, :provider_type, :n)
+        ON CONFLICT (client_id, hour, provider_id, payment_type, brand, bin, currency, band, counted, code, latency, known,
+            stripe)
+        DO UPDATE SET n = rates.n + excluded.n";
 }
 
 /// A sum of amounts as the sums of their upper and of their lower 32 bits.
@@ -86,4 +96,21 @@ pub(crate) fn with_sums(args: Args, debits: Halves, credits: Halves) -> Args {
         .with("debits_low", debits.low)
         .with("credits_high", credits.high)
         .with("credits_low", credits.low)
+}
+
+/// Adds the columns that name what is counted for the rates.
+pub(crate) fn with_rate(args: Args, key: &RateKey) -> Args {
+    args.with("hour", key.hour)
+        .with("provider_id", key.provider_id)
+        .with("payment_type", key.payment_type)
+        .with("brand", key.brand)
+        .with("bin", key.bin)
+        .with("currency", key.currency)
+        .with("band", key.band)
+        .with("counted", key.counted.word())
+        .with("code", key.code)
+        .with("latency", key.latency)
+        .with("known", key.known.number())
+        .with("merchant_id", key.merchant_id)
+        .with("provider_type", key.provider_type)
 }

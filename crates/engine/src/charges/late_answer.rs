@@ -11,6 +11,7 @@ use regente_domain::card::record::{Card, SecurityCodeSent};
 use regente_domain::charge::attempt::{Gone, RequestType, ToldBy, TransactionRequest};
 use regente_domain::charge::{self, BUYER_IS_GONE, Charge, ChargeState, GoesBack, Means, Taken};
 use regente_domain::id::{ChargeId, ClientId};
+use regente_domain::rates::first_told_of;
 use regente_store::cards;
 
 use crate::app::App;
@@ -206,8 +207,10 @@ impl Planned {
             (Some(_) | None, None) | (None, Some(_)) => None,
         };
         let card = card.map(|stored| stored.card);
-        let step = Step::from(step);
+        let mut step = Step::from(step);
         let ended = ended.map(|ended| step.ends(ended));
+        step.first_told_of =
+            ended.as_ref().and_then(|ended| first_told_of(&requests, ended)).cloned().map(Box::new);
         Ok(Self { before, requests, ended, step, card, prerequisites })
     }
 

@@ -19,11 +19,13 @@ pub(crate) struct Step {
     pub(crate) next: Option<TransactionRequest>,
     /// The security code that is held while the charge waits for its payer.
     pub(crate) security_code: Option<Sealed>,
+    /// The request with instructions that the outcome of the step is the first to tell the end of.
+    pub(crate) first_told_of: Option<Box<TransactionRequest>>,
 }
 
 impl From<charge::Step> for Step {
     fn from(charge::Step { charge, announces, next }: charge::Step) -> Self {
-        Self { charge, announces, next, security_code: None }
+        Self { charge, announces, next, security_code: None, first_told_of: None }
     }
 }
 

@@ -8,6 +8,7 @@ use regente_domain::charge::attempt::{OpenReason, Outcome, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeState, Held, Recurrence, Transition};
 use regente_domain::decline::CardVerdict;
 use regente_domain::id::CardId;
+use regente_domain::rates;
 use regente_domain::time::Timestamp;
 use regente_store::transaction_requests::{self, Beginning, ObjectKind, Probing, StoredRequest};
 use regente_store::{Batch, Commit, StoreError, cards, charges, events};
@@ -169,6 +170,10 @@ fn outcome(
     queue::follow(app, &mut batch, before, after, ended);
     if let Some(ended) = ended {
         end(app, &mut batch, before, after, ended, actor)?;
+        let face = card.map(|card| &card.card.face);
+        if let Some(key) = rates::counted(before, face, ended, step.first_told_of.as_deref()) {
+            batch.rate(key);
+        }
     }
     if let Some(next) = &step.next {
         let card_id = if next.request_type.opens_card() { after.method.card_id() } else { None };

@@ -1,0 +1,165 @@
+//! Reads what is counted of tries: [`regente_domain::rates`] says what, and the writer of a commit sums it
+//! (`store/src/group.rs`). A question costs the rows of its hours.
+
+use std::ops::Range;
+
+use regente_domain::id::{ClientId, MerchantId, ProviderId};
+
+use crate::row::Row;
+use crate::value::Json;
+use crate::{Store, StoreError, args, sql};
+
+sql! {
+    /// What is counted in hours, by what it is grouped by; a column that is not grouped by is null.
+    RATES = "
+        SELECT CASE WHEN CAST(:by_hour AS BIGINT) = 1 THEN hour END AS hour,
+            CASE WHEN CAST(:by_merchant AS BIGINT) = 1 THEN merchant_id END AS merchant_id,
+            CASE WHEN CAST(:by_provider AS BIGINT) = 1 THEN provider_id END AS provider_id,
+            CASE WHEN CAST(:by_provider_type AS BIGINT) = 1 THEN provider_type END AS provider_type,
+            CASE WHEN CAST(:by_payment_type AS BIGINT) = 1 THEN payment_type END AS payment_type,
+            CASE WHEN CAST(:by_brand AS BIGINT) = 1 THEN brand END AS brand,
+            CASE WHEN CAST(:by_bin AS BIGINT) = 1 THEN bin END AS bin,
+            CASE WHEN CAST(:by_band AS BIGINT) = 1 THEN currency END AS currency,
+            CASE WHEN CAST(:by_band AS BIGINT) = 1 THEN band END AS band,
+            counted, code, latency, known, CAST(SUM(n) AS BIGINT) AS n
+        FROM rates
+        WHERE client_id = :client_id AND hour >= :from_hour AND hour < :to_hour
+          AND (CAST(:merchants AS JSONB) IS NULL OR merchant_id IN EACH_UUID(:merchants))
+          AND (CAST(:providers AS JSONB) IS NULL OR provider_id IN EACH_UUID(:providers))
+          AND (CAST(:provider_types AS JSONB) IS NULL OR provider_type IN EACH_TEXT(:provider_types))
+          AND (CAST(:payment_types AS JSONB) IS NULL OR payment_type IN EACH_TEXT(:payment_types))
+          AND (CAST(:brands AS JSONB) IS NULL OR brand IN EACH_TEXT(:brands))
+          AND (CAST(:bin AS BIGINT) IS NULL OR bin = CAST(:bin AS BIGINT))
+          AND (CAST(:currency AS TEXT) IS NULL OR currency = CAST(:currency AS TEXT))
+          AND (CAST(:band AS BIGINT) IS NULL OR band = CAST(:band AS BIGINT))
+        GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
+        ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 LIMIT :limit";
+}
+
+/// Which tries are asked for. An absent filter means all.
+#[derive(Clone, Debug, Default)]
+pub struct RateFilter {
+    /// Hours since the epoch.
+    pub hours: Range<i64>,
+    /// Merchants.
+    pub merchants: Option<Vec<MerchantId>>,
+    /// Configured providers.
+    pub providers: Option<Vec<ProviderId>>,
+    /// Codes of provider types.
+    pub provider_types: Option<Vec<&'static str>>,
+    /// Payment types.
+    pub payment_types: Option<Vec<&'static str>>,
+    /// Names of brands.
+    pub brands: Option<Vec<&'static str>>,
+    /// The first six digits.
+    pub bin: Option<i64>,
+    /// The currency.
+    pub currency: Option<&'static str>,
+    /// The band of amounts.
+    pub band: Option<i64>,
+}
+
+/// What rates are grouped by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub enum Dimension {
+    Hour,
+    Merchant,
+    Provider,
+    ProviderType,
+    PaymentType,
+    Brand,
+    Bin,
+    AmountBand,
+}
+
+/// What a group has in common; what it is not grouped by is absent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say it")]
+pub struct Group {
+    pub hour: Option<i64>,
+    pub merchant_id: Option<MerchantId>,
+    pub provider_id: Option<ProviderId>,
+    pub provider_type: Option<String>,
+    pub payment_type: Option<String>,
+    pub brand: Option<String>,
+    pub bin: Option<i64>,
+    pub currency: Option<String>,
+    pub band: Option<i64>,
+}
+
+/// A number of tries that ended alike.
+#[derive(Clone, Debug)]
+pub struct Tries {
+    /// What they have in common.
+    pub group: Group,
+    /// The word of what is counted.
+    pub counted: String,
+    /// The code of their refusal, or empty.
+    pub code: String,
+    /// The bucket of how long their calls took, or -1.
+    pub latency: i64,
+    /// 1 when their outcome was unknown for a while.
+    pub known: i64,
+    /// How many.
+    pub n: i64,
+}
+
+/// What is counted of a client, by groups in order, at most `limit` rows.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn read(
+    store: &Store,
+    client_id: ClientId,
+    filter: &RateFilter,
+    by: &[Dimension],
+    limit: i64,
+) -> Result<Vec<Tries>, StoreError> {
+    let is_by = |dimension| i64::from(by.contains(&dimension));
+    let words = |words: &Option<Vec<&'static str>>| Json::list(words.as_deref(), |word| (*word).to_owned());
+    let args = args! {
+        client_id,
+        from_hour: filter.hours.start,
+        to_hour: filter.hours.end,
+        by_hour: is_by(Dimension::Hour),
+        by_merchant: is_by(Dimension::Merchant),
+        by_provider: is_by(Dimension::Provider),
+        by_provider_type: is_by(Dimension::ProviderType),
+        by_payment_type: is_by(Dimension::PaymentType),
+        by_brand: is_by(Dimension::Brand),
+        by_bin: is_by(Dimension::Bin),
+        by_band: is_by(Dimension::AmountBand),
+        merchants: Json::list(filter.merchants.as_deref(), ToString::to_string),
+        providers: Json::list(filter.providers.as_deref(), ToString::to_string),
+        provider_types: words(&filter.provider_types),
+        payment_types: words(&filter.payment_types),
+        brands: words(&filter.brands),
+        bin: filter.bin,
+        currency: filter.currency,
+        band: filter.band,
+        limit,
+    };
+    store.rows(&RATES, args).await?.iter().map(tries).collect()
+}
+
+fn tries(row: &Row) -> Result<Tries, StoreError> {
+    Ok(Tries {
+        group: Group {
+            hour: row.get("hour")?,
+            merchant_id: row.get("merchant_id")?,
+            provider_id: row.get("provider_id")?,
+            provider_type: row.get("provider_type")?,
+            payment_type: row.get("payment_type")?,
+            brand: row.get("brand")?,
+            bin: row.get("bin")?,
+            currency: row.get("currency")?,
+            band: row.get("band")?,
+        },
+        counted: row.get("counted")?,
+        code: row.get("code")?,
+        latency: row.get("latency")?,
+        known: row.get("known")?,
+        n: row.get("n")?,
+    })
+}
