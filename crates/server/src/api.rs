@@ -26,6 +26,7 @@ mod payment_page;
 pub mod providers;
 pub mod purchases;
 pub mod query;
+pub mod rates;
 pub mod reports;
 pub mod request_id;
 mod review_page;

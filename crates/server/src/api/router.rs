@@ -16,7 +16,7 @@ use super::request_id::Boundary;
 use super::strangers::{Behind, door};
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, flows, hosted_fields,
-    layers, ledger, merchants, notifications, openapi, payment_page, providers, purchases, reports,
+    layers, ledger, merchants, notifications, openapi, payment_page, providers, purchases, rates, reports,
     review_page, sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens, vendors,
     webhooks,
 };
@@ -68,6 +68,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(behind(SecretKeyOnly, routes!(ledger::accounts)))
         .merge(behind(SecretKeyOnly, routes!(ledger::balances)))
         .merge(behind(SecretKeyOnly, routes!(ledger::entries)))
+        .merge(behind(SecretKeyOnly, routes!(rates::list)))
         .merge(behind(SecretKeyOnly, routes!(settings::create, settings::read, settings::update)))
         .merge(behind(SecretKeyOnly, routes!(flows::create)))
         .merge(behind(ListOf(Scope::Flows), routes!(flows::list)))

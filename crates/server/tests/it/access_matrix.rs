@@ -69,6 +69,7 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("GET /v1/ledger/accounts", SecretKey),
     ("GET /v1/ledger/balances", SecretKey),
     ("GET /v1/ledger/entries", SecretKey),
+    ("GET /v1/rates", SecretKey),
     ("POST /v1/merchants/{merchantId}/platform-fee", SecretKey),
     ("GET /v1/merchants/{merchantId}/platform-fee", SecretKey),
     ("PUT /v1/merchants/{merchantId}/platform-fee", SecretKey),

@@ -61,6 +61,7 @@ mod production;
 mod providers;
 mod purchases;
 mod races;
+mod rates;
 mod real_providers;
 mod reconcile;
 mod reports;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use regente_domain::ledger::{Entry, Purpose};
 use regente_domain::time::Timestamp;
 use regente_engine::ledger::{Repair, compare};
+use regente_engine::rates;
 use regente_providers::sandbox::{Filter, Holding, Holdings, Order, TransactionLog};
 use regente_store::sessions::tries;
 use regente_store::{ledger, transaction_requests};
@@ -82,6 +83,12 @@ pub async fn ledger_is_right(app: &TestApp) {
     assert_eq!(ledger::unbalanced(store, client_id).await.unwrap(), []);
     let compared = compare(&app.app, client_id, Repair::Leave).await.unwrap();
     assert_eq!((compared.differing, compared.posted, compared.busy), (Vec::new(), 0, 0));
+    rates_are_right(app).await;
+}
+
+/// What is kept of the rates is what the requests say.
+pub async fn rates_are_right(app: &TestApp) {
+    assert_eq!(rates::compare(&app.app, app.client_id()).await.unwrap(), []);
 }
 
 /// All authorizations in the log, from this time on, add up to this money.

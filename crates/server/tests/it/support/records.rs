@@ -90,6 +90,7 @@ impl Records<'_> {
             "GET /v1/sellers/documents" | "GET /v1/sellers/registration-reviews" => none,
             "POST /v1/sellers/documents" => none,
             "GET /v1/ledger/accounts" | "GET /v1/ledger/balances" | "GET /v1/ledger/entries" => none,
+            "GET /v1/rates" => none,
             "GET /health/live" | "GET /health/ready" => none,
             "GET /qr/{file}" => Call::of(&format!("{}.png", self.link(pix_body).await)),
             "GET /boleto/{file}" => Call::of(&format!("{}.pdf", self.link(boleto_body).await)),

@@ -1,0 +1,231 @@
+//! `/v1/rates`: how often providers approve (`docs/interface/rates.md`). An extension of the published interface.
+
+use axum::Extension;
+use axum::extract::State;
+use regente_domain::card::Brand;
+use regente_domain::currency::Currency;
+use regente_domain::payment_type::PaymentType;
+use regente_domain::provider_type::{ProviderType, ShownProviderType};
+use regente_domain::rates::band_start;
+use regente_domain::time::Timestamp;
+use regente_engine::caller::Caller;
+use regente_engine::rates::{self, Rates};
+use regente_store::rates::{Dimension, RateFilter};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::query::{Parameters, Query, given};
+use crate::app::App;
+use crate::http::error::{ApiError, CommonErrors};
+
+/// Most hours of one question.
+const HOURS_MAX: i64 = 31 * 24;
+/// Hours of a question that names no time.
+const HOURS_DEFAULT: i64 = 24;
+
+/// The words of `groupBy`.
+const DIMENSIONS: [(&str, Dimension); 8] = [
+    ("hour", Dimension::Hour),
+    ("merchantId", Dimension::Merchant),
+    ("providerId", Dimension::Provider),
+    ("providerType", Dimension::ProviderType),
+    ("paymentType", Dimension::PaymentType),
+    ("brand", Dimension::Brand),
+    ("cardBin", Dimension::Bin),
+    ("amountBand", Dimension::AmountBand),
+];
+
+/// Rates of a number of hours.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = RateList, example = json!({
+    "from": "2026-11-28T00:00:00.000Z", "to": "2026-11-29T00:00:00.000Z",
+    "items": [{
+        "hour": null, "merchantId": null, "providerId": null, "providerType": "SANDBOX", "paymentType": null,
+        "brand": null, "cardBin": null, "currency": null, "amountFrom": null, "amountBelow": null,
+        "tried": 120, "approved": 100, "declined": 15, "failed": 3, "unpaid": 0, "waiting": 2, "unknown": 1,
+        "declines": { "insufficient_funds": 15 }, "latencyP50": 256, "latencyP95": 1024
+    }]
+}))]
+pub struct RateListView {
+    /// The beginning of the first hour.
+    #[schema(value_type = String, format = DateTime)]
+    from: Timestamp,
+    /// The end of the last hour.
+    #[schema(value_type = String, format = DateTime)]
+    to: Timestamp,
+    /// One entry for each group that has tries.
+    items: Vec<RatesView>,
+}
+
+/// What became of tries that have something in common. What they are not grouped by is null.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Rates)]
+pub struct RatesView {
+    /// The beginning of the hour.
+    #[schema(value_type = Option<String>, format = DateTime, required = true)]
+    hour: Option<Timestamp>,
+    /// The merchant.
+    #[schema(required = true)]
+    merchant_id: Option<Uuid>,
+    /// The configured provider.
+    #[schema(required = true)]
+    provider_id: Option<Uuid>,
+    /// The type of the provider.
+    #[schema(value_type = Option<ShownProviderType>, required = true)]
+    provider_type: Option<String>,
+    /// The payment type.
+    #[schema(required = true)]
+    payment_type: Option<String>,
+    /// The brand of the card; empty without a card.
+    #[schema(required = true)]
+    brand: Option<String>,
+    /// The first six digits of the card; empty without a card.
+    #[schema(required = true)]
+    card_bin: Option<String>,
+    /// The currency of the band of amounts.
+    #[schema(required = true)]
+    currency: Option<String>,
+    /// The smallest amount of the band, in minor units.
+    #[schema(required = true)]
+    amount_from: Option<i64>,
+    /// Above the largest amount of the band, in minor units.
+    #[schema(required = true)]
+    amount_below: Option<i64>,
+    /// Tries that were answered or whose outcome was found.
+    tried: i64,
+    /// Approved by the provider.
+    approved: i64,
+    /// Declined by the provider.
+    declined: i64,
+    /// The provider was not reached, or has done nothing.
+    failed: i64,
+    /// The payer did not follow the instructions.
+    unpaid: i64,
+    /// The payer may still follow the instructions.
+    waiting: i64,
+    /// How many of them were unknown for a while.
+    unknown: i64,
+    /// Refusals by their code.
+    declines: BTreeMap<String, i64>,
+    /// Half of the calls took less than this, in milliseconds; an estimate, at most twice as long.
+    #[schema(required = true)]
+    latency_p50: Option<i64>,
+    /// 95 of 100 calls took less than this, in milliseconds; an estimate, at most twice as long.
+    #[schema(required = true)]
+    latency_p95: Option<i64>,
+}
+
+impl From<Rates> for RatesView {
+    fn from(rates: Rates) -> Self {
+        let (p50, p95) = (rates.latency(50), rates.latency(95));
+        let Rates { group, tried, approved, declined, failed, unpaid, waiting, unknown, declines, .. } =
+            rates;
+        let shown = |code: String| ProviderType::parse(&code).map_or(code, |of| of.shown().to_owned());
+        Self {
+            hour: group.hour.map(Timestamp::of_hour),
+            merchant_id: group.merchant_id.map(|id| id.uuid()),
+            provider_id: group.provider_id.map(|id| id.uuid()),
+            provider_type: group.provider_type.map(shown),
+            payment_type: group.payment_type,
+            brand: group.brand,
+            card_bin: group.bin.map(|bin| if bin == 0 { String::new() } else { format!("{bin:06}") }),
+            currency: group.currency,
+            amount_from: group.band.map(|band| if band == 0 { 0 } else { band_start(band) }),
+            amount_below: group.band.map(|band| band_start(band + 1)),
+            tried,
+            approved,
+            declined,
+            failed,
+            unpaid,
+            waiting,
+            unknown,
+            declines,
+            latency_p50: p50,
+            latency_p95: p95,
+        }
+    }
+}
+
+/// Tells rates of approval.
+///
+/// Of the last 24 hours unless `from` or `to` says otherwise, by whole hours in UTC in which the tries were made.
+#[utoipa::path(
+    get, path = "/v1/rates", operation_id = "listRates", tag = "Rates",
+    params(
+        ("from" = Option<String>, Query, description = "The hour of this moment is the first."),
+        ("to" = Option<String>, Query, description = "Hours that begin before this moment; at most 31 days after `from`."),
+        ("groupBy" = Option<Vec<String>>, Query, description = "`hour`, `merchantId`, `providerId`, `providerType`, `paymentType`, `brand`, `cardBin`, `amountBand`; repeated, or separated by commas."),
+        ("merchantId" = Option<String>, Query, description = "Ids of merchants."),
+        ("providerId" = Option<String>, Query, description = "Ids of providers."),
+        ("providerType" = Option<Vec<ShownProviderType>>, Query, description = "Types of the provider; repeated, or separated by commas."),
+        ("paymentType" = Option<Vec<PaymentType>>, Query, description = "Payment types; repeated, or separated by commas."),
+        ("brand" = Option<Vec<String>>, Query, description = "Brands; repeated, or separated by commas."),
+        ("cardBin" = Option<String>, Query, description = "The first six digits of the card."),
+        ("currency" = Option<Currency>, Query, description = "The currency."),
+    ),
+    responses((status = 200, description = "The rates.", body = RateListView), CommonErrors),
+)]
+pub async fn list(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    query: Query,
+) -> Result<axum::Json<RateListView>, ApiError> {
+    let now = app.clock.of(caller.client_id);
+    let (filter, by) =
+        query.read(|parameters| (filter(parameters, now), parameters.one_of("groupBy", &DIMENSIONS)))?;
+    let found = rates::of(&app, caller.client_id, &filter, &by).await?;
+    let items = match found {
+        Some(found) => found.into_iter().map(RatesView::from).collect(),
+        None => {
+            query.read(|parameters| {
+                parameters
+                    .problem("groupBy", "makes more groups than one answer can have: ask for fewer hours");
+            })?;
+            Vec::new()
+        }
+    };
+    let (from, to) = (Timestamp::of_hour(filter.hours.start), Timestamp::of_hour(filter.hours.end));
+    Ok(axum::Json(RateListView { from, to, items }))
+}
+
+fn filter(parameters: &Parameters<'_>, now: Timestamp) -> RateFilter {
+    let (from, to) = (parameters.moment("from"), parameters.moment("to"));
+    let to_hour = to.map(|to| Timestamp::from_millis(to.as_millis().saturating_sub(1)).hour() + 1);
+    let end = match (from, to_hour) {
+        (_, Some(to)) => to,
+        (Some(from), None) => (now.hour() + 1).min(from.hour() + HOURS_MAX),
+        (None, None) => now.hour() + 1,
+    };
+    let start = from.map_or(end - HOURS_DEFAULT, Timestamp::hour);
+    if start > end {
+        parameters.problem("to", "must not be before from");
+    } else if end - start > HOURS_MAX {
+        parameters.problem("to", "must be at most 31 days after from");
+    }
+    let currencies: Vec<(&str, Currency)> =
+        Currency::all().map(|currency| (currency.code(), currency)).collect();
+    let brands = Brand::ALL.map(|brand| (brand.name(), brand.name()));
+    let types: Vec<ProviderType> = parameters.one_of("providerType", &ProviderType::all_shown());
+    let methods: Vec<PaymentType> = parameters.one_of("paymentType", PaymentType::WORDS);
+    let bin = parameters.text("cardBin", 6).and_then(|text| {
+        let is_bin = text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_bin {
+            parameters.problem("cardBin", "must have 6 digits");
+        }
+        text.parse().ok().filter(|_| is_bin)
+    });
+    RateFilter {
+        hours: start..end,
+        merchants: given(parameters.ids("merchantId")),
+        providers: given(parameters.ids("providerId")),
+        provider_types: given(types.into_iter().map(ProviderType::code).collect()),
+        payment_types: given(methods.into_iter().map(PaymentType::word).collect()),
+        brands: given(parameters.one_of("brand", &brands)),
+        bin,
+        currency: parameters.choice("currency", &currencies).map(Currency::code),
+        band: None,
+    }
+}
