@@ -1,14 +1,22 @@
-//! What is counted of a request for an authorization, for the rates of approval (decision 39, `docs/interface/rates.md`): how a
+//! What is counted of a request for an authorization, for the rates of approval (decision 41, `docs/interface/rates.md`): how a
 //! provider has answered a try, and what became of a try that a payer had to act on.
 
+mod interval;
+
 use std::time::Duration;
+
+pub use interval::Interval;
 
 use crate::card::record::CardFace;
 use crate::charge::Charge;
 use crate::charge::attempt::{Outcome, ToldBy, TransactionRequest};
 use crate::decline::{Reason, RefusedBy};
 use crate::id::{MerchantId, ProviderId};
+use crate::routing;
 use crate::words::words;
+
+/// How long rates are kept unless a setting says otherwise: a year can be compared with the one before.
+pub const KEPT_FOR: Duration = Duration::from_secs(400 * 24 * 60 * 60);
 
 words! {
     /// What is counted. A try is counted once by its answer, and a try with instructions once more when it is known what
@@ -79,6 +87,9 @@ pub struct RateKey {
     pub latency: i64,
     /// Who told it.
     pub known: Known,
+    /// Whether the provider is the first of the charge's route. Tries after a refusal are of charges that are refused more often,
+    /// so that only first tries can be compared.
+    pub is_first: bool,
 }
 
 /// The highest bucket: 65,536 ms and more.
@@ -157,6 +168,7 @@ pub fn counted(
         code: decline.map_or("", |decline| decline.code.code()),
         latency: duration.map_or(-1, bucket),
         known,
+        is_first: routing::first(&charge.explanation).is_some_and(|hop| hop.provider_id == ended.provider_id),
     })
 }
 

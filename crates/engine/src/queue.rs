@@ -47,6 +47,8 @@ pub enum Kind {
     ProviderNotification,
     /// Deletes notifications of providers past their retention.
     PurgeNotifications,
+    /// Deletes rates past their retention.
+    PurgeRates,
     /// Tells an anti-fraud provider of a charge that ended without an analysis.
     FeedAntiFraud,
     /// Counts a charge of a session.
@@ -86,7 +88,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 28] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 29] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -101,6 +103,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 28] = [
     (Kind::EraseCustomer,     "erase_customer",     Queue::Housekeeping, Recurs::No),
     (Kind::ProviderNotification, "provider_notification", Queue::Notifications, Recurs::No),
     (Kind::PurgeNotifications, "purge_notifications", Queue::Housekeeping, Recurs::Yes),
+    (Kind::PurgeRates,        "purge_rates",        Queue::Housekeeping, Recurs::Yes),
     (Kind::FeedAntiFraud,     "feed_anti_fraud",    Queue::Money,        Recurs::No),
     (Kind::CountPayment,      "count_payment",      Queue::Sessions,     Recurs::No),
     (Kind::ReturnPayment,     "return_payment",     Queue::Money,        Recurs::No),

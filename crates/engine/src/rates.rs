@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use regente_domain::charge::attempt::TransactionRequest;
 use regente_domain::id::{ChargeId, ClientId, ProviderId};
-use regente_domain::rates::{self, Counted, bucket_end};
+use regente_domain::rates::{self, Counted, Interval, bucket_end};
 use regente_store::rates::{Dimension, Group, RateFilter, Tries, read};
 use regente_store::{StoreError, cards, charges, transaction_requests};
 use uuid::Uuid;
@@ -76,6 +76,11 @@ impl Rates {
         if tries.latency >= 0 {
             *self.latencies.entry(tries.latency).or_default() += n;
         }
+    }
+
+    /// How many of the tries that have ended were approved, with the interval of it; `None` when none has ended.
+    pub fn approval(&self) -> Option<Interval> {
+        Interval::of(self.approved, self.tried - self.waiting)
     }
 
     /// The duration in milliseconds below which at least `percent` of 100 calls ended: the end of a bucket, so at most
@@ -154,6 +159,7 @@ pub async fn of_comparable(
         bin: charge.bin,
         currency: charge.band.map(|(currency, _)| currency),
         band: charge.band.map(|(_, band)| band),
+        is_first: Some(true),
         ..RateFilter::default()
     };
     Ok(of(app, client_id, &filter, &[]).await?.and_then(|rates| rates.into_iter().next()).unwrap_or_default())
@@ -171,13 +177,15 @@ pub struct Difference {
 }
 
 /// Counts all requests of a client anew and compares the hours, providers, payment types, bands, outcomes, codes and latencies with
-/// what is kept. Cards may have been deleted since, so brands and BINs are left out. Nothing may change meanwhile.
+/// what is kept. Cards may have been deleted since, so brands and BINs are left out, and so are hours past the retention. Nothing may
+/// change meanwhile.
 ///
 /// # Errors
 /// [`Error`] when the database cannot be read.
 pub async fn compare(app: &App, client_id: ClientId) -> Result<Vec<Difference>, Error> {
     let mut sums: BTreeMap<String, (i64, i64)> = BTreeMap::new();
     let mut after = ChargeId::new(Uuid::nil());
+    let first_hour = (app.clock.of(client_id) - app.settings.rates_retention).hour();
     loop {
         let page = charges::after(&app.store, client_id, after, CHARGES_PER_PAGE).await?;
         let Some(last) = page.last() else { break };
@@ -193,6 +201,9 @@ pub async fn compare(app: &App, client_id: ClientId) -> Result<Vec<Difference>, 
             };
             for key in rates::recount(charge, card.as_ref().map(|stored| &stored.card.face), &requests) {
                 let hour = key.hour;
+                if hour < first_hour {
+                    continue;
+                }
                 let name = format!(
                     "{hour} {} {} {} {} {} {} {} {} {}",
                     key.merchant_id,
@@ -217,7 +228,7 @@ pub async fn compare(app: &App, client_id: ClientId) -> Result<Vec<Difference>, 
         Dimension::PaymentType,
         Dimension::AmountBand,
     ];
-    let all = RateFilter { hours: 0..i64::MAX, ..RateFilter::default() };
+    let all = RateFilter { hours: first_hour..i64::MAX, ..RateFilter::default() };
     for Tries { group, counted, code, latency, known, n } in
         read(&app.store, client_id, &all, &by, i64::MAX).await?
     {

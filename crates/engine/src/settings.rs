@@ -8,7 +8,7 @@ use std::time::Duration;
 use regente_domain::charge::{reconciliation, reservation};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::Simulators;
-use regente_domain::{circuit, credential, idempotency, purchase, report, routing, token};
+use regente_domain::{circuit, credential, idempotency, purchase, rates, report, routing, token};
 
 mod webhooks;
 
@@ -33,6 +33,8 @@ pub struct Settings {
     pub charge_budget: Duration,
     /// When a circuit opens; `None` disables circuits.
     pub circuits: Option<circuit::Bounds>,
+    /// How long rates of approval are kept (`docs/interface/rates.md`).
+    pub rates_retention: Duration,
     /// A call that has not ended this long after its deadline counts as lost with its process: the reconcile job probes
     /// it.
     pub reconcile_grace: Duration,
@@ -66,6 +68,7 @@ impl Default for Settings {
             client_token_life_max: credential::CLIENT_TOKEN_LIFE_MAX,
             charge_budget: routing::BUDGET,
             circuits: Some(circuit::Bounds::default()),
+            rates_retention: rates::KEPT_FOR,
             reconcile_grace: reconciliation::GRACE,
             reservation_life: reservation::RESERVED_FOR,
             purchase_payment_min: purchase::PAYMENT_MIN,

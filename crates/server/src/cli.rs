@@ -9,6 +9,7 @@ mod health;
 mod ledger;
 mod lists;
 mod operate;
+mod rates;
 mod reports;
 mod run;
 mod sandbox_provider;
@@ -173,6 +174,8 @@ enum Task {
     /// The books of money
     #[command(subcommand)]
     Ledger(ledger::LedgerTask),
+    /// Tell how often providers approve
+    Rates(rates::RatesArgs),
     /// Data keys and the key-encryption key
     #[command(subcommand)]
     Vault(VaultTask),
@@ -431,6 +434,7 @@ impl Task {
             Self::Clock(command) => clock::run(&sources.load_plain()?, command),
             Self::Flows(task) => flows::run(&sources.load_plain()?, task),
             Self::Ledger(task) => ledger::run(&sources.load_plain()?, task),
+            Self::Rates(of) => rates::run(&sources.load_plain()?, of),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),
             Self::Reports(task) => reports::run(&sources.load_plain()?, task),

@@ -1,10 +1,12 @@
-//! Reads what is counted of tries: [`regente_domain::rates`] says what, and the writer of a commit sums it
+//! Reads and deletes what is counted of tries: [`regente_domain::rates`] says what, and the writer of a commit sums it
 //! (`store/src/group.rs`). A question costs the rows of its hours.
 
 use std::ops::Range;
 
 use regente_domain::id::{ClientId, MerchantId, ProviderId};
 
+use crate::accounts::{Accounts, listed};
+use crate::batch::Batch;
 use crate::row::Row;
 use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
@@ -32,8 +34,30 @@ sql! {
           AND (CAST(:bin AS BIGINT) IS NULL OR bin = CAST(:bin AS BIGINT))
           AND (CAST(:currency AS TEXT) IS NULL OR currency = CAST(:currency AS TEXT))
           AND (CAST(:band AS BIGINT) IS NULL OR band = CAST(:band AS BIGINT))
+          AND (CAST(:first_try AS BIGINT) IS NULL OR first_try = CAST(:first_try AS BIGINT))
         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
         ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 LIMIT :limit";
+    /// Clients with rates of hours before one, except some: a look into the key for each client.
+    CLIENTS_WITH_OLD_RATES = "
+        SELECT c.id AS client_id FROM clients c
+        WHERE c.id NOT IN EACH_UUID(:apart)
+          AND EXISTS (SELECT 1 FROM rates r WHERE r.client_id = c.id AND r.hour < :hour)
+        ORDER BY c.id LIMIT :limit";
+    /// The same of one client.
+    CLIENT_WITH_OLD_RATES = "
+        SELECT client_id FROM rates WHERE client_id = :client_id AND hour < :hour LIMIT 1";
+    /// Deletes the first rates of hours before one.
+    PURGE_RATES = "
+        DELETE FROM rates
+        WHERE client_id = :client_id AND hour < :hour
+          AND (hour, provider_id, payment_type, brand, bin, currency, band, counted, code, latency, known, first_try,
+            stripe) IN (
+            SELECT hour, provider_id, payment_type, brand, bin, currency, band, counted, code, latency, known, first_try,
+                stripe
+            FROM rates WHERE client_id = :client_id AND hour < :hour
+            ORDER BY hour, provider_id, payment_type, brand, bin, currency, band, counted, code, latency, known,
+                first_try, stripe
+            LIMIT :limit)";
 }
 
 /// Which tries are asked for. An absent filter means all.
@@ -57,6 +81,8 @@ pub struct RateFilter {
     pub currency: Option<&'static str>,
     /// The band of amounts.
     pub band: Option<i64>,
+    /// Whether the provider is the first of the charge's route.
+    pub is_first: Option<bool>,
 }
 
 /// What rates are grouped by.
@@ -138,6 +164,7 @@ pub async fn read(
         bin: filter.bin,
         currency: filter.currency,
         band: filter.band,
+        first_try: filter.is_first.map(i64::from),
         limit,
     };
     store.rows(&RATES, args).await?.iter().map(tries).collect()
@@ -162,4 +189,31 @@ fn tries(row: &Row) -> Result<Tries, StoreError> {
         known: row.get("known")?,
         n: row.get("n")?,
     })
+}
+
+/// At most `limit` of these accounts that have rates of hours before `hour`.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn clients_with_old(
+    store: &Store,
+    accounts: &Accounts,
+    hour: i64,
+    limit: i64,
+) -> Result<Vec<ClientId>, StoreError> {
+    let rows = match accounts {
+        Accounts::AllBut(apart) => {
+            store.rows(&CLIENTS_WITH_OLD_RATES, args! { apart: listed(apart), hour, limit }).await?
+        }
+        Accounts::One(client_id) => {
+            store.rows(&CLIENT_WITH_OLD_RATES, args! { client_id: *client_id, hour }).await?
+        }
+    };
+    rows.iter().map(|row| row.get("client_id")).collect()
+}
+
+/// Deletes at most `limit` rows of the batch's client of hours before `hour`.
+pub fn purge(batch: &mut Batch, hour: i64, limit: i64) {
+    let client_id = batch.client_id();
+    batch.push_any(&PURGE_RATES, args! { client_id, hour, limit });
 }

@@ -38,11 +38,11 @@ sql! {
     /// Adds to what is counted for the rates. Each writer has its own stripe.
     pub(crate) ADD_TO_RATE = "
         INSERT INTO rates (client_id, hour, provider_id, payment_type, brand, bin, currency, band, counted, code, latency,
-            known, stripe, merchant_id, provider_type, n)
+            known, first_try, stripe, merchant_id, provider_type, n)
         VALUES (:client_id, :hour, :provider_id, :payment_type, :brand, :bin, :currency, :band, :counted, :code, :latency,
-            :known, :stripe, :merchant_id, :provider_type, :n)
+            :known, :first_try, :stripe, :merchant_id, :provider_type, :n)
         ON CONFLICT (client_id, hour, provider_id, payment_type, brand, bin, currency, band, counted, code, latency, known,
-            stripe)
+            first_try, stripe)
         DO UPDATE SET n = rates.n + excluded.n";
 }
 
@@ -111,6 +111,7 @@ pub(crate) fn with_rate(args: Args, key: &RateKey) -> Args {
         .with("code", key.code)
         .with("latency", key.latency)
         .with("known", key.known.number())
+        .with("first_try", i64::from(key.is_first))
         .with("merchant_id", key.merchant_id)
         .with("provider_type", key.provider_type)
 }

@@ -78,11 +78,11 @@ pub(crate) fn approved() -> Outcome {
     Outcome::Approved(Approval { transaction_id: Some("at the provider".to_owned()), ..Approval::default() })
 }
 
-fn declined() -> Outcome {
+pub(crate) fn declined() -> Outcome {
     Outcome::Declined(Decline::of(DeclinedCode::TryAgain))
 }
 
-fn instructed(expires_at: Option<Timestamp>) -> Outcome {
+pub(crate) fn instructed(expires_at: Option<Timestamp>) -> Outcome {
     Outcome::Pending(Box::new(Pending {
         reference: Approval { transaction_id: Some("pending".to_owned()), ..Approval::default() },
         instructions: Instructions::Redirect { url: "https://bank.example/authenticate".to_owned() },

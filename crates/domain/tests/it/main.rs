@@ -25,6 +25,7 @@ mod percentage;
 mod platform_fee;
 mod provider_type;
 mod purchase;
+mod rates;
 mod reconciliation;
 mod references;
 mod registration_review;

@@ -33,6 +33,7 @@ pub(super) async fn run(kind: Kind, jobs: &Jobs, job: &Job) -> Result<Ended, Err
         Kind::EraseCustomer => erasure::run(app, job).await,
         Kind::ProviderNotification => notifications::settle(app, job).await,
         Kind::PurgeNotifications => purge::notifications(app).await,
+        Kind::PurgeRates => purge::rates(app).await,
         Kind::FeedAntiFraud => feeding::feed(app, job).await,
         Kind::CountPayment => sessions::count(app, job).await,
         Kind::ReturnPayment => sessions::give_back(app, job).await,

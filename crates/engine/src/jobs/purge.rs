@@ -1,4 +1,4 @@
-//! Deletes expired idempotency records, tokens, client tokens, listeners, deliveries, events and notifications: a
+//! Deletes expired idempotency records, tokens, client tokens, listeners, deliveries, events, notifications and rates: a
 //! limited number at once, client by client, because a transaction is for one client.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use regente_store::expiring::{Expired, Expiring};
 use regente_store::idempotency::ExpiredKey;
 use regente_store::{
     Batch, Commit, authentication_setups, credentials, deliveries, events, held_security_codes, idempotency,
-    listeners, provider_notifications, tokens, wallet_payments,
+    listeners, provider_notifications, rates, tokens, wallet_payments,
 };
 
 use crate::app::App;
@@ -158,6 +158,17 @@ pub(super) async fn notifications(app: &App) -> Result<Ended, Error> {
         found |= delete_each(app, settled, |batch, ids| provider_notifications::purge(batch, ids, before))
             .await?
             > 0;
+    }
+    Ok(again(app, found))
+}
+
+/// Deletes rates past their retention.
+pub(super) async fn rates(app: &App) -> Result<Ended, Error> {
+    let mut found = false;
+    for AccountTime { accounts, now } in app.clock.times() {
+        let before = (now - app.settings.rates_retention).hour();
+        let clients = rates::clients_with_old(&app.store, &accounts, before, CLIENTS_MAX).await?;
+        found |= purge(app, clients, |batch| rates::purge(batch, before, ROWS_MAX)).await?;
     }
     Ok(again(app, found))
 }

@@ -19,6 +19,7 @@ use super::reports::ReportPart;
 use super::settlement::SettlementAnswer;
 use super::unknowns::UnknownRow;
 use crate::api::charges::explanation::ExplanationView;
+use crate::api::rates::RateListView;
 
 /// The answer to a command. It may hold a new key, so it has no `Debug`.
 #[derive(Clone, Serialize, Deserialize)]
@@ -80,6 +81,8 @@ pub enum Answer {
     LedgerVerified(LedgerReport),
     /// The statement of an account of the books.
     LedgerStatement(Statement),
+    /// Rates of approval.
+    Rates(RateListView),
     /// A person was erased.
     CustomerErased(ErasedPerson),
     /// What works with a provider.

@@ -79,6 +79,13 @@ pub enum Command {
     },
     /// Print the statement of an account of the books.
     LedgerStatement(StatementOf),
+    /// Tell rates of approval.
+    Rates {
+        /// Whose; not needed where there is one account.
+        client_id: Option<ClientId>,
+        /// Names and values, as those of `GET /v1/rates`.
+        parameters: Vec<(String, String)>,
+    },
     /// Erase a person.
     CustomersErase {
         /// The account.
@@ -170,6 +177,7 @@ impl Command {
             Self::UnknownsRetry { .. } => "unknowns retry",
             Self::LedgerVerify { .. } => "ledger verify",
             Self::LedgerStatement(_) => "ledger statement",
+            Self::Rates { .. } => "rates",
             Self::CustomersErase { .. } => "customers erase",
             Self::ProvidersCheck { .. } => "providers check",
             Self::Clock { task, .. } => task.name(),

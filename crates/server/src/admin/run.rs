@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use regente_domain::actor::Actor;
 use regente_domain::charge::timeline::Audience;
-use regente_domain::id::ChargeId;
+use regente_domain::id::{ChargeId, ClientId};
+use regente_engine::error::Error;
 use regente_engine::jobs::DEPLOYMENT;
 use regente_engine::queue::{self, Kind};
 use regente_engine::vault;
@@ -21,6 +22,8 @@ use super::{
 };
 use crate::access;
 use crate::api::charges::explanation;
+use crate::api::query::Query;
+use crate::api::rates::RateListView;
 use crate::app::App;
 use crate::config::Config;
 
@@ -59,6 +62,9 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
             Ok(Answer::LedgerVerified(ledger::verify(app, client_id, repair).await?))
         }
         Command::LedgerStatement(of) => Ok(Answer::LedgerStatement(ledger::statement(app, of).await?)),
+        Command::Rates { client_id, parameters } => {
+            Ok(Answer::Rates(rates(app, client_id, parameters).await?))
+        }
         Command::CustomersErase { client_id, customer_id } => {
             Ok(Answer::CustomerErased(customers::erase(app, client_id, customer_id).await?))
         }
@@ -99,6 +105,18 @@ async fn explain(app: &App, charge_id: ChargeId) -> Result<Answer, CommandError>
         Some(explanation) => Ok(Answer::Explained(Box::new(explanation))),
         None => Err(CommandError::Argument(format!("there is no charge {charge_id}"))),
     }
+}
+
+async fn rates(
+    app: &App,
+    client_id: Option<ClientId>,
+    parameters: Vec<(String, String)>,
+) -> Result<RateListView, CommandError> {
+    let client_id = clients::the_client(app, client_id).await?;
+    crate::api::rates::tell(app, client_id, &Query::of(parameters)).await.map_err(|error| match error {
+        Error::Invalid(problems) => CommandError::Argument(problems.details().join("; ")),
+        other => other.into(),
+    })
 }
 
 async fn rotate(app: &App) -> Result<Answer, CommandError> {

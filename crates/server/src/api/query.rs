@@ -41,6 +41,11 @@ impl Query {
         Self { parameters: parameters.collect() }
     }
 
+    /// Parameters that were given by their names.
+    pub const fn of(parameters: Vec<(String, String)>) -> Self {
+        Self { parameters }
+    }
+
     /// Reads the parameters with `reader`, whose readers return an empty value when they note a problem.
     ///
     /// # Errors

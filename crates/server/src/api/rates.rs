@@ -4,14 +4,18 @@ use axum::Extension;
 use axum::extract::State;
 use regente_domain::card::Brand;
 use regente_domain::currency::Currency;
+use regente_domain::id::ClientId;
 use regente_domain::payment_type::PaymentType;
+use regente_domain::percentage::Percentage;
 use regente_domain::provider_type::{ProviderType, ShownProviderType};
 use regente_domain::rates::band_start;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::Caller;
+use regente_engine::error::Error;
 use regente_engine::rates::{self, Rates};
 use regente_store::rates::{Dimension, RateFilter};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Number;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -38,89 +42,99 @@ const DIMENSIONS: [(&str, Dimension); 8] = [
 ];
 
 /// Rates of a number of hours.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = RateList, example = json!({
     "from": "2026-11-28T00:00:00.000Z", "to": "2026-11-29T00:00:00.000Z",
     "items": [{
         "hour": null, "merchantId": null, "providerId": null, "providerType": "SANDBOX", "paymentType": null,
         "brand": null, "cardBin": null, "currency": null, "amountFrom": null, "amountBelow": null,
         "tried": 120, "approved": 100, "declined": 15, "failed": 3, "unpaid": 0, "waiting": 2, "unknown": 1,
+        "approvalRate": 84.75, "approvalRateFrom": 77.18, "approvalRateTo": 90.13,
         "declines": { "insufficient_funds": 15 }, "latencyP50": 256, "latencyP95": 1024
     }]
 }))]
 pub struct RateListView {
     /// The beginning of the first hour.
     #[schema(value_type = String, format = DateTime)]
-    from: Timestamp,
+    pub from: Timestamp,
     /// The end of the last hour.
     #[schema(value_type = String, format = DateTime)]
-    to: Timestamp,
+    pub to: Timestamp,
     /// One entry for each group that has tries.
-    items: Vec<RatesView>,
+    pub items: Vec<RatesView>,
 }
 
 /// What became of tries that have something in common. What they are not grouped by is null.
-#[derive(Clone, Debug, Serialize, ToSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Rates)]
 pub struct RatesView {
     /// The beginning of the hour.
     #[schema(value_type = Option<String>, format = DateTime, required = true)]
-    hour: Option<Timestamp>,
+    pub hour: Option<Timestamp>,
     /// The merchant.
     #[schema(required = true)]
-    merchant_id: Option<Uuid>,
+    pub merchant_id: Option<Uuid>,
     /// The configured provider.
     #[schema(required = true)]
-    provider_id: Option<Uuid>,
+    pub provider_id: Option<Uuid>,
     /// The type of the provider.
     #[schema(value_type = Option<ShownProviderType>, required = true)]
-    provider_type: Option<String>,
+    pub provider_type: Option<String>,
     /// The payment type.
     #[schema(required = true)]
-    payment_type: Option<String>,
+    pub payment_type: Option<String>,
     /// The brand of the card; empty without a card.
     #[schema(required = true)]
-    brand: Option<String>,
+    pub brand: Option<String>,
     /// The first six digits of the card; empty without a card.
     #[schema(required = true)]
-    card_bin: Option<String>,
+    pub card_bin: Option<String>,
     /// The currency of the band of amounts.
     #[schema(required = true)]
-    currency: Option<String>,
+    pub currency: Option<String>,
     /// The smallest amount of the band, in minor units.
     #[schema(required = true)]
-    amount_from: Option<i64>,
+    pub amount_from: Option<i64>,
     /// Above the largest amount of the band, in minor units.
     #[schema(required = true)]
-    amount_below: Option<i64>,
+    pub amount_below: Option<i64>,
     /// Tries that were answered or whose outcome was found.
-    tried: i64,
+    pub tried: i64,
     /// Approved by the provider.
-    approved: i64,
+    pub approved: i64,
     /// Declined by the provider.
-    declined: i64,
+    pub declined: i64,
     /// The provider was not reached, or has done nothing.
-    failed: i64,
+    pub failed: i64,
     /// The payer did not follow the instructions.
-    unpaid: i64,
+    pub unpaid: i64,
     /// The payer may still follow the instructions.
-    waiting: i64,
+    pub waiting: i64,
     /// How many of them were unknown for a while.
-    unknown: i64,
+    pub unknown: i64,
+    /// Percent of the tries that have ended, which were approved; null when none has.
+    #[schema(value_type = Option<f64>, required = true)]
+    pub approval_rate: Option<Number>,
+    /// The lower end of its interval of 95 % (Wilson).
+    #[schema(value_type = Option<f64>, required = true)]
+    pub approval_rate_from: Option<Number>,
+    /// The upper end of its interval of 95 %.
+    #[schema(value_type = Option<f64>, required = true)]
+    pub approval_rate_to: Option<Number>,
     /// Refusals by their code.
-    declines: BTreeMap<String, i64>,
+    pub declines: BTreeMap<String, i64>,
     /// Half of the calls took less than this, in milliseconds; an estimate, at most twice as long.
     #[schema(required = true)]
-    latency_p50: Option<i64>,
+    pub latency_p50: Option<i64>,
     /// 95 of 100 calls took less than this, in milliseconds; an estimate, at most twice as long.
     #[schema(required = true)]
-    latency_p95: Option<i64>,
+    pub latency_p95: Option<i64>,
 }
 
 impl From<Rates> for RatesView {
     fn from(rates: Rates) -> Self {
-        let (p50, p95) = (rates.latency(50), rates.latency(95));
+        let (p50, p95, approval) = (rates.latency(50), rates.latency(95), rates.approval());
         let Rates { group, tried, approved, declined, failed, unpaid, waiting, unknown, declines, .. } =
             rates;
         let shown = |code: String| ProviderType::parse(&code).map_or(code, |of| of.shown().to_owned());
@@ -142,11 +156,18 @@ impl From<Rates> for RatesView {
             unpaid,
             waiting,
             unknown,
+            approval_rate: approval.and_then(|approval| number(approval.rate)),
+            approval_rate_from: approval.and_then(|approval| number(approval.low)),
+            approval_rate_to: approval.and_then(|approval| number(approval.high)),
             declines,
             latency_p50: p50,
             latency_p95: p95,
         }
     }
+}
+
+fn number(percentage: Percentage) -> Option<Number> {
+    percentage.to_string().parse().ok()
 }
 
 /// Tells rates of approval.
@@ -165,6 +186,7 @@ impl From<Rates> for RatesView {
         ("brand" = Option<Vec<String>>, Query, description = "Brands; repeated, or separated by commas."),
         ("cardBin" = Option<String>, Query, description = "The first six digits of the card."),
         ("currency" = Option<Currency>, Query, description = "The currency."),
+        ("firstTry" = Option<bool>, Query, description = "Only tries at the first provider of the charge's route, or only those after them."),
     ),
     responses((status = 200, description = "The rates.", body = RateListView), CommonErrors),
 )]
@@ -173,10 +195,18 @@ pub async fn list(
     Extension(caller): Extension<Caller>,
     query: Query,
 ) -> Result<axum::Json<RateListView>, ApiError> {
-    let now = app.clock.of(caller.client_id);
+    Ok(axum::Json(tell(&app, caller.client_id, &query).await?))
+}
+
+/// The rates of a client.
+///
+/// # Errors
+/// What is wrong with the parameters, and [`Error`].
+pub async fn tell(app: &App, client_id: ClientId, query: &Query) -> Result<RateListView, Error> {
+    let now = app.clock.of(client_id);
     let (filter, by) =
         query.read(|parameters| (filter(parameters, now), parameters.one_of("groupBy", &DIMENSIONS)))?;
-    let found = rates::of(&app, caller.client_id, &filter, &by).await?;
+    let found = rates::of(app, client_id, &filter, &by).await?;
     let items = match found {
         Some(found) => found.into_iter().map(RatesView::from).collect(),
         None => {
@@ -188,7 +218,7 @@ pub async fn list(
         }
     };
     let (from, to) = (Timestamp::of_hour(filter.hours.start), Timestamp::of_hour(filter.hours.end));
-    Ok(axum::Json(RateListView { from, to, items }))
+    Ok(RateListView { from, to, items })
 }
 
 fn filter(parameters: &Parameters<'_>, now: Timestamp) -> RateFilter {
@@ -227,5 +257,6 @@ fn filter(parameters: &Parameters<'_>, now: Timestamp) -> RateFilter {
         bin,
         currency: parameters.choice("currency", &currencies).map(Currency::code),
         band: None,
+        is_first: parameters.boolean("firstTry"),
     }
 }

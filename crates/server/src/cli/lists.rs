@@ -3,7 +3,7 @@
 use regente_domain::check_digits::CheckDigits;
 use regente_domain::time::Timestamp;
 
-use super::{clock, flows, ledger};
+use super::{clock, flows, ledger, rates};
 use crate::admin::{
     Answer, BackedUp, ClientRow, ErasedPerson, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
 };
@@ -40,6 +40,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         }
         Answer::LedgerVerified(found) => ledger::report(found),
         Answer::LedgerStatement(found) => ledger::statement(found),
+        Answer::Rates(found) => rates::shown(found),
         Answer::CustomerErased(person) => erased(person),
         Answer::ProviderChecked(found) => report(found),
         Answer::Clock(row) => clock::shown(row),
@@ -266,13 +267,19 @@ fn short(time: Timestamp) -> String {
 
 /// A table with columns as wide as their widest cell, two spaces apart.
 fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
-    let mut lines = vec![head.map(str::to_owned)];
-    lines.extend(rows);
+    let mut lines = vec![head.map(str::to_owned).into()];
+    lines.extend(rows.map(Vec::from));
+    columns(&lines)
+}
+
+/// The same with any number of columns, which all lines have.
+pub(super) fn columns(lines: &[Vec<String>]) -> String {
     let mut text = String::new();
-    for line in &lines {
+    for line in lines {
         for (column, cell) in line.iter().enumerate() {
-            let width = lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-            let is_last = column + 1 == N;
+            let width =
+                lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max();
+            let (width, is_last) = (width.unwrap_or(0), column + 1 == line.len());
             text.push_str(&if is_last { cell.clone() } else { format!("{cell:<width$}  ") });
         }
         text.push('\n');

@@ -78,6 +78,7 @@ fn counts(config: &Config) -> Vec<Bounded> {
         ("database.postgres_node_stripe", database.postgres_node_stripe, POSTGRES_NODES),
         ("purchases.min_payment_amount", purchases.min_payment_amount, MIN_PAYMENT_AMOUNT),
         ("routing.circuit_failures", u64::from(routing.circuit_failures), 0..=u64::from(CALLS_SEEN)),
+        ("routing.rates_retention_days", u64::from(routing.rates_retention_days), RETENTION_DAYS),
         ("webhooks.concurrent_max", webhooks.concurrent_max as u64, DELIVERIES),
         ("webhooks.concurrent_per_endpoint_max", webhooks.concurrent_per_endpoint_max as u64, DELIVERIES),
         ("webhooks.delivery_retention_days", u64::from(webhooks.delivery_retention_days), RETENTION_DAYS),

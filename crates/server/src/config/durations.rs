@@ -29,6 +29,10 @@ pub(super) fn waits_rule() -> String {
     format!("must be 1 to {WAITS_MAX} waits of 1 to {WAIT_SECONDS_MAX} seconds, such as 5,30,120")
 }
 
+pub(super) fn days(days: u32) -> Duration {
+    Duration::from_secs(u64::from(days) * DAY_SECONDS)
+}
+
 pub(super) fn whole_days(duration: Duration) -> u32 {
     u32::try_from(duration.as_secs() / DAY_SECONDS).unwrap_or(u32::MAX)
 }

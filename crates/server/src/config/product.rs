@@ -10,7 +10,7 @@ use regente_engine::settings::Settings;
 use serde::{Deserialize, Serialize};
 
 use super::Config;
-use super::durations::{waits, waits_text, whole_millis};
+use super::durations::{days, waits, waits_text, whole_days, whole_millis};
 use crate::http::limits::{HttpLimits, RateLimits};
 use crate::http::peer::Proxies;
 use crate::http::rates::Rate;
@@ -74,6 +74,8 @@ pub struct RoutingConfig {
     /// How long a circuit stays open before a charge probes the provider; each failed probe doubles this, up to ten
     /// minutes. Default 30 000.
     pub circuit_open_ms: u64,
+    /// How long rates of approval are kept, in days. Default 400.
+    pub rates_retention_days: u32,
 }
 
 impl Default for LimitsConfig {
@@ -114,7 +116,11 @@ impl Default for PurchasesConfig {
 impl Default for RoutingConfig {
     fn default() -> Self {
         let bounds = circuit::Bounds::default();
-        Self { circuit_failures: bounds.failures.get(), circuit_open_ms: whole_millis(bounds.open_for) }
+        Self {
+            circuit_failures: bounds.failures.get(),
+            circuit_open_ms: whole_millis(bounds.open_for),
+            rates_retention_days: whole_days(Settings::default().rates_retention),
+        }
     }
 }
 
@@ -152,6 +158,7 @@ impl Config {
                 failures,
                 open_for: Duration::from_millis(self.routing.circuit_open_ms),
             }),
+            rates_retention: days(self.routing.rates_retention_days),
             reconcile_grace: Duration::from_millis(self.charges.reconcile_grace_ms),
             purchase_payment_min: i64::try_from(self.purchases.min_payment_amount)
                 .ok()

@@ -3,11 +3,11 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-use regente_engine::settings::{DAY_SECONDS, EndpointUse, WebhookSettings};
+use regente_engine::settings::{EndpointUse, WebhookSettings};
 use serde::{Deserialize, Serialize};
 
 use super::Config;
-use super::durations::{waits, waits_text, whole_days, whole_millis};
+use super::durations::{days, waits, waits_text, whole_days, whole_millis};
 
 /// `webhooks.…`: how events are delivered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -72,8 +72,4 @@ impl Config {
             endpoints: if webhooks.unique_endpoint { EndpointUse::Once } else { EndpointUse::OncePerEvent },
         }
     }
-}
-
-fn days(days: u32) -> Duration {
-    Duration::from_secs(u64::from(days) * DAY_SECONDS)
 }

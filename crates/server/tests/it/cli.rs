@@ -5,6 +5,7 @@ mod explain;
 mod flows;
 mod ledger;
 mod postgres;
+mod rates;
 mod unknowns;
 mod webhooks;
 

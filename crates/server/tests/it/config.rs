@@ -350,6 +350,7 @@ fn settings_reach_the_parts_that_they_are_for() {
         ("REGENTE_PURCHASES__MIN_PAYMENT_AMOUNT", "250"),
         ("REGENTE_ROUTING__CIRCUIT_FAILURES", "3"),
         ("REGENTE_ROUTING__CIRCUIT_OPEN_MS", "21"),
+        ("REGENTE_ROUTING__RATES_RETENTION_DAYS", "27"),
         ("REGENTE_SERVER__BODY_BYTES_MAX", "65536"),
         ("REGENTE_SERVER__BODY_BUDGET_BYTES", "131072"),
         ("REGENTE_DATABASE__SQLITE_READERS", "2"),
@@ -375,6 +376,7 @@ fn settings_reach_the_parts_that_they_are_for() {
     assert_eq!(settings.reconcile_grace.as_millis(), 170);
     assert_eq!(settings.reconcile_waits, [7, 70, 700].map(Duration::from_secs));
     assert_eq!(settings.purchase_payment_min.minor_units(), 250);
+    assert_eq!(settings.rates_retention, Duration::from_secs(27 * 86_400));
     let circuits = settings.circuits.unwrap();
     assert_eq!((circuits.failures.get(), circuits.open_for.as_millis()), (3, 21));
     assert_eq!((limits.body_bytes_max, limits.body_budget_bytes), (65_536, 131_072));
@@ -443,6 +445,7 @@ fn lifetimes_and_numbers_have_bounds_on_both_sides() {
         ("database.postgres_pool_size", 1, 1_000, ""),
         ("webhooks.concurrent_max", 1, 65_536, ""),
         ("webhooks.delivery_retention_days", 1, 36_500, ""),
+        ("routing.rates_retention_days", 1, 36_500, ""),
     ] {
         for within in [least, most] {
             Loaded::read(&with(key, within)).unwrap();

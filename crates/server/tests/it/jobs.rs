@@ -115,6 +115,7 @@ async fn the_recurring_jobs_are_there_once(app: TestApp) {
             "purge_idempotency",
             "purge_listeners",
             "purge_notifications",
+            "purge_rates",
             "purge_tokens",
             "reseal"
         ]

@@ -4,19 +4,25 @@
 use std::time::Duration;
 
 use axum::http::Method;
+use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
 
 use crate::support::agreement::rates_are_right;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::payers::{described, jose, pix_body};
-use crate::support::bodies::{APPROVED, BLOCKED, Charge, TIMED_OUT};
+use crate::support::bodies::{APPROVED, BLOCKED, Charge};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::client::request;
+use crate::support::payers::{PAYS, awaiting, happens};
+use crate::support::providers::sandbox;
+use crate::support::read::text;
 
 stories! {
     a_charge_that_goes_on_to_the_next_provider_is_two_tries,
-    an_outcome_that_is_found_later_was_unknown,
+    an_outcome_that_is_found_later_was_unknown_and_counts_once,
     a_pix_waits_for_its_payer,
+    a_pix_that_is_paid_is_approved_once,
+    rates_past_their_retention_are_purged,
     a_question_with_mistakes_names_them,
 }
 
@@ -39,12 +45,20 @@ async fn a_charge_that_goes_on_to_the_next_provider_is_two_tries(app: TestApp) {
     let [all] = &rates(&app, "").await[..] else { panic!("one group") };
     assert_eq!(numbers(all), [3, 1, 2, 0, 0, 0, 0]);
     assert_eq!(all["declines"]["try_again"], 1);
+    let approval = ["approvalRate", "approvalRateFrom", "approvalRateTo"].map(|name| &all[name]);
+    // (1 + z²/2 ± z √(1·2/3 + z²/4)) / (3 + z²) with z = 1.96.
+    assert_eq!(approval, [&json!(33.33), &json!(6.14), &json!(79.24)]);
     assert_eq!((&all["hour"], &all["brand"]), (&Value::Null, &Value::Null));
 
     let by_provider = rates(&app, &format!("merchantId={merchant}&groupBy=providerId")).await;
     let mut tried: Vec<[i64; 7]> = by_provider.iter().map(numbers).collect();
     tried.sort_unstable();
     assert_eq!(tried, [[1, 0, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0]]);
+
+    for (first, expected) in [(true, [2, 0, 2, 0, 0, 0, 0]), (false, [1, 1, 0, 0, 0, 0, 0])] {
+        let [found] = &rates(&app, &format!("firstTry={first}")).await[..] else { panic!("one group") };
+        assert_eq!(numbers(found), expected, "first {first}");
+    }
 
     let [of_card] = &rates(&app, "cardBin=491674&groupBy=brand,cardBin,amountBand").await[..] else {
         panic!("one group")
@@ -61,13 +75,61 @@ async fn a_charge_that_goes_on_to_the_next_provider_is_two_tries(app: TestApp) {
     rates_are_right(&app).await;
 }
 
-async fn an_outcome_that_is_found_later_was_unknown(app: TestApp) {
-    let merchant = single_merchant(&app).await;
-    charged(&app, &Charge::by_card(&merchant, TIMED_OUT).body()).await;
-    app.later(Duration::from_secs(60 * 60)).await;
-    let [all] = &rates(&app, "").await[..] else { panic!("one group") };
-    assert_eq!((&all["tried"], &all["unknown"]), (&json!(1), &json!(1)), "{all:#}");
+async fn an_outcome_that_is_found_later_was_unknown_and_counts_once(app: TestApp) {
+    let mut provider = sandbox("A", 1);
+    // By the waits between probes the seventh comes more than an hour after the first.
+    provider["options"] = json!({ "type": "SANDBOX", "faults": [
+        { "when": { "operation": "authorization" }, "then": { "reset": "after_effect" } },
+        { "when": { "operation": "probe" }, "then": { "reset": "before_effect" }, "sequence": [1, 2, 3, 4, 5, 6, 7] }] });
+    let merchant = app.merchant_with(json!([provider])).await;
+    let begun = app.clock.deployment().hour();
+    let charge = app.post("/v1/charges", &Charge::by_card(&merchant, APPROVED).body()).await.expect(201);
+    assert_eq!(charge["status"], "pending");
+    assert_eq!(rates(&app, "").await, [] as [Value; 0], "nobody knows it yet");
+    // The outcome is found in another hour than that of the try, and looked for again after it.
+    app.later(Duration::from_secs(4 * 60 * 60)).await;
+    let read = app.get(&format!("/v1/charges/{}", text(&charge["id"]))).await.expect(200);
+    assert_eq!(read["status"], "authorized");
+    app.later(Duration::from_secs(26 * 60 * 60)).await;
+    let of_the_try = format!("from={}&groupBy=hour", Timestamp::of_hour(begun));
+    let [found] = &rates(&app, &of_the_try).await[..] else { panic!("one group") };
+    assert_eq!(numbers(found), [1, 1, 0, 0, 0, 0, 1], "{found:#}");
+    assert_eq!(found["hour"], json!(Timestamp::of_hour(begun)));
+    assert_eq!(found["latencyP50"], Value::Null, "no call has told it");
     rates_are_right(&app).await;
+}
+
+async fn a_pix_that_is_paid_is_approved_once(app: TestApp) {
+    let charge = awaiting(&app).await;
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(Duration::from_secs(60 * 60)).await;
+    let [paid] = &rates(&app, "").await[..] else { panic!("one group") };
+    assert_eq!(numbers(paid), [1, 1, 0, 0, 0, 0, 0], "{paid:#}");
+    // A second payment of the same Pix is given back, and is no try.
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(Duration::from_secs(60 * 60)).await;
+    let [paid] = &rates(&app, "").await[..] else { panic!("one group") };
+    assert_eq!(numbers(paid), [1, 1, 0, 0, 0, 0, 0], "{paid:#}");
+    rates_are_right(&app).await;
+}
+
+async fn rates_past_their_retention_are_purged(app: TestApp) {
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+    let app = app.with_settings(|settings| settings.rates_retention = 2 * DAY).await;
+    let merchant = single_merchant(&app).await;
+    let from = app.clock.deployment();
+    charged(&app, &Charge::by_card(&merchant, APPROVED).body()).await;
+    app.later(DAY).await;
+    charged(&app, &Charge::by_card(&merchant, APPROVED).body()).await;
+    let tried = async || -> i64 {
+        rates(&app, &format!("from={from}")).await.iter().map(|rates| numbers(rates)[0]).sum()
+    };
+    assert_eq!(tried().await, 2);
+    app.later(DAY + Duration::from_secs(2 * 60 * 60)).await;
+    assert_eq!(tried().await, 1, "the younger one is kept");
+    rates_are_right(&app).await;
+    app.later(DAY).await;
+    assert_eq!(tried().await, 0);
 }
 
 async fn a_pix_waits_for_its_payer(app: TestApp) {
@@ -75,6 +137,7 @@ async fn a_pix_waits_for_its_payer(app: TestApp) {
     charged(&app, &pix_body(&merchant, described(jose()))).await;
     let [waiting] = &rates(&app, "paymentType=pix").await[..] else { panic!("one group") };
     assert_eq!(numbers(waiting), [1, 0, 0, 0, 0, 1, 0]);
+    assert_eq!(waiting["approvalRate"], Value::Null, "none has ended");
     app.later(Duration::from_secs(3 * 60 * 60)).await;
     let [gone] = &rates(&app, "paymentType=pix&groupBy=hour").await[..] else { panic!("one group") };
     assert_eq!(numbers(gone), [1, 0, 0, 0, 1, 0, 0], "{gone:#}");
