@@ -21,6 +21,7 @@ pub mod decline;
 pub mod flow;
 pub mod id;
 pub mod idempotency;
+pub mod learned;
 pub mod ledger;
 pub mod local_day;
 pub mod mcc;

@@ -17,6 +17,7 @@ mod decline;
 mod flow;
 mod flow_naive;
 mod id;
+mod learned;
 mod ledger;
 mod mcc;
 mod money;

@@ -35,6 +35,7 @@ const DOMAIN: &[&str] = &[
     "decline",
     "provider_type",
     "circuit",
+    "learned",
     "flow",
     "routing",
     "platform_fee",
