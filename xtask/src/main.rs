@@ -8,6 +8,7 @@ mod bench;
 mod kill_loop;
 mod place;
 mod service;
+mod simulate;
 
 use std::process::{Command, ExitCode};
 
@@ -27,6 +28,8 @@ enum Task {
     KillLoop(kill_loop::Options),
     /// Kills one of two worker nodes again and again, in the middle of purchases and deliveries
     KillWorkers(kill_loop::workers::Options),
+    /// Shows from seeds what a rule would do in a simulated world
+    Simulate(simulate::Options),
 }
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -35,6 +38,9 @@ fn main() -> Outcome<ExitCode> {
     match Task::parse() {
         // The load shares the cores with the service, so it is built for release.
         Task::Bench(_) if cfg!(debug_assertions) => again_for_release(),
+        // Millions of charges.
+        Task::Simulate(_) if cfg!(debug_assertions) => again_for_release(),
+        Task::Simulate(options) => simulate::run(&options).map(|()| ExitCode::SUCCESS),
         // One thread: the load uses at most one core.
         Task::Bench(options) => {
             Builder::new_current_thread().enable_all().build()?.block_on(bench::run(options))
