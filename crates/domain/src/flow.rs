@@ -4,6 +4,7 @@
 
 mod choose;
 mod condition;
+mod learned;
 mod publication;
 mod read;
 mod visited;
@@ -20,8 +21,9 @@ use crate::words::words;
 
 pub use choose::{Choice, Draws, Facts, Turn, WHOLE};
 pub use condition::{Condition, Operator};
+pub use learned::{CountedHour, Evidence, Group, LearnedNode, SharesOf};
 pub use publication::Member;
-pub use read::{MetadataType, NodeRule};
+pub use read::{MetadataType, NodeRule, Strategy};
 pub use visited::{Visited, visited};
 
 use condition::When;
@@ -34,6 +36,8 @@ use crate::wire::{read_with, refused};
 pub const DEPTH_MAX: usize = 10;
 /// The most nodes of a tree.
 pub const NODES_MAX: usize = 100;
+/// The longest half-life of a balance that learns: rates of ten of them are read.
+pub const HALF_LIFE_HOURS_MAX: u32 = 7 * 24;
 /// The most payment providers of a branch.
 pub const PROVIDERS_MAX: usize = 3;
 /// The version of the grammar that this release reads.
@@ -232,6 +236,8 @@ enum Fork {
         shares: [u32; 2],
         /// Its number among the balances of the tree, from 0.
         number: u16,
+        /// How its shares are learned; `shares` are then those of which nothing is known.
+        learned: Option<Box<LearnedNode>>,
         ways: [Branch; 2],
     },
 }
@@ -258,6 +264,13 @@ impl Flow {
         found
     }
 
+    /// Its balances that learn.
+    pub fn learned(&self) -> Vec<&LearnedNode> {
+        let mut found = Vec::new();
+        self.root.add_learned(&mut found);
+        found
+    }
+
     /// Reads the tree of a version that was published. What cannot be read any more is left out, so that a charge does not fail
     /// for it.
     pub fn published(tree: &Map<String, Value>) -> Self {
@@ -280,5 +293,27 @@ impl Branch {
         for way in ways {
             way.add_providers(found);
         }
+    }
+
+    fn add_learned<'f>(&'f self, found: &mut Vec<&'f LearnedNode>) {
+        let ways = match self.then.as_deref() {
+            Some(Fork::Condition { ways, .. }) => ways,
+            Some(Fork::Balance { ways, learned, .. }) => {
+                found.extend(learned.as_deref());
+                ways
+            }
+            None => return,
+        };
+        for way in ways {
+            way.add_learned(found);
+        }
+    }
+
+    /// The first payment provider of its own list.
+    fn lead(&self) -> Option<ProviderId> {
+        self.leaves.iter().find_map(|leaf| match leaf {
+            Leaf::Provider(id) => Some(*id),
+            Leaf::AntiFraud(_) => None,
+        })
     }
 }

@@ -12,6 +12,7 @@ use regente_store::{Batch, Commit, Store};
 use crate::apple_pay::ApplePayKeys;
 use crate::calls::circuits::Circuits;
 use crate::calls::in_flight::InFlight;
+use crate::calls::learned::Learned;
 use crate::calls::merchants::Merchants;
 use crate::calls::refusals::Refusals;
 use crate::calls::repeats::Repeats;
@@ -56,6 +57,8 @@ pub struct Parts {
     pub settings: Settings,
     /// Merchants with their providers, cached for a few seconds.
     pub merchants: Merchants,
+    /// What balances that learn know in this hour.
+    pub learned: Learned,
     /// Whether callers have repeated idempotency keys in the last second.
     pub repeats: Repeats,
     /// The look-ups that cardholders who come back from a challenge have caused.

@@ -3,6 +3,7 @@
 
 pub mod circuits;
 pub mod in_flight;
+pub mod learned;
 pub mod merchants;
 pub mod refusals;
 pub mod repeats;

@@ -32,6 +32,7 @@ pub mod events;
 pub mod flows;
 pub mod idempotency;
 pub mod jobs;
+pub mod learned;
 pub mod ledger;
 pub mod link_settings;
 mod links;

@@ -296,6 +296,13 @@ pub fn race_lost() {
     }
 }
 
+/// Counts shares of a balance that learns that have moved a lot within an hour.
+pub fn learned_share_moved() {
+    if let Some(handles) = HANDLES.get() {
+        handles.learned_shares_moved.increment(1);
+    }
+}
+
 /// Sets the number of transaction requests with unknown outcomes, the age of the oldest, and how many have used up the
 /// schedule.
 pub fn unknown_outcomes(open: u64, oldest_age: Duration, given_up: u64) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use regente_domain::charge::attempt::TransactionRequest;
-use regente_domain::id::{ChargeId, ClientId, ProviderId};
+use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::rates::{self, Counted, Interval, bucket_end};
 use regente_store::rates::{Dimension, Group, RateFilter, Tries, read};
 use regente_store::{StoreError, cards, charges, transaction_requests};
@@ -122,47 +122,6 @@ pub async fn of(
         }
     }
     Ok(Some(found))
-}
-
-/// A charge as a balance compares it with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Comparable {
-    /// The configured provider.
-    pub provider_id: ProviderId,
-    /// The word of the payment type.
-    pub payment_type: &'static str,
-    /// The name of the brand, or all.
-    pub brand: Option<&'static str>,
-    /// The first six digits, or all.
-    pub bin: Option<i64>,
-    /// The currency with the band of the amount (`regente_domain::rates::band`), or all.
-    pub band: Option<(&'static str, i64)>,
-}
-
-/// The rates of charges like this one in the last `hours` hours, the present one included. One range of the primary key; what
-/// is found may be cached as long as it is fresh enough. Zeros when there were none.
-///
-/// # Errors
-/// [`StoreError`].
-pub async fn of_comparable(
-    app: &App,
-    client_id: ClientId,
-    charge: Comparable,
-    hours: i64,
-) -> Result<Rates, StoreError> {
-    let now = app.clock.of(client_id).hour();
-    let filter = RateFilter {
-        hours: now - hours + 1..now + 1,
-        providers: Some(vec![charge.provider_id]),
-        payment_types: Some(vec![charge.payment_type]),
-        brands: charge.brand.map(|brand| vec![brand]),
-        bin: charge.bin,
-        currency: charge.band.map(|(currency, _)| currency),
-        band: charge.band.map(|(_, band)| band),
-        is_first: Some(true),
-        ..RateFilter::default()
-    };
-    Ok(of(app, client_id, &filter, &[]).await?.and_then(|rates| rates.into_iter().next()).unwrap_or_default())
 }
 
 /// A sum of the rates that is not what the requests say.

@@ -12,6 +12,7 @@ use regente_domain::provider_type::ProviderType;
 use regente_engine::app as engine;
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
+use regente_engine::calls::learned::Learned;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
@@ -248,6 +249,7 @@ async fn assemble(
         clock,
         chance,
         settings,
+        learned: Learned::default(),
         repeats: Repeats::default(),
         returns: Returns::default(),
         senders: Senders::default(),

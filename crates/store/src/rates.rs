@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use regente_domain::flow::{CountedHour, Group as Comparable};
 use regente_domain::id::{ClientId, MerchantId, ProviderId};
 
 use crate::accounts::{Accounts, listed};
@@ -37,6 +38,16 @@ sql! {
           AND (CAST(:first_try AS BIGINT) IS NULL OR first_try = CAST(:first_try AS BIGINT))
         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
         ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13 LIMIT :limit";
+    /// First tries by one payment type at some providers that have ended, by hour, brand and band: the latest hours first.
+    RATES_TO_LEARN = "
+        SELECT hour, provider_id, brand, currency, band,
+            CAST(SUM(CASE WHEN counted IN ('approved', 'paid') THEN n ELSE 0 END) AS BIGINT) AS approved,
+            CAST(SUM(CASE WHEN counted = 'instructed' THEN 0 ELSE n END) AS BIGINT) AS ended
+        FROM rates
+        WHERE client_id = :client_id AND hour >= :from_hour AND hour < :to_hour
+          AND provider_id IN EACH_UUID(:providers) AND payment_type = :payment_type AND first_try = 1
+        GROUP BY hour, provider_id, brand, currency, band
+        ORDER BY hour DESC, provider_id, brand, currency, band LIMIT :limit";
     /// Clients with rates of hours before one, except some: a look into the key for each client.
     CLIENTS_WITH_OLD_RATES = "
         SELECT c.id AS client_id FROM clients c
@@ -216,4 +227,44 @@ pub async fn clients_with_old(
 pub fn purge(batch: &mut Batch, hour: i64, limit: i64) {
     let client_id = batch.client_id();
     batch.push_any(&PURGE_RATES, args! { client_id, hour, limit });
+}
+
+/// First tries of a client's charges by a payment type at these providers that have ended, in these hours: the latest `limit`
+/// groups.
+///
+/// # Errors
+/// [`StoreError`].
+pub async fn to_learn(
+    store: &Store,
+    client_id: ClientId,
+    providers: &[ProviderId],
+    payment_type: &'static str,
+    hours: Range<i64>,
+    limit: i64,
+) -> Result<Vec<CountedHour>, StoreError> {
+    let args = args! {
+        client_id,
+        from_hour: hours.start,
+        to_hour: hours.end,
+        providers: Json::list(Some(providers), ToString::to_string),
+        payment_type,
+        limit,
+    };
+    let number = |row: &Row, column| -> Result<u32, StoreError> {
+        Ok(u32::try_from(row.get::<i64>(column)?).unwrap_or(u32::MAX))
+    };
+    let counted = |row: &Row| {
+        Ok(CountedHour {
+            provider_id: row.get("provider_id")?,
+            hour: row.get("hour")?,
+            group: Comparable {
+                brand: row.get("brand")?,
+                currency: row.get("currency")?,
+                band: row.get("band")?,
+            },
+            approved: number(row, "approved")?,
+            ended: number(row, "ended")?,
+        })
+    };
+    store.rows(&RATES_TO_LEARN, args).await?.iter().map(counted).collect()
 }

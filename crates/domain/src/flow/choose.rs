@@ -4,10 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use serde_with::skip_serializing_none;
 
-use super::{Branch, Flow, Fork, Leaf};
+use super::learned::both;
+use super::{Branch, Flow, Fork, Leaf, SharesOf};
 use crate::card::Brand;
 use crate::currency::Currency;
 use crate::id::ProviderId;
+use crate::learned::BranchShare;
 
 /// The whole of a balance: shares and draws are parts of it.
 pub const WHOLE: u32 = 1_000_000;
@@ -38,6 +40,9 @@ pub struct Turn {
     /// What was drawn at a balance, from 0 to below [`WHOLE`]; absent at a condition.
     #[serde(default)]
     pub draw: Option<u32>,
+    /// The shares at a balance that learns, and what they follow from; absent elsewhere.
+    #[serde(default)]
+    pub shares: Option<[BranchShare; 2]>,
 }
 
 /// What a tree says for a charge.
@@ -91,14 +96,19 @@ impl Draws {
 }
 
 impl Flow {
-    /// The branch for a charge. Every condition on the way is evaluated, once.
+    /// The branch for a charge. Every condition on the way is evaluated, once. Balances that learn know nothing.
     pub fn choose(&self, facts: &Facts<'_>, draws: Draws) -> Choice {
+        self.choose_by(facts, draws, &|_| None)
+    }
+
+    /// The same, with the shares of balances that learn: the same draws under the same shares make the same choice.
+    pub fn choose_by(&self, facts: &Facts<'_>, draws: Draws, shares: &SharesOf<'_>) -> Choice {
         let mut choice = Choice::default();
         let mut branch = &self.root;
         loop {
             choice.leaves.extend_from_slice(&branch.leaves);
             let Some(fork) = branch.then.as_deref() else { return choice };
-            let (turn, ways) = turn(fork, facts, draws);
+            let (turn, ways) = turn(fork, facts, draws, shares);
             choice.turns.push(turn);
             branch = way(ways, turn);
         }
@@ -118,12 +128,25 @@ impl Flow {
     }
 }
 
-fn turn<'f>(fork: &'f Fork, facts: &Facts<'_>, draws: Draws) -> (Turn, &'f [Branch; 2]) {
+fn turn<'f>(
+    fork: &'f Fork,
+    facts: &Facts<'_>,
+    draws: Draws,
+    shares_of: &SharesOf<'_>,
+) -> (Turn, &'f [Branch; 2]) {
     match fork {
-        Fork::Condition { when, ways } => (Turn { way: u8::from(!when.holds(facts)), draw: None }, ways),
-        Fork::Balance { shares: [first, _], number, ways } => {
+        Fork::Condition { when, ways } => {
+            (Turn { way: u8::from(!when.holds(facts)), draw: None, shares: None }, ways)
+        }
+        Fork::Balance { shares: [first, _], number, learned, ways } => {
             let draw = draws.at(*number);
-            (Turn { way: u8::from(draw >= *first), draw: Some(draw) }, ways)
+            let known = learned.as_deref().map(|node| {
+                let shares = shares_of(node).unwrap_or_else(|| node.unknown());
+                both(&shares)
+            });
+            let shares = known.flatten();
+            let first = shares.map_or(*first, |[first, _]| first.share.get());
+            (Turn { way: u8::from(draw >= first), draw: Some(draw), shares }, ways)
         }
     }
 }

@@ -48,7 +48,15 @@ impl Check<'_> {
                 let at = format!("{path}[{}]", branch.leaves.len());
                 let (names, ways) = match fork {
                     Fork::Condition { ways, .. } => (["yes", "no"], ways),
-                    Fork::Balance { ways, .. } => (["branches[0].root", "branches[1].root"], ways),
+                    Fork::Balance { ways, learned, .. } => {
+                        let is_late = way.iter().any(|leaf| matches!(leaf, Leaf::Provider(_)));
+                        if learned.is_some() && is_late {
+                            let message =
+                                "must not follow a payment provider: only first tries are learned from";
+                            self.problem(FlowRefusal::Invalid, &at, message);
+                        }
+                        (["branches[0].root", "branches[1].root"], ways)
+                    }
                 };
                 for (name, branch) in names.into_iter().zip(ways) {
                     self.branch(branch, &format!("{at}.{name}"), &way);

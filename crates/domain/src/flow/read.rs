@@ -1,14 +1,17 @@
 //! Reads a tree: what it means, and every place where it cannot be read.
 
+mod balance;
+
 use serde_json::{Map, Value};
 
+pub use balance::Strategy;
+
 use super::condition::{Condition, Operand, Operator, Property, When};
-use super::{Branch, DEPTH_MAX, Flow, FlowProblem, FlowRefusal, Fork, GRAMMAR, Leaf, NODES_MAX, WHOLE};
+use super::{Branch, DEPTH_MAX, Flow, FlowProblem, FlowRefusal, Fork, GRAMMAR, Leaf, NODES_MAX};
 use crate::card::Brand;
 use crate::currency::Currency;
 use crate::id::{Id, ProviderId};
 use crate::payment_type::INSTALLMENTS_MAX;
-use crate::percentage::Percentage;
 use crate::wire;
 use crate::words::words;
 
@@ -137,46 +140,6 @@ impl Reader {
             self.invalid(&format!("{path}.id"), "must be a UUID");
         }
         id.map(Id::new)
-    }
-
-    fn balance(&mut self, members: &Map<String, Value>, path: &str, depth: usize) -> Option<Fork> {
-        self.only(members, path, &["rule", NAME, "branches"]);
-        let at = format!("{path}.branches");
-        let number = self.balances;
-        self.balances = self.balances.saturating_add(1);
-        let Some(Value::Array(branches)) = members.get("branches") else {
-            self.invalid(&at, "must be a list of two branches");
-            return None;
-        };
-        let [first, second] = branches.as_slice() else {
-            self.invalid(&at, "must be a list of two branches");
-            return None;
-        };
-        let (first, way) = self.share(first, &format!("{at}[0]"), depth)?;
-        let (second, other_way) = self.share(second, &format!("{at}[1]"), depth)?;
-        if first.hundredths() + second.hundredths() != Percentage::HUNDRED.hundredths() {
-            self.invalid(&at, "must have percentages that add up to 100");
-            return None;
-        }
-        let parts = |share: Percentage| share.hundredths() * (WHOLE / Percentage::HUNDRED.hundredths());
-        Some(Fork::Balance { shares: [parts(first), parts(second)], number, ways: [way, other_way] })
-    }
-
-    fn share(&mut self, sent: &Value, path: &str, depth: usize) -> Option<(Percentage, Branch)> {
-        let Some(members) = sent.as_object() else {
-            self.invalid(path, "must be an object");
-            return None;
-        };
-        self.only(members, path, &["percentage", ROOT]);
-        let percentage = members.get("percentage").and_then(Value::as_number);
-        let percentage = percentage.and_then(|number| Percentage::parse(&number.to_string()));
-        let percentage = percentage.filter(|percentage| *percentage <= Percentage::HUNDRED);
-        if percentage.is_none() {
-            let rule = "must be a number from 0 to 100 with at most two decimals";
-            self.invalid(&format!("{path}.percentage"), rule);
-        }
-        let way = self.branch(members.get(ROOT), &format!("{path}.{ROOT}"), depth);
-        percentage.map(|percentage| (percentage, way))
     }
 
     fn when(&mut self, sent: Option<&Value>, path: &str) -> Option<When> {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use regente_domain::card::Brand;
 use regente_domain::currency::Currency;
 use regente_domain::flow::{
-    Choice, Draws, Facts, Flow, FlowMethod, FlowProblem, Leaf, Member, WHOLE, visited,
+    Choice, CountedHour, Draws, Facts, Flow, FlowMethod, FlowProblem, Group, Leaf, Member, WHOLE, visited,
 };
 use regente_domain::id::Id;
 use regente_domain::provider_type::ProviderType;
@@ -147,5 +147,95 @@ fn a_balance_has_its_percentages_and_each_balance_its_own_draw() {
     assert!(near(taken[0], all * 0.1234, 147.0), "{taken:?}");
     for half in &taken[1..] {
         assert!(near(*half, all * 0.4383, 222.0), "{taken:?}");
+    }
+}
+
+fn learned(extra: Value, branches: [Value; 2]) -> Value {
+    let mut node = json!({ "rule": "balance", "strategy": "learned", "branches": branches });
+    node.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+    json!([node])
+}
+
+fn provider(number: u128) -> Value {
+    json!({ "rule": "provider", "id": trees::provider_id(number) })
+}
+
+#[test]
+fn a_balance_that_learns_is_checked() {
+    let way = |number| json!({ "root": [provider(number)] });
+    let bounded = |min: i64, max: i64| json!({ "bounds": { "min": min, "max": max }, "root": [provider(1)] });
+    let fork = json!({ "rule": "balance", "branches": [
+        { "percentage": 50, "root": [provider(1)] }, { "percentage": 50, "root": [provider(2)] } ] });
+    publish(learned(json!({ "floor": 0.5, "halfLifeHours": 6 }), [way(0), bounded(10, 90)])).unwrap();
+    let none = || json!({});
+    for (root, path) in [
+        (learned(none(), [way(0), way(0)]), "flow.root[0].branches"),
+        (learned(none(), [way(0), json!({ "root": [] })]), "flow.root[0].branches[1].root"),
+        (learned(none(), [way(0), json!({ "root": [fork] })]), "flow.root[0].branches[1].root"),
+        (
+            learned(none(), [way(0), json!({ "percentage": 50, "root": [provider(1)] })]),
+            "flow.root[0].branches[1].percentage",
+        ),
+        (learned(none(), [way(0), bounded(90, 10)]), "flow.root[0].branches[1].bounds"),
+        (
+            learned(none(), [bounded(0, 40), json!({ "bounds": { "max": 50 }, "root": [provider(2)] })]),
+            "flow.root[0].branches",
+        ),
+        (learned(none(), [way(0), bounded(-1, 10)]), "flow.root[0].branches[1].bounds.min"),
+        (learned(json!({ "halfLifeHours": 0 }), [way(0), way(1)]), "flow.root[0].halfLifeHours"),
+        (learned(json!({ "halfLifeHours": 169 }), [way(0), way(1)]), "flow.root[0].halfLifeHours"),
+        (learned(json!({ "floor": 51 }), [way(0), way(1)]), "flow.root[0].branches"),
+        (learned(json!({ "strategy": "guessed" }), [way(0), way(1)]), "flow.root[0].strategy"),
+        (json!([provider(2), learned(none(), [way(0), way(1)])[0]]), "flow.root[1]"),
+    ] {
+        let problems = publish(root.clone()).unwrap_err();
+        let found: Vec<(&str, &str)> =
+            problems.iter().map(|problem| (problem.code.word(), problem.path.as_str())).collect();
+        assert!(found.contains(&("flow_invalid", path)), "{path}: {problems:#?}");
+    }
+}
+
+/// The share of the first branch is where draws are divided, whatever the shares are; and only first tries before the hour count.
+#[test]
+fn a_balance_that_learns_takes_the_shares_that_it_is_given() {
+    let flow =
+        publish(learned(json!({}), [json!({ "root": [provider(0)] }), json!({ "root": [provider(1)] })]))
+            .unwrap();
+    let [node] = flow.learned()[..] else { panic!("one balance") };
+    let charge = naive::Facts {
+        amount: 5000,
+        currency: "BRL".to_owned(),
+        card_bin: None,
+        brand: Some("Visa".to_owned()),
+        installments: None,
+        metadata: Map::new(),
+        draws: Vec::new(),
+    };
+    let group = Group { brand: "Visa".to_owned(), currency: "BRL".to_owned(), band: 6 };
+    let counted = |number: usize, hour, approved| CountedHour {
+        provider_id: node.leads[number],
+        hour,
+        group: group.clone(),
+        approved,
+        ended: 100,
+    };
+    let known = [counted(0, 9, 90), counted(1, 9, 80), counted(1, 10, 100), counted(1, -300, 100)];
+    let shares = node.shares(&node.evidence(&known, 10), &group);
+    let [first, second] = shares.branches() else { panic!("two branches") };
+    assert!(first.share.get() > 900_000, "{shares:?}");
+    assert_eq!((first.charges, second.charges), (97, 97), "an hour old; the present hour is not known yet");
+    // Of another brand only what holds of all charges is known.
+    let other = Group { brand: "Elo".to_owned(), ..group.clone() };
+    let elsewhere = node.shares(&node.evidence(&known, 10), &other);
+    let [elsewhere, _] = elsewhere.branches() else { panic!("two branches") };
+    assert!(elsewhere.charges == 0 && elsewhere.share.get() > 900_000, "{elsewhere:?}");
+    for seed in 0..2_000 {
+        let choice = flow.choose_by(&facts(&charge), Draws::seeded(seed), &|_| Some(shares.clone()));
+        let [turn] = choice.turns[..] else { panic!("one turn") };
+        assert_eq!(turn.way == 0, turn.draw.unwrap() < first.share.get());
+        assert_eq!(turn.shares, Some([*first, *second]));
+        assert_eq!(flow.retrace(&choice.turns), choice);
+        let unknown = flow.choose(&facts(&charge), Draws::seeded(seed)).turns[0];
+        assert_eq!((unknown.draw, unknown.way == 0), (turn.draw, turn.draw.unwrap() < 500_000));
     }
 }

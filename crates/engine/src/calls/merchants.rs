@@ -32,6 +32,8 @@ pub struct ActiveFlow {
     pub method: FlowMethod,
     /// The tree.
     pub flow: Flow,
+    /// Whether a balance of it learns.
+    pub learns: bool,
 }
 
 impl Deref for KnownMerchant {

@@ -75,7 +75,7 @@ pub(super) async fn resolve(
     let price = (order.amount, order.currency);
     let paying = find_paying(app, by, buyer, order.paid_by, price, &openings).await?;
     let metadata = order.references.flow_metadata.as_ref();
-    let flow = flow_of(app, &merchant, (&wanted, metadata), &paying, claim.as_ref());
+    let flow = flow_of(app, &merchant, (&wanted, metadata), &paying, claim.as_ref()).await?;
     let screening = routes::screening(app, &merchant, wanted.payment_type, wanted.risk_data, flow.as_ref());
     let route = route_of(app, &merchant, &wanted, screening.as_deref(), &sellers, flow)?;
     let (explanation, circuit_probes) = app.circuits.narrow(route);
@@ -190,13 +190,13 @@ impl Wanted {
 
 /// What the merchant's flow says. The draws of its balances come from the idempotency key where there is one: the same key has
 /// the same.
-fn flow_of(
+async fn flow_of(
     app: &App,
     merchant: &KnownMerchant,
     (wanted, metadata): (&Wanted, Option<&Value>),
     paying: &Paying,
     claim: Option<&Claim>,
-) -> Option<FlowChoice> {
+) -> Result<Option<FlowChoice>, Error> {
     let card = match paying {
         Paying::Found(funded) => funded.source.card(),
         Paying::Payer(..) => None,
@@ -213,7 +213,7 @@ fn flow_of(
         Some(claim) => claim.seed(),
         None => u64::from_be_bytes(app.chance.bytes()),
     };
-    merchant.choose(wanted.payment_type, &facts, || Draws::seeded(seed()))
+    Ok(merchant.choose(app, wanted.payment_type, &facts, || Draws::seeded(seed())).await?)
 }
 
 fn route_of(

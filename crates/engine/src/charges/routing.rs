@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::analysis::{Feeding, Progress, Rules, Screening};
-use regente_domain::flow::{Choice, Draws, Facts, Flow, FlowMethod};
+use regente_domain::flow::{Choice, Draws, Facts, Flow, FlowMethod, Group, LearnedNode};
 use regente_domain::id::{ClientId, FlowId, MerchantId, ProviderId};
 use regente_domain::payment_type::PaymentType;
+use regente_domain::rates::band;
 use regente_domain::routing::explanation::{Explanation, Taken};
 use regente_domain::routing::{self, Candidate, Needs, SellersThere};
 use regente_domain::seller::Seller;
@@ -18,6 +19,7 @@ use serde_json::Map;
 
 use crate::app::App;
 use crate::calls::merchants::{ActiveFlow, KnownMerchant};
+use crate::learned;
 
 /// The merchant with its live providers and active flows; `None` when the account has no merchant with this id.
 pub async fn merchant(
@@ -32,10 +34,9 @@ pub async fn merchant(
     let asked = app.merchants.ask();
     let Some(found) = merchants::with_providers(&app.store, client_id, id).await? else { return Ok(None) };
     let active = flows::active(&app.store, client_id, id).await?;
-    let compiled = active.into_iter().map(|version| ActiveFlow {
-        id: version.id,
-        method: version.method,
-        flow: Flow::published(&version.details.flow),
+    let compiled = active.into_iter().map(|version| {
+        let flow = Flow::published(&version.details.flow);
+        ActiveFlow { id: version.id, method: version.method, learns: !flow.learned().is_empty(), flow }
     });
     let known = Arc::new(KnownMerchant { found, flows: compiled.collect() });
     app.merchants.keep((client_id, id), Arc::clone(&known), asked);
@@ -60,14 +61,30 @@ impl KnownMerchant {
 
     /// What the flow of the merchant says for a charge; `None` where the providers go by priority. `draws` is called where
     /// there is a flow.
-    pub fn choose(
+    ///
+    /// # Errors
+    /// [`StoreError`] when the rates that a balance learns from cannot be read.
+    pub async fn choose(
         &self,
+        app: &App,
         payment_type: PaymentType,
         facts: &Facts<'_>,
         draws: impl FnOnce() -> Draws,
-    ) -> Option<FlowChoice> {
-        let active = self.flow(payment_type)?;
-        Some(FlowChoice { id: active.id, choice: active.flow.choose(facts, draws()) })
+    ) -> Result<Option<FlowChoice>, StoreError> {
+        let Some(active) = self.flow(payment_type) else { return Ok(None) };
+        let choice = match learned::known(app, self.found.merchant.client_id, active).await? {
+            None => active.flow.choose(facts, draws()),
+            Some(known) => {
+                let group = Group {
+                    brand: facts.brand.map_or_else(String::new, |brand| brand.name().to_owned()),
+                    currency: facts.currency.code().to_owned(),
+                    band: band(facts.amount),
+                };
+                let shares = |node: &LearnedNode| learned::shares(active, &known, node, &group);
+                active.flow.choose_by(facts, draws(), &shares)
+            }
+        };
+        Ok(Some(FlowChoice { id: active.id, choice }))
     }
 }
 

@@ -110,6 +110,8 @@ table! {
         "Idempotency keys that were taken: the first request is running, had another body, or won a race.";
     RACES_LOST = Kind::Counter, "regente_races_lost_total" []
         "Changes that were decided again, or given up after the last try, because another change of the same record came first.";
+    LEARNED_SHARES_MOVED = Kind::Counter, "regente_learned_shares_moved_total" []
+        "Groups of charges for which the shares of a balance that learns have moved by more than 20 points within an hour.";
     ADMISSIONS_IN_USE = Kind::Gauge, "regente_admissions_in_use" []
         "Changes that are under way.";
     ADMISSIONS_MAX = Kind::Gauge, "regente_admissions_max" []

@@ -170,6 +170,7 @@ const ENGINE: &[&str] = &[
     "accounts",
     "ledger",
     "rates",
+    "learned",
     "settlement",
     "audit",
     "announce",

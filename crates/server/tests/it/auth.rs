@@ -27,6 +27,7 @@ use regente_engine::app as engine;
 use regente_engine::caller::Caller;
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
+use regente_engine::calls::learned::Learned;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
@@ -121,6 +122,7 @@ impl Deployment {
             chance: self.chance.clone(),
             settings,
             merchants: no_merchants(clock.clone(), life),
+            learned: Learned::default(),
             repeats: Repeats::default(),
             returns: Returns::default(),
             senders: Senders::default(),

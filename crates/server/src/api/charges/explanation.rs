@@ -14,6 +14,7 @@ use regente_domain::charge::timeline::{
 use regente_domain::decline::Decline;
 use regente_domain::flow::{NodeRule, Visited, visited};
 use regente_domain::id::{ChargeId, ClientId, FlowId, ProviderId};
+use regente_domain::learned::{BranchShare, Millionths};
 use regente_domain::provider_type::ShownProviderType;
 use regente_domain::routing::explanation::{CircuitNote, Skipped, Stopped, Taken};
 use regente_engine::caller::{Authority, Caller};
@@ -23,7 +24,7 @@ use regente_store::flows::FlowVersion;
 use regente_store::transaction_requests::{self, StoredRequest};
 use regente_store::{Store, StoreError, charges, flows, providers};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Number, Value};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -91,6 +92,43 @@ pub struct VisitedNodeView {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(example = 250_000)]
     draw: Option<u32>,
+    /// Of a balance that learns: the share of each branch for charges like this one, and what it follows from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shares: Option<Vec<LearnedShareView>>,
+}
+
+/// The share of a branch of a balance that learns.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = LearnedShare)]
+pub struct LearnedShareView {
+    /// In percent: so many of the charges like this one go this way.
+    #[schema(value_type = f64, example = 82.1234)]
+    share: Option<Number>,
+    /// The approval rate to expect here, in percent: what was counted together with what is presumed.
+    #[schema(value_type = f64, example = 75.5)]
+    approval_rate: Option<Number>,
+    /// How many charges of the narrowest group were counted, by the weight of their age.
+    #[schema(example = 120)]
+    charges: u64,
+}
+
+impl LearnedShareView {
+    fn of(BranchShare { share, rate, charges }: &BranchShare) -> Self {
+        Self { share: percent(*share), approval_rate: percent(*rate), charges: *charges }
+    }
+
+    /// In words, such as `82.1234 % by a rate of 75.5 % of 120`.
+    fn words(&self) -> String {
+        let shown = |number: &Option<Number>| number.as_ref().map(ToString::to_string).unwrap_or_default();
+        let Self { share, approval_rate, charges } = self;
+        format!("{} % by a rate of {} % after {charges} charges", shown(share), shown(approval_rate))
+    }
+}
+
+fn percent(part: Millionths) -> Option<Number> {
+    let (whole, rest) = (part.get() / 10_000, part.get() % 10_000);
+    format!("{whole}.{rest:04}").parse().ok()
 }
 
 /// A provider of the route.
@@ -248,8 +286,10 @@ impl FlowTakenView {
 
     /// In a sentence, one line.
     fn sentence(&self) -> String {
-        let turns =
-            self.nodes.iter().filter_map(|node| Some(format!("{} {}", node.node, node.taken.as_ref()?)));
+        let turns = self
+            .nodes
+            .iter()
+            .filter_map(|node| Some(format!("{} {}{}", node.node, node.taken.as_ref()?, node.why())));
         let turns: Vec<String> = turns.collect();
         let name = self.name.as_ref().map(|name| format!(" \"{name}\"")).unwrap_or_default();
         match turns.is_empty() {
@@ -260,6 +300,13 @@ impl FlowTakenView {
 }
 
 impl VisitedNodeView {
+    /// At a balance that learns: the shares, and what was drawn.
+    fn why(&self) -> String {
+        let (Some(shares), Some(draw)) = (&self.shares, self.draw) else { return String::new() };
+        let shares: Vec<String> = shares.iter().map(LearnedShareView::words).collect();
+        format!(" ({}; {draw} of 1000000 was drawn)", shares.join(", "))
+    }
+
     fn of(visited: &Visited<'_>) -> Option<Self> {
         let rule = visited.node.get("rule").and_then(Value::as_str).and_then(NodeRule::parse)?;
         Some(Self {
@@ -269,6 +316,10 @@ impl VisitedNodeView {
             when: visited.node.get("when").cloned(),
             taken: visited.way.map(str::to_owned),
             draw: visited.turn.and_then(|turn| turn.draw),
+            shares: visited
+                .turn
+                .and_then(|turn| turn.shares)
+                .map(|shares| shares.iter().map(LearnedShareView::of).collect()),
         })
     }
 }

@@ -1,5 +1,8 @@
 //! Charges that follow a flow.
 
+use std::time::Duration;
+
+use regente::metrics::Endpoint;
 use serde_json::{Value, json};
 
 use super::{FLOWS, Shop, balance, compares, condition};
@@ -8,6 +11,7 @@ use crate::support::app::{TestApp, stories};
 use crate::support::bodies::payers::{described, jose, pix_body};
 use crate::support::bodies::{APPROVED, Charge, WRONG_CVV, charge_body};
 use crate::support::charges::charged;
+use crate::support::metrics::metric;
 use crate::support::providers::sandbox;
 use crate::support::read::text;
 use crate::support::sessions::{by_card, create, pay, session_body};
@@ -17,6 +21,7 @@ stories! {
     metadata_decide_and_their_default_where_they_lack,
     a_refusal_goes_on_in_the_branch_and_ends_with_it,
     a_balance_draws_once_and_a_key_keeps_its_draw,
+    a_balance_that_learns_follows_approvals_within_its_bounds,
     a_charge_ends_with_the_version_with_which_it_began,
     a_branch_that_cannot_serve_is_a_400_and_leaves_nothing,
     an_analysis_is_where_the_flow_has_it,
@@ -159,6 +164,56 @@ async fn a_balance_draws_once_and_a_key_keeps_its_draw(app: TestApp) {
         (vec!["B"], &none["id"]),
         "0 % is never"
     );
+}
+
+async fn a_balance_that_learns_follows_approvals_within_its_bounds(app: TestApp) {
+    let shop = Shop::with(&app, [sandbox("A", 1), declining("B", 2), sandbox("C", 3)]).await;
+    let root = json!([{ "rule": "balance", "strategy": "learned", "branches": [
+        { "bounds": { "max": 90 }, "root": [shop.node("A")] },
+        { "root": [shop.node("B"), shop.node("C")] } ] }]);
+    shop.publish(&app, root).await;
+    let balance_of = async |charge: &Value| explained(&app, charge).await["flow"]["nodes"][0].clone();
+
+    let mut taken = [0_i64; 2];
+    for _ in 0..12 {
+        let charge = charged(&app, &charge_body(&shop.merchant, APPROVED)).await;
+        let node = balance_of(&charge).await;
+        let even = json!({ "share": 50.0, "approvalRate": 50.0, "charges": 0 });
+        assert_eq!(node["shares"], json!([even, even]), "nothing is known in the first hour");
+        let first = node["draw"].as_u64().unwrap() < 500_000;
+        assert_eq!(node["taken"], if first { "branches[0]" } else { "branches[1]" });
+        assert_eq!(shop.asked(&charge), if first { vec!["A"] } else { vec!["B", "C"] });
+        taken[usize::from(!first)] += 1;
+    }
+    assert!(taken.iter().all(|taken| *taken > 1), "{taken:?}");
+
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
+    let moved = async || {
+        let moved = metric(endpoint.address(), "regente_learned_shares_moved_total").await;
+        moved.to_string().parse::<usize>().unwrap()
+    };
+    let before = moved().await;
+    app.later(Duration::from_secs(60 * 60)).await;
+    let body = charge_body(&shop.merchant, APPROVED);
+    let charge = app.post_with_key("/v1/charges", "learned", &body).await.expect(201);
+    assert!(moved().await > before, "from 50 to 90 % within an hour is reported");
+    let node = balance_of(&charge).await;
+    let [shares, counted] =
+        ["share", "charges"].map(|name| json!([node["shares"][0][name], node["shares"][1][name]]));
+    assert_eq!(shares, json!([90.0, 10.0]), "{node:#}");
+    assert_eq!(counted, json!(taken), "C was asked after a refusal, which says nothing about it");
+    assert_eq!(
+        node["taken"],
+        if node["draw"].as_u64().unwrap() < 900_000 { "branches[0]" } else { "branches[1]" }
+    );
+    let text = explained(&app, &charge).await["text"].as_str().unwrap().to_owned();
+    assert!(text.contains("90.0 % by a rate of ") && text.contains(" of 1000000 was drawn"), "{text}");
+
+    // Sent again, it is the same charge. The same key draws the same, also in another hour.
+    let again = app.post_with_key("/v1/charges", "learned", &body).await.expect(201);
+    assert_eq!(again["id"], charge["id"]);
+    assert_eq!(balance_of(&again).await, node);
 }
 
 async fn a_charge_ends_with_the_version_with_which_it_began(app: TestApp) {

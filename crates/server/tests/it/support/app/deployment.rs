@@ -17,6 +17,7 @@ use regente_engine::app as engine;
 use regente_engine::apple_pay::ApplePayKeys;
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
+use regente_engine::calls::learned::Learned;
 use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
@@ -181,6 +182,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         clock: clock.clone(),
         chance,
         merchants: no_merchants(clock.clone(), life),
+        learned: Learned::default(),
         repeats: Repeats::default(),
         returns: Returns::default(),
         senders: Senders::default(),
