@@ -2,7 +2,7 @@
 
 use axum::Extension;
 use axum::extract::State;
-use regente_domain::card::Brand;
+use regente_domain::card::{Brand, ShownBrand};
 use regente_domain::currency::Currency;
 use regente_domain::id::ClientId;
 use regente_domain::payment_type::PaymentType;
@@ -16,11 +16,11 @@ use regente_engine::rates::{self, Rates};
 use regente_store::rates::{Dimension, RateFilter};
 use serde::{Deserialize, Serialize};
 use serde_json::Number;
-use std::collections::BTreeMap;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::query::{Parameters, Query, given};
+use super::schema::words;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors};
 
@@ -50,7 +50,7 @@ const DIMENSIONS: [(&str, Dimension); 8] = [
         "brand": null, "cardBin": null, "currency": null, "amountFrom": null, "amountBelow": null,
         "tried": 120, "approved": 100, "declined": 15, "failed": 3, "unpaid": 0, "waiting": 2, "unknown": 1,
         "approvalRate": 84.75, "approvalRateFrom": 77.18, "approvalRateTo": 90.13,
-        "declines": { "insufficient_funds": 15 }, "latencyP50": 256, "latencyP95": 1024
+        "declines": [{ "declinedCode": "insufficient_funds", "times": 15 }], "latencyP50": 256, "latencyP95": 1024
     }]
 }))]
 pub struct RateListView {
@@ -82,7 +82,7 @@ pub struct RatesView {
     #[schema(value_type = Option<ShownProviderType>, required = true)]
     pub provider_type: Option<String>,
     /// The payment type.
-    #[schema(required = true)]
+    #[schema(value_type = Option<PaymentType>, required = true)]
     pub payment_type: Option<String>,
     /// The brand of the card; empty without a card.
     #[schema(required = true)]
@@ -91,7 +91,7 @@ pub struct RatesView {
     #[schema(required = true)]
     pub card_bin: Option<String>,
     /// The currency of the band of amounts.
-    #[schema(required = true)]
+    #[schema(value_type = Option<Currency>, required = true)]
     pub currency: Option<String>,
     /// The smallest amount of the band, in minor units.
     #[schema(required = true)]
@@ -122,14 +122,26 @@ pub struct RatesView {
     /// The upper end of its interval of 95 %.
     #[schema(value_type = Option<f64>, required = true)]
     pub approval_rate_to: Option<Number>,
-    /// Refusals by their code.
-    pub declines: BTreeMap<String, i64>,
+    /// Refusals by their code, in the order of the codes.
+    pub declines: Vec<DeclinesView>,
     /// Half of the calls took less than this, in milliseconds; an estimate, at most twice as long.
     #[schema(required = true)]
     pub latency_p50: Option<i64>,
     /// 95 of 100 calls took less than this, in milliseconds; an estimate, at most twice as long.
     #[schema(required = true)]
     pub latency_p95: Option<i64>,
+}
+
+/// How often a refusal had a code.
+#[derive(Clone, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RateDeclines)]
+pub struct DeclinesView {
+    /// The code.
+    #[schema(value_type = words::DeclinedCode)]
+    pub declined_code: String,
+    /// How often.
+    pub times: i64,
 }
 
 impl From<Rates> for RatesView {
@@ -159,7 +171,10 @@ impl From<Rates> for RatesView {
             approval_rate: approval.and_then(|approval| number(approval.rate)),
             approval_rate_from: approval.and_then(|approval| number(approval.low)),
             approval_rate_to: approval.and_then(|approval| number(approval.high)),
-            declines,
+            declines: declines
+                .into_iter()
+                .map(|(declined_code, times)| DeclinesView { declined_code, times })
+                .collect(),
             latency_p50: p50,
             latency_p95: p95,
         }
@@ -183,7 +198,7 @@ fn number(percentage: Percentage) -> Option<Number> {
         ("providerId" = Option<String>, Query, description = "Ids of providers."),
         ("providerType" = Option<Vec<ShownProviderType>>, Query, description = "Types of the provider; repeated, or separated by commas."),
         ("paymentType" = Option<Vec<PaymentType>>, Query, description = "Payment types; repeated, or separated by commas."),
-        ("brand" = Option<Vec<String>>, Query, description = "Brands; repeated, or separated by commas."),
+        ("brand" = Option<Vec<ShownBrand>>, Query, description = "Brands; repeated, or separated by commas."),
         ("cardBin" = Option<String>, Query, description = "The first six digits of the card."),
         ("currency" = Option<Currency>, Query, description = "The currency."),
         ("firstTry" = Option<bool>, Query, description = "Only tries at the first provider of the charge's route, or only those after them."),

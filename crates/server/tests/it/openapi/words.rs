@@ -129,12 +129,13 @@ const NAMES: [&str; 23] = [
     "status",
 ];
 /// Texts that only look like them.
-const OPEN: [&str; 9] = [
+const OPEN: [&str; 10] = [
     "AcquirerBin.brand",
     "AnnouncedSubscription.recurrence",
     "AuthenticationAddress.country",
     "NewSubscription.recurrence",
     "NupayDetails.paymentType",
+    "Rates.brand",
     "Subscription.recurrence",
     "SubscriptionChanges.recurrence",
     "SubscriptionItemLocation.country",
