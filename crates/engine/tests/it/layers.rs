@@ -308,6 +308,7 @@ const SERVER: &[&str] = &[
     "admin::customers",
     "admin::provider_check",
     "admin::settlement",
+    "admin::flows",
     "admin::reports",
     "admin::answer",
     "admin::webhooks",

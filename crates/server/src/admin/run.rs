@@ -17,8 +17,7 @@ use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
 use super::{
-    backup, clients, clock, customers, flows, ledger, provider_check, reports, settlement, unknowns,
-    webhooks,
+    backup, clients, clock, customers, flows, ledger, provider_check, reports, settlement, unknowns, webhooks,
 };
 use crate::access;
 use crate::api::charges::explanation;

@@ -3,13 +3,13 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::flows::{Shop, balance};
 use crate::support::anti_fraud::{APPROVED_RISK, analysed, analysing};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::payers::{boleto_body, described, jose, pix_body};
 use crate::support::bodies::{APPROVED, Charge, charge_body};
 use crate::support::charges::{charged, single_merchant};
 use crate::support::client::Reply;
+use crate::support::flows::{Shop, balance};
 use crate::support::providers::sandbox;
 use crate::support::read::text;
 use crate::support::sessions::{by_card, create, session_body};

@@ -15,6 +15,7 @@ pub mod customers;
 pub mod disputes;
 pub mod document;
 pub mod documents;
+pub mod flows;
 pub mod forms;
 pub mod generators;
 pub mod metrics;
