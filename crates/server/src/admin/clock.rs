@@ -94,22 +94,11 @@ pub(super) async fn run(
         ClockTask::Unfreeze => account_clocks::set_frozen(app, author, Frozen::No).await,
         ClockTask::Reset => account_clocks::reset(app, author).await,
     }
-    .map_err(told)?;
+    .map_err(CommandError::of)?;
     Ok(ClockRow { client_id, clock: ClockView::of(&stored.clock, app.clock.deployment()) })
 }
 
 async fn advance(app: &App, author: Author<'_>, new: NewAdvance) -> Result<StoredClock, Error> {
     account_clocks::begin_advance(app, author, &new).await?;
     jobs::advance_within(app, author.client_id, WAIT_MAX).await
-}
-
-/// What is wrong with the arguments, in the words of the interface.
-fn told(error: Error) -> CommandError {
-    if let Error::Invalid(problems) = error {
-        return CommandError::Argument(problems.into_details().join("; "));
-    }
-    if let Error::Conflict { details, .. } = error {
-        return CommandError::Argument(details.join("; "));
-    }
-    CommandError::Change(error)
 }

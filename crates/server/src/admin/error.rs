@@ -55,6 +55,20 @@ pub enum CommandError {
 }
 
 impl CommandError {
+    /// Why a change was refused. What is wrong with the arguments is told in the words of the interface.
+    pub(super) fn of(error: Error) -> Self {
+        if let Error::Invalid(problems) = error {
+            return Self::Argument(problems.into_details().join("; "));
+        }
+        if let Error::Conflict { details, .. } = error {
+            return Self::Argument(details.join("; "));
+        }
+        if let Error::ReferenceNotFound(name) = error {
+            return Self::Argument(format!("{name} is not one of the account's"));
+        }
+        Self::Change(error)
+    }
+
     /// Whether the same command may succeed a moment later, when the database answers again.
     pub const fn is_passing(&self) -> bool {
         matches!(self, Self::Listen(ListenError::Failed(_)))

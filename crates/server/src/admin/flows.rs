@@ -82,7 +82,8 @@ pub(super) async fn run(app: &App, command: FlowsCommand) -> Result<FlowsAnswer,
         FlowsTask::Compare(file) => Ok(FlowsAnswer::Compared(compare(app, client_id, file).await?.0)),
         FlowsTask::Publish(file) => Ok(FlowsAnswer::Compared(publish(app, client_id, file).await?)),
         FlowsTask::Export { merchant_id, payment_method } => {
-            let active = flows::active(app, client_id, merchant_id, payment_method).await.map_err(told)?;
+            let active =
+                flows::active(app, client_id, merchant_id, payment_method).await.map_err(CommandError::of)?;
             match active {
                 Some(version) => Ok(FlowsAnswer::Exported(file_of(&version))),
                 None => Err(CommandError::Argument(format!(
@@ -100,17 +101,18 @@ async fn compare(
     file: Map<String, Value>,
 ) -> Result<(ComparedFlow, NewFlow), CommandError> {
     let read = deserr::deserialize::<NewFlow, Value, Problems>(Value::Object(file));
-    let new = read.map_err(|problems| told(Error::Invalid(problems)))?;
+    let new = read.map_err(|problems| CommandError::of(Error::Invalid(problems)))?;
     if new.parent_id.is_some() {
         let message = "parentId must not stand in a file: a flow is made from the one that is active";
         return Err(CommandError::Argument(message.to_owned()));
     }
-    let problems = flows::problems(app, client_id, &new).await.map_err(told)?;
+    let problems = flows::problems(app, client_id, &new).await.map_err(CommandError::of)?;
     if !problems.is_empty() {
         let sentences: Vec<String> = problems.iter().map(FlowProblem::sentence).collect();
         return Err(CommandError::Argument(sentences.join("; ")));
     }
-    let active = flows::active(app, client_id, new.merchant_id, new.payment_method).await.map_err(told)?;
+    let active =
+        flows::active(app, client_id, new.merchant_id, new.payment_method).await.map_err(CommandError::of)?;
     let before = active.as_ref().map(file_of).unwrap_or_default();
     let difference = difference(&before, &written(&new));
     let compared = ComparedFlow {
@@ -133,7 +135,7 @@ async fn publish(
         return Ok(compared);
     }
     let author = Author::operator(client_id);
-    let id = flows::publish_over(app, author, &new, compared.active).await.map_err(told)?;
+    let id = flows::publish_over(app, author, &new, compared.active).await.map_err(CommandError::of)?;
     Ok(ComparedFlow { published: Some(id), ..compared })
 }
 
@@ -177,16 +179,4 @@ fn lines(members: &Map<String, Value>) -> String {
     let mut sorted = Value::Object(members.clone());
     sorted.sort_all_objects();
     format!("{sorted:#}\n")
-}
-
-/// What is wrong with the file, in the words of the interface.
-fn told(error: Error) -> CommandError {
-    match error {
-        Error::Invalid(problems) => CommandError::Argument(problems.into_details().join("; ")),
-        Error::Conflict { details, .. } => CommandError::Argument(details.join("; ")),
-        Error::ReferenceNotFound(name) => {
-            CommandError::Argument(format!("{name} is not one of the account's"))
-        }
-        error => CommandError::Change(error),
-    }
 }

@@ -6,7 +6,6 @@ use std::time::Duration;
 use regente_domain::actor::Actor;
 use regente_domain::charge::timeline::Audience;
 use regente_domain::id::{ChargeId, ClientId};
-use regente_engine::error::Error;
 use regente_engine::jobs::DEPLOYMENT;
 use regente_engine::queue::{self, Kind};
 use regente_engine::vault;
@@ -112,10 +111,8 @@ async fn rates(
     parameters: Vec<(String, String)>,
 ) -> Result<RateListView, CommandError> {
     let client_id = clients::the_client(app, client_id).await?;
-    crate::api::rates::tell(app, client_id, &Query::of(parameters)).await.map_err(|error| match error {
-        Error::Invalid(problems) => CommandError::Argument(problems.details().join("; ")),
-        other => other.into(),
-    })
+    let told = crate::api::rates::tell(app, client_id, &Query::of(parameters)).await;
+    told.map_err(CommandError::of)
 }
 
 async fn rotate(app: &App) -> Result<Answer, CommandError> {
