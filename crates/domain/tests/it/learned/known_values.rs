@@ -6,8 +6,11 @@ use super::{PLAIN, balance, one_group, parts, shares_of};
 /// How far a share may be from the exact one, in millionths: what the cells make coarse.
 const NEAR: f64 = 100.0;
 
+/// Approved and tried, of each way.
+type Tried = &'static [(u32, u32)];
+
 /// Approved and tried charges of each branch with the flat prior, and the exact probabilities to be the best, in millionths.
-const KNOWN: &[(&[(u32, u32)], &[f64])] = &[
+const KNOWN: &[(Tried, &[f64])] = &[
     (&[(8, 10), (6, 10)], &[819_272.446, 180_727.554]),
     (&[(0, 0), (1, 1)], &[333_333.333, 666_666.667]),
     (&[(80, 100), (70, 100)], &[947_603.103, 52_396.897]),
