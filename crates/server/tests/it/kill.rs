@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, WRONG_CVV};
+use crate::support::flows::{FLOWS, balance};
 
 const CLIENTS: usize = 64;
 /// Answered charges before the kill.
@@ -98,12 +99,22 @@ async fn kill_and_compare(postgres: Option<String>) {
     let sent: BTreeSet<&String> = answered.keys().chain(&unanswered).collect();
     assert_eq!(charges.keys().collect::<BTreeSet<_>>(), sent, "each key has one charge");
     deployment.sessions_agree(&sessions, &charges).await;
+    assert!(charges.values().all(|charge| charge["paymentFlow"]["id"].is_string()), "all follow a flow");
+    assert_eq!(deployment.api.tries().await, tries_of(&charges), "the rates count each request once");
     let receivable = deployment.api.receivable().await;
     drop(process);
     deployment.compare_with_books(&charges, &receivable).await;
     // Balances are the sums of entries, and entries are what the charges hold; otherwise it ends with 1.
     deployment.print(&["ledger", "verify"]);
     deployment.settle(&charges);
+}
+
+/// The requests of charges none of which is pending, and how many of them were approved.
+fn tries_of(charges: &BTreeMap<String, Value>) -> (i64, i64) {
+    let requests = charges.values().flat_map(|charge| charge["transactionRequests"].as_array().unwrap());
+    requests.fold((0, 0), |(tried, approved), request| {
+        (tried + 1, approved + i64::from(request["requestStatus"] == "success"))
+    })
 }
 
 /// The answers to the clients.
@@ -199,6 +210,16 @@ impl Api {
             }
         };
         request.header("X-Idempotency-Key", key).json(&body).send().await
+    }
+
+    /// How many tries the rates count, and how many of them were approved.
+    async fn tries(&self) -> (i64, i64) {
+        let rates = self.request(reqwest::Method::GET, "/v1/rates").send().await.unwrap();
+        let rates: Value = rates.error_for_status().unwrap().json().await.unwrap();
+        let sum = |member: &str| {
+            rates["items"].as_array().unwrap().iter().map(|item| item[member].as_i64().unwrap()).sum()
+        };
+        (sum("tried"), sum("approved"))
     }
 
     /// Every charge of the account.
@@ -332,9 +353,24 @@ impl Deployment {
             let made =
                 self.api.request(reqwest::Method::POST, "/v1/merchants").json(&body).send().await.unwrap();
             let made: Value = made.error_for_status().unwrap().json().await.unwrap();
+            self.publish_flow(&made).await;
             merchants.push(made["id"].as_str().unwrap().to_owned());
         }
         merchants
+    }
+
+    /// Half of the charges ask all providers of the merchant by priority, half the last one alone.
+    async fn publish_flow(&self, merchant: &Value) {
+        let providers = merchant["providers"].as_array().unwrap();
+        let nodes = |providers: &[Value]| -> Value {
+            providers.iter().map(|provider| json!({ "rule": "provider", "id": provider["id"] })).collect()
+        };
+        let ways = [nodes(providers), nodes(&providers[providers.len() - 1..])];
+        let root = json!([balance([json!(50), json!(50)], ways)]);
+        let body = json!({ "merchantId": merchant["id"], "paymentMethod": "credit",
+            "flow": { "version": "0.0.0", "root": root } });
+        let published = self.api.request(reqwest::Method::POST, FLOWS).json(&body).send().await.unwrap();
+        assert_eq!(published.status(), StatusCode::CREATED);
     }
 
     /// Every charge by its reference, once no outcome is unknown.

@@ -2,6 +2,7 @@
 //! the simulator's transaction log to the cent, as does the ledger, and no outcome is unknown.
 //! [`Seeds`] says how seeds are chosen.
 
+mod flows;
 mod payers;
 mod sessions;
 mod subscriptions;
@@ -99,6 +100,8 @@ struct Told {
     wallets: usize,
     divided: usize,
     fees: usize,
+    /// Charges that followed a flow.
+    by_flow: usize,
     vendors: usize,
     effects: usize,
     sessions: sessions::Told,
@@ -125,6 +128,7 @@ impl Told {
             wallets: self.wallets + other.wallets,
             divided: self.divided + other.divided,
             fees: self.fees + other.fees,
+            by_flow: self.by_flow + other.by_flow,
             vendors: self.vendors + other.vendors,
             effects: self.effects + other.effects,
             sessions: self.sessions.plus(other.sessions),
@@ -150,6 +154,7 @@ impl Told {
             && self.subscriptions.is_varied()
             && self.divided > 0
             && self.fees > 0
+            && self.by_flow > 0
             && self.vendors > 0
     }
 
@@ -202,6 +207,8 @@ struct Sequence {
     splits: Dice,
     /// What the platform keeps, and in whose name charges are taken; apart for the same reason.
     platform: Dice,
+    /// Which flows merchants have; apart for the same reason.
+    flows: Dice,
     requests: u64,
     /// How often the process has stopped. The simulator in it has forgotten then whom to notify of earlier calls.
     stops: u64,
@@ -219,6 +226,7 @@ impl Sequence {
             wallets,
             splits,
             platform: Dice(seed.rotate_left(48) ^ 2),
+            flows: Dice(seed.rotate_left(24) ^ 3),
             requests: 0,
             stops: 0,
             reversals: Vec::new(),
@@ -234,6 +242,7 @@ impl Sequence {
         let merchant = app.merchant_with(json!(providers)).await;
         let sellers = self.sellers(&app, &merchant).await;
         let vendor = self.platform(&app, &merchant).await;
+        self.publish(&app, &merchant).await;
         // No earlier sequence has charges of this time.
         app.clock.advance(Duration::from_millis(1));
         let since = app.clock.deployment();
@@ -308,6 +317,7 @@ impl Sequence {
             told.analyses += anti_fraud::requests(charge).iter().filter(|told| is_analysis(told)).count();
             let of_charge = agree(&app.books, charge).await;
             told.fees += usize::from(charge.get("platformFee").is_some());
+            told.by_flow += usize::from(charge.get("paymentFlow").is_some_and(|flow| flow["id"].is_string()));
             told.orphans += usize::from(of_charge.effects > usize::from(charge["status"] != "failed"));
             money += of_charge;
         }
