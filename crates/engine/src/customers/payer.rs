@@ -89,10 +89,7 @@ pub async fn found_or_created(
 ) -> Result<PayingCustomer, Error> {
     check_digits(app, caller.client_id, &new.document, &format!("{path}.document")).await?;
     for _ in races::tries() {
-        let mut batch = Batch::new(caller.client_id);
-        let found = plan(app, caller, request_id, &mut batch, &new, OnMatch::Keep).await?;
-        let customer = resolved(&found);
-        is_allowed(customer)?;
+        let (customer, batch) = matched(app, caller, request_id, &new, &is_allowed).await?;
         let written = if batch.is_empty() { Commit::Applied } else { app.store.apply(batch).await? };
         match written {
             Commit::Applied => return Ok(PayingCustomer { customer, details: of_new(new) }),
@@ -121,11 +118,23 @@ pub async fn foreseen(
     is_allowed: impl Fn(ResolvedCustomer) -> Result<(), Error>,
 ) -> Result<PayingCustomer, Error> {
     check_digits(app, caller.client_id, &new.document, &format!("{path}.document")).await?;
-    let mut discarded = Batch::new(caller.client_id);
-    let found = plan(app, caller, request_id, &mut discarded, &new, OnMatch::Keep).await?;
+    let (customer, _) = matched(app, caller, request_id, &new, &is_allowed).await?;
+    Ok(PayingCustomer { customer, details: of_new(new) })
+}
+
+/// The customer who matches a buyer in the body, and the batch that creates them; it is empty when they are there.
+async fn matched(
+    app: &App,
+    caller: &Caller,
+    request_id: &RequestId,
+    new: &NewCustomer,
+    is_allowed: impl Fn(ResolvedCustomer) -> Result<(), Error>,
+) -> Result<(ResolvedCustomer, Batch), Error> {
+    let mut batch = Batch::new(caller.client_id);
+    let found = plan(app, caller, request_id, &mut batch, new, OnMatch::Keep).await?;
     let customer = resolved(&found);
     is_allowed(customer)?;
-    Ok(PayingCustomer { customer, details: of_new(new) })
+    Ok((customer, batch))
 }
 
 fn resolved(found: &MatchedCustomer) -> ResolvedCustomer {

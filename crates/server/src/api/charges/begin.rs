@@ -2,6 +2,7 @@
 //! what its answer needs.
 
 use axum::extract::Request;
+use axum::http::HeaderMap;
 use axum::response::Response;
 use regente_domain::id::TokenId;
 use regente_engine::caller::{Caller, RequestId};
@@ -23,6 +24,9 @@ use crate::http::headers::sandbox_seed;
 use crate::http::limits::read_bytes;
 use crate::http::peer::PeerAddress;
 use crate::human_check::Operation;
+
+/// The route of a new charge. Its idempotency keys belong to it: a dry run under another one would draw otherwise.
+pub(super) const ROUTE: &str = "POST /v1/charges";
 
 /// A charge that is ordered, and the data for its answer.
 pub(super) struct Ordered<F> {
@@ -50,7 +54,7 @@ pub(super) async fn begin(
     let admission = app.store.admit(caller.client_id)?;
     let body = Body::parse(&bytes)?;
     let (route, order) = match session {
-        None => ("POST /v1/charges".into(), request::read(&body, app.settings.mode)?),
+        None => (ROUTE.to_owned(), request::read(&body, app.settings.mode)?),
         Some(opened) => {
             let route = of_session::route(&opened.session);
             let sender = Sender { caller: &caller, headers: &headers, peer };
@@ -58,9 +62,7 @@ pub(super) async fn begin(
         }
     };
     let (token_id, private) = (order.paid_by.token_id(), order.private.clone());
-    let simulator_seed = sandbox_seed(&headers)?;
-    let key = key_of(&headers, route, &body)?;
-    let by = Requester { caller: caller.clone(), request_id, key, simulator_seed };
+    let by = requester(&caller, request_id, (&headers, route), &body)?;
     let guard = AtTheDoor {
         app: app.clone(),
         caller: caller.clone(),
@@ -71,6 +73,18 @@ pub(super) async fn begin(
     let by = PlacedBy::Request(Box::new(by));
     let placing = charges::place(app.engine.clone(), order, by, admission, guard);
     Ok(Box::new(Ordered { placing, app, caller, private, token_id }))
+}
+
+/// Who orders a charge, with the key of the request on its route.
+pub(super) fn requester(
+    caller: &Caller,
+    request_id: RequestId,
+    (headers, route): (&HeaderMap, String),
+    body: &Body,
+) -> Result<Requester, ApiError> {
+    let simulator_seed = sandbox_seed(headers)?;
+    let key = key_of(headers, route, body)?;
+    Ok(Requester { caller: caller.clone(), request_id, key, simulator_seed })
 }
 
 impl<F: Future<Output = Result<Created, ApiError>>> Ordered<F> {

@@ -15,20 +15,19 @@ use regente_domain::money::Amount;
 use regente_domain::payment_type::PaymentType;
 use regente_domain::provider_type::ShownProviderType;
 use regente_engine::caller::{Caller, RequestId};
-use regente_engine::charges::{self, DryRun, Requester};
+use regente_engine::charges::{self, DryRun};
 use regente_engine::events::split::{PlatformFeeView, SplitRuleView};
 use regente_engine::events::transaction_request::ShownRequestType;
 use regente_store::flows;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::begin::{ROUTE, requester};
 use super::explanation::{CandidateView, FlowTakenView};
 use super::request;
 use crate::api::fields::Body;
-use crate::api::idempotency::key_of;
 use crate::app::App;
 use crate::http::error::ApiError;
-use crate::http::headers::sandbox_seed;
 use crate::http::limits::read_bytes;
 
 /// What a charge would do. No charge was made.
@@ -142,9 +141,7 @@ pub(super) async fn answer(app: App, caller: Caller, mut request: Request) -> Re
     let _admission = app.store.admit(caller.client_id)?;
     let body = Body::parse(&bytes)?;
     let order = request::read(&body, app.settings.mode)?;
-    let simulator_seed = sandbox_seed(&headers)?;
-    let key = key_of(&headers, "POST /v1/charges".into(), &body)?;
-    let requester = Requester { caller, request_id, key, simulator_seed };
+    let requester = requester(&caller, request_id, (&headers, ROUTE.to_owned()), &body)?;
     let run = charges::dry_run(&app.engine, order, requester).await?;
     Ok(Json(view(&app, &run).await?).into_response())
 }
