@@ -21,6 +21,7 @@ use regente_domain::settlement::{Kind, Moved, moved};
 use regente_domain::split::{Bears, SellerReturn, Share, Split, SplitRule, WholePercent};
 
 use crate::charge::{NOW, SANDBOX, approved, authorization, charge, hop, id, request};
+use crate::splitmix::splitmix64;
 
 /// Histories by default; `REGENTE_SEEDS` takes another number.
 const SEEDS: u64 = 2000;
@@ -206,16 +207,11 @@ fn an_entry_names_a_seller_where_it_has_one() {
     assert_eq!(entry(Movement::Payout, Subject::Provider, None, i64::MAX), None);
 }
 
-/// splitmix64.
 struct Dice(u64);
 
 impl Dice {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        splitmix64(&mut self.0)
     }
 
     fn below(&mut self, n: i64) -> i64 {

@@ -35,6 +35,7 @@ mod routing;
 mod scope;
 mod settlement;
 mod split;
+mod splitmix;
 mod subscription;
 mod time;
 mod timeline;

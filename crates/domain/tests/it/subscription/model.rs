@@ -3,6 +3,8 @@
 use jiff::civil::Date;
 use regente_domain::subscription::Interval;
 
+use crate::splitmix::splitmix64;
+
 /// Whether a year has a 29 February (Gregorian calendar).
 fn is_leap(year: i64) -> bool {
     year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
@@ -103,16 +105,11 @@ fn per(interval: Interval) -> (i64, i64) {
     }
 }
 
-/// splitmix64.
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
     pub(super) fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        usize::try_from((z ^ (z >> 31)) % u64::try_from(n).unwrap()).unwrap()
+        usize::try_from(splitmix64(&mut self.0) % u64::try_from(n).unwrap()).unwrap()
     }
 
     pub(super) fn one_in(&mut self, n: usize) -> bool {
