@@ -214,7 +214,8 @@ async fn what_is_paid_after_a_withdrawal_is_given_back(app: TestApp) {
 /// A node asks before the payer pays, and its answer arrives when another node has recorded the payment.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_from_before_the_payment_takes_nothing_back() {
-    let app = TestApp::postgres().await.reachable().await;
+    // Only the wire ends the look-up, however busy the machine is: the other node would take up the notification.
+    let app = TestApp::postgres().await.with_sandbox_deadline(HOUR).await.reachable().await;
     let charge = awaiting(&app).await;
     app.prepare().await;
     happens(&app, &charge, 0, Staged::Withdrawal).await;
