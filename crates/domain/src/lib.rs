@@ -19,6 +19,7 @@ pub mod currency;
 pub mod customer;
 pub mod decline;
 pub mod flow;
+pub mod flow_replay;
 pub mod id;
 pub mod idempotency;
 pub mod learned;

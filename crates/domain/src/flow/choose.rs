@@ -74,41 +74,57 @@ impl Choice {
 
 /// The chance of one charge: the same for the same charge, whenever it is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Draws(u64);
+pub struct Draws<'a> {
+    seed: u64,
+    /// The first draws, in the order in which balances are visited, in place of those of the seed.
+    made: &'a [u32],
+}
 
-impl Draws {
+impl Draws<'static> {
     /// `seed` is random, or derived from the idempotency key of the charge.
     pub const fn seeded(seed: u64) -> Self {
-        Self(seed)
+        Self { seed, made: &[] }
+    }
+}
+
+impl<'a> Draws<'a> {
+    /// The draws that were made before, in their order, and then those of a seed.
+    pub const fn made(made: &'a [u32], seed: u64) -> Self {
+        Self { seed, made }
     }
 
-    /// The draw at the balance with this number: uniform from 0 to below [`WHOLE`], independent of those at others.
-    /// By `splitmix64` (S. Vigna, public domain), whose outputs pass the usual tests of random numbers.
-    pub const fn at(self, balance: u16) -> u32 {
+    /// The draw at the balance with this number, before which `visited` others were visited: uniform from 0 to below [`WHOLE`],
+    /// independent of those at others. By `splitmix64` (S. Vigna, public domain), whose outputs pass the usual tests of random
+    /// numbers.
+    pub fn at(self, balance: u16, visited: usize) -> u32 {
         const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mut mixed = self.0.wrapping_add(GAMMA.wrapping_mul(balance as u64 + 1));
+        if let Some(made) = self.made.get(visited) {
+            return *made;
+        }
+        let mut mixed = self.seed.wrapping_add(GAMMA.wrapping_mul(u64::from(balance) + 1));
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^= mixed >> 31;
         // The high half times the whole: each draw is as likely as another but for one in four thousand.
-        (((mixed >> 32) * WHOLE as u64) >> 32) as u32
+        (((mixed >> 32) * u64::from(WHOLE)) >> 32) as u32
     }
 }
 
 impl Flow {
     /// The branch for a charge. Every condition on the way is evaluated, once. Balances that learn know nothing.
-    pub fn choose(&self, facts: &Facts<'_>, draws: Draws) -> Choice {
+    pub fn choose(&self, facts: &Facts<'_>, draws: Draws<'_>) -> Choice {
         self.choose_by(facts, draws, &|_| None)
     }
 
     /// The same, with the shares of balances that learn: the same draws under the same shares make the same choice.
-    pub fn choose_by(&self, facts: &Facts<'_>, draws: Draws, shares: &SharesOf<'_>) -> Choice {
+    pub fn choose_by(&self, facts: &Facts<'_>, draws: Draws<'_>, shares: &SharesOf<'_>) -> Choice {
         let mut choice = Choice::default();
         let mut branch = &self.root;
         loop {
             choice.leaves.extend_from_slice(&branch.leaves);
             let Some(fork) = branch.then.as_deref() else { return choice };
-            let (turn, ways) = turn(fork, facts, draws, shares);
+            let drawn = choice.turns.iter().filter(|turn| turn.draw.is_some()).count();
+            let (turn, ways) = turn(fork, facts, (draws, drawn), shares);
             choice.turns.push(turn);
             branch = way(ways, turn);
         }
@@ -131,7 +147,7 @@ impl Flow {
 fn turn<'f>(
     fork: &'f Fork,
     facts: &Facts<'_>,
-    draws: Draws,
+    (draws, drawn): (Draws<'_>, usize),
     shares_of: &SharesOf<'_>,
 ) -> (Turn, &'f [Branch; 2]) {
     match fork {
@@ -139,7 +155,7 @@ fn turn<'f>(
             (Turn { way: u8::from(!when.holds(facts)), draw: None, shares: None }, ways)
         }
         Fork::Balance { shares: [first, _], number, learned, ways } => {
-            let draw = draws.at(*number);
+            let draw = draws.at(*number, drawn);
             let known = learned.as_deref().map(|node| {
                 let shares = shares_of(node).unwrap_or_else(|| node.unknown());
                 both(&shares)

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::id::ProviderId;
 use crate::learned::evidence::{Counts, Decay};
 use crate::learned::{BranchShare, LearnedBalance, Shares};
@@ -20,7 +22,7 @@ pub struct LearnedNode {
 }
 
 /// Charges that are compared with each other.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Group {
     /// The name of the brand; empty without a card.
     pub brand: String,

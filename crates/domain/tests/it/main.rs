@@ -16,6 +16,7 @@ mod customer;
 mod decline;
 mod flow;
 mod flow_naive;
+mod flow_replay;
 mod id;
 mod learned;
 mod ledger;

@@ -69,7 +69,7 @@ impl KnownMerchant {
         app: &App,
         payment_type: PaymentType,
         facts: &Facts<'_>,
-        draws: impl FnOnce() -> Draws,
+        draws: impl FnOnce() -> Draws<'static>,
     ) -> Result<Option<FlowChoice>, StoreError> {
         let Some(active) = self.flow(payment_type) else { return Ok(None) };
         let choice = match learned::known(app, self.found.merchant.client_id, active).await? {
