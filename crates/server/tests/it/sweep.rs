@@ -15,6 +15,7 @@ use crate::support::anti_fraud;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, charge_body};
 use crate::support::client::request;
+use crate::support::flows::FLOWS;
 use crate::support::platform_fees::keep;
 use crate::support::providers::{lying, sandbox};
 use crate::support::read::{announced, text};
@@ -24,6 +25,7 @@ use crate::support::wallets::open_patient_shop;
 stories! {
     while_a_charge_is_made,
     while_a_charge_goes_on_to_the_next_provider,
+    while_a_charge_goes_on_in_the_branch_of_its_flow,
     while_a_reserved_charge_is_analysed_and_captured,
     while_a_reserved_charge_is_analysed_and_voided,
     while_a_charge_is_analysed_first,
@@ -246,6 +248,18 @@ async fn sweep_wallet(app: TestApp, merchant: &str, steps_min: u64) {
 async fn while_a_charge_goes_on_to_the_next_provider(app: TestApp) {
     let merchant = app.fallback_merchant().await;
     sweep(app, async |_: &TestApp| made_by(&merchant, APPROVED, CaptureMode::Manual), 10).await;
+}
+
+/// The branch depends on the key, so that each of the two is stopped at some of its steps.
+async fn while_a_charge_goes_on_in_the_branch_of_its_flow(app: TestApp) {
+    let merchant = app.fallback_merchant().await;
+    let shown = app.get(&format!("/v1/merchants/{merchant}")).await.expect(200);
+    let node = |place: usize| json!({ "rule": "provider", "id": shown["providers"][place]["id"] });
+    let branches = json!([{ "root": [node(0), node(1)] }, { "root": [node(1), node(0)] }]);
+    let root = json!([{ "rule": "balance", "strategy": "learned", "branches": branches }]);
+    let flow = json!({ "merchantId": merchant, "paymentMethod": "credit", "flow": { "version": "0.0.0", "root": root } });
+    app.post(FLOWS, &flow).await.expect(201);
+    sweep(app, async |_: &TestApp| made_by(&merchant, APPROVED, CaptureMode::Automatic), 6).await;
 }
 
 /// The creation of a charge that is analysed.

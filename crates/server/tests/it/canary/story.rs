@@ -393,7 +393,15 @@ impl<'a> Story<'a> {
         let card = self.card().await;
         let order =
             self.purchase(json!([{ "cardId": card, "amount": 150 }, { "cardId": card, "amount": 150 }]));
+        let value = json!({ "rule": "condition", "when": { "property": "metadata.shop", "type": "string",
+            "operator": "eq", "value": "x", "default": false }, "yes": [], "no": [] });
+        let flow = json!({ "merchantId": merchant, "paymentMethod": "credit",
+            "flow": { "version": "0.0.0", "root": [value] } });
         for (path, body, place) in [
+            ("/v1/flows", &flow, "/name"),
+            ("/v1/flows", &flow, "/flow/root/0/name"),
+            ("/v1/flows", &flow, "/flow/root/0/when/value"),
+            ("/v1/flows", &flow, "/flow/root/0/when/property"),
             ("/v1/charges", &charge, "/description"),
             ("/v1/charges", &charge, "/statementDescriptor"),
             ("/v1/charges", &charge, "/appInfo/platform/name"),
