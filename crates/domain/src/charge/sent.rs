@@ -51,7 +51,46 @@ type CartItems = OneOrMany<FreeForm, 0, ITEMS_MAX>;
 #[deserr(error = Problems)]
 pub struct PaymentFlow {
     /// The values.
-    pub metadata: FreeForm,
+    #[schema(value_type = FreeForm)]
+    pub metadata: FlowMetadata,
+}
+
+/// `paymentFlow.metadata`. The names of what conditions know of a charge by themselves are not taken
+/// (`docs/interface/flows.md#metadata`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowMetadata(FreeForm);
+
+impl FlowMetadata {
+    /// The names that are not taken.
+    pub const RESERVED: [&str; 7] =
+        ["currency", "cardBin", "installments", "amount", "brand", "paymentType", "operation"];
+
+    /// The values by their names.
+    pub const fn members(&self) -> &Map<String, Json> {
+        self.0.members()
+    }
+
+    /// The same, for whoever keeps them.
+    pub fn into_members(self) -> Map<String, Json> {
+        self.0.into_members()
+    }
+}
+
+impl Deserr<Problems> for FlowMetadata {
+    fn deserialize_from_value<V: IntoValue>(
+        value: Value<V>,
+        location: ValuePointerRef<'_>,
+    ) -> Result<Self, Problems> {
+        let sent = FreeForm::deserialize_from_value(value, location)?;
+        let mut problems = Problems::default();
+        for name in Self::RESERVED.iter().filter(|name| sent.members().contains_key(**name)) {
+            problems.extend(refused(
+                location.push_key(name),
+                "must not be used: conditions know it as `transaction.*`",
+            ));
+        }
+        problems.into_result().map(|()| Self(sent))
+    }
 }
 
 /// Data for risk analysis: free-form, but known members are checked. It is kept as sent.

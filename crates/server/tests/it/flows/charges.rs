@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use regente::metrics::Endpoint;
+use regente_domain::charge::sent::FlowMetadata;
 use serde_json::{Value, json};
 
 use super::{FLOWS, Shop, balance, compares, condition};
@@ -19,6 +20,7 @@ use crate::support::sessions::{by_card, create, pay, session_body};
 stories! {
     a_charge_is_sent_where_its_conditions_say,
     metadata_decide_and_their_default_where_they_lack,
+    names_of_facts_are_not_taken_as_metadata,
     a_refusal_goes_on_in_the_branch_and_ends_with_it,
     a_balance_draws_once_and_a_key_keeps_its_draw,
     a_balance_that_learns_follows_approvals_within_its_bounds,
@@ -109,6 +111,19 @@ async fn metadata_decide_and_their_default_where_they_lack(app: TestApp) {
     shop.publish(&app, json!([condition(vip(true), json!([shop.node("B")]), json!([shop.node("C")]))])).await;
     let plain = charged(&app, &charge_body(&shop.merchant, APPROVED)).await;
     assert_eq!(shop.asked(&plain), ["B"], "without metadata the default decides");
+}
+
+async fn names_of_facts_are_not_taken_as_metadata(app: TestApp) {
+    let shop = Shop::new(&app).await;
+    let mut body = charge_body(&shop.merchant, APPROVED);
+    for name in FlowMetadata::RESERVED {
+        body["paymentFlow"] = json!({ "metadata": { "vip": true, name: "1" } });
+        let details = app.post("/v1/charges", &body).await.details(400);
+        let rule = "must not be used: conditions know it as `transaction.*`";
+        assert_eq!(details, [format!("paymentFlow.metadata.{name} {rule}")]);
+    }
+    body["paymentFlow"] = json!({ "metadata": { "Amount": 1, "note": { "amount": 1 } } });
+    charged(&app, &body).await;
 }
 
 async fn a_refusal_goes_on_in_the_branch_and_ends_with_it(app: TestApp) {
