@@ -29,6 +29,7 @@ pub mod disputes;
 pub mod document_links;
 pub mod error;
 pub mod events;
+pub mod flow_replay;
 pub mod flows;
 pub mod idempotency;
 pub mod jobs;

@@ -9,6 +9,7 @@ mod command;
 mod customers;
 mod doctor;
 mod error;
+mod flow_replay;
 mod flows;
 mod ledger;
 mod provider_check;
@@ -29,8 +30,10 @@ pub use command::{Command, ExistingFile};
 pub use customers::ErasedPerson;
 pub use doctor::{Check, Report, Subject, Verdict, examine};
 pub use error::CommandError;
+pub use flow_replay::{FlowReplayCommand, FlowReplayPart};
 pub use flows::{ComparedFlow, FlowsAnswer, FlowsCommand, FlowsTask};
 pub use ledger::{ClientLedger, LedgerReport, Statement, StatementLine, StatementOf};
+
 pub use reports::{ReportPart, ReportsCommand};
 pub use run::run;
 pub use settlement::{SettlementAnswer, SettlementCommand};

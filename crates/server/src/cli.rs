@@ -4,6 +4,7 @@ mod backup;
 mod clock;
 mod dev;
 mod dev_apple_pay;
+mod flow_replay;
 mod flows;
 mod health;
 mod ledger;

@@ -13,6 +13,7 @@ use super::clients::{ClientRow, KeyRow};
 use super::clock::ClockRow;
 use super::customers::ErasedPerson;
 use super::doctor::Report;
+use super::flow_replay::FlowReplayPart;
 use super::flows::FlowsAnswer;
 use super::ledger::{LedgerReport, Statement};
 use super::reports::ReportPart;
@@ -81,6 +82,8 @@ pub enum Answer {
     LedgerVerified(LedgerReport),
     /// The statement of an account of the books.
     LedgerStatement(Statement),
+    /// A part of a replay.
+    FlowReplayPart(Box<FlowReplayPart>),
     /// Rates of approval.
     Rates(RateListView),
     /// A person was erased.

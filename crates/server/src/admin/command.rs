@@ -8,6 +8,7 @@ use regente_engine::ledger::Repair;
 use serde::{Deserialize, Serialize};
 
 use super::clock::ClockTask;
+use super::flow_replay::FlowReplayCommand;
 use super::flows::FlowsCommand;
 use super::ledger::StatementOf;
 use super::reports::ReportsCommand;
@@ -109,6 +110,8 @@ pub enum Command {
     },
     /// Something about flows.
     Flows(FlowsCommand),
+    /// Replay charges of the past through a flow.
+    FlowReplay(Box<FlowReplayCommand>),
     /// Something about webhooks.
     Webhooks(WebhooksCommand),
     /// Something about a settlement file.
@@ -182,6 +185,7 @@ impl Command {
             Self::ProvidersCheck { .. } => "providers check",
             Self::Clock { task, .. } => task.name(),
             Self::Flows(command) => command.task.name(),
+            Self::FlowReplay(_) => "flows replay",
             Self::Webhooks(command) => command.name(),
             Self::Settlement(_) => "settle",
             Self::Reports(_) => "reports make",

@@ -100,17 +100,8 @@ async fn compare(
     client_id: ClientId,
     file: Map<String, Value>,
 ) -> Result<(ComparedFlow, NewFlow), CommandError> {
-    let read = deserr::deserialize::<NewFlow, Value, Problems>(Value::Object(file));
-    let new = read.map_err(|problems| CommandError::of(Error::Invalid(problems)))?;
-    if new.parent_id.is_some() {
-        let message = "parentId must not stand in a file: a flow is made from the one that is active";
-        return Err(CommandError::Argument(message.to_owned()));
-    }
-    let problems = flows::problems(app, client_id, &new).await.map_err(CommandError::of)?;
-    if !problems.is_empty() {
-        let sentences: Vec<String> = problems.iter().map(FlowProblem::sentence).collect();
-        return Err(CommandError::Argument(sentences.join("; ")));
-    }
+    let new = read(file)?;
+    must_be_publishable(app, client_id, &new).await?;
     let active =
         flows::active(app, client_id, new.merchant_id, new.payment_method).await.map_err(CommandError::of)?;
     let before = active.as_ref().map(file_of).unwrap_or_default();
@@ -123,6 +114,31 @@ async fn compare(
         published: None,
     };
     Ok((compared, new))
+}
+
+/// What a file holds.
+pub(super) fn read(file: Map<String, Value>) -> Result<NewFlow, CommandError> {
+    let read = deserr::deserialize::<NewFlow, Value, Problems>(Value::Object(file));
+    let new = read.map_err(|problems| CommandError::of(Error::Invalid(problems)))?;
+    if new.parent_id.is_some() {
+        let message = "parentId must not stand in a file: a flow is made from the one that is active";
+        return Err(CommandError::Argument(message.to_owned()));
+    }
+    Ok(new)
+}
+
+/// Refuses a flow that would not be published.
+pub(super) async fn must_be_publishable(
+    app: &App,
+    client_id: ClientId,
+    new: &NewFlow,
+) -> Result<(), CommandError> {
+    let problems = flows::problems(app, client_id, new).await.map_err(CommandError::of)?;
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let sentences: Vec<String> = problems.iter().map(FlowProblem::sentence).collect();
+    Err(CommandError::Argument(sentences.join("; ")))
 }
 
 async fn publish(

@@ -16,7 +16,8 @@ use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
 use super::{
-    backup, clients, clock, customers, flows, ledger, provider_check, reports, settlement, unknowns, webhooks,
+    backup, clients, clock, customers, flow_replay, flows, ledger, provider_check, reports, settlement,
+    unknowns, webhooks,
 };
 use crate::access;
 use crate::api::charges::explanation;
@@ -72,6 +73,9 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         }
         Command::Clock { client_id, task } => Ok(Answer::Clock(clock::run(app, client_id, task).await?)),
         Command::Flows(command) => Ok(Answer::Flows(flows::run(app, command).await?)),
+        Command::FlowReplay(command) => {
+            Ok(Answer::FlowReplayPart(Box::new(flow_replay::run(app, *command).await?)))
+        }
         Command::Webhooks(command) => webhooks::run(app, command).await,
         Command::Settlement(command) => {
             Ok(Answer::Settlement { settlement: settlement::run(app, command).await? })

@@ -9,6 +9,7 @@ use regente_domain::flow::FlowMethod;
 use regente_domain::id::{ClientId, MerchantId};
 use serde_json::{Map, Value};
 
+use super::flow_replay::{self, ReplayArgs};
 use super::{Failure, OutputArg, operate};
 use crate::admin::{Answer, Command, ComparedFlow, FlowsAnswer, FlowsCommand, FlowsTask};
 use crate::config::Loaded;
@@ -29,6 +30,12 @@ pub(super) enum FlowsCommandLine {
         #[command(flatten)]
         of: AccountArgs,
     },
+    /// Tell what charges of the past would have done under the flow in a file: providers, tries, approvals, fees
+    #[command(
+        after_help = "What a provider has answered, it would answer again; a try that was never made is approved as such \
+                        tries were on average, and where there were too few that is said. Nothing is written or sent."
+    )]
+    Replay(Box<ReplayArgs>),
     /// Print the active flow as such a file
     Export {
         /// Of this merchant
@@ -67,6 +74,7 @@ pub(super) fn run(loaded: &Loaded, command: FlowsCommandLine) -> Result<ExitCode
             let task = if yes { FlowsTask::Publish(members) } else { FlowsTask::Compare(members) };
             operate::run(loaded, Command::Flows(FlowsCommand { client_id, task }), output)
         }
+        FlowsCommandLine::Replay(asked) => flow_replay::run(loaded, *asked),
         FlowsCommandLine::Export { merchant, method, client_id } => {
             let task = FlowsTask::Export { merchant_id: merchant, payment_method: method };
             let command = Command::Flows(FlowsCommand { client_id, task });
@@ -79,7 +87,7 @@ pub(super) fn run(loaded: &Loaded, command: FlowsCommandLine) -> Result<ExitCode
     }
 }
 
-fn read(file: &Path) -> Result<Map<String, Value>, Failure> {
+pub(super) fn read(file: &Path) -> Result<Map<String, Value>, Failure> {
     let text = match file.as_os_str() == "-" {
         true => io::read_to_string(io::stdin())?,
         false => std::fs::read_to_string(file)

@@ -56,7 +56,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Heard { events } => format!("{} events\n", events.len()),
         Answer::ListeningEnded { listener_id } => format!("{listener_id} listens no more.\n"),
         // Their own commands have printed them.
-        Answer::Settlement { .. } | Answer::ReportPart(_) => String::new(),
+        Answer::Settlement { .. } | Answer::ReportPart(_) | Answer::FlowReplayPart(_) => String::new(),
         Answer::Address { url } => format!("{url}\n"),
         Answer::Doctor(found) => report(found),
         Answer::BackedUp(backup) => backed_up(backup),

@@ -3,5 +3,6 @@
 mod charges;
 mod parts;
 mod publication;
+mod replay;
 
 use crate::support::flows::{FLOWS, Shop, balance, compares, condition};
