@@ -1,5 +1,7 @@
 //! Charges of the past under another flow: what the records tell, what is estimated, and how far estimates can be trusted.
 
+#![allow(clippy::float_arithmetic, reason = "expectations of tries, never money")]
+
 use deserr::deserialize;
 use proptest::prelude::*;
 use regente_domain::charge::attempt::{Asks, Outcome, RequestType, TransactionRequest};
