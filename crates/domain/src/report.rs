@@ -1,8 +1,9 @@
 //! Reports: charges of a period as CSV, for people (`docs/interface/reports.md`). [`columns`] is the table of what a report can
-//! show, [`cells`] makes the cells of a row, [`sent`] is what is asked for, [`status`] what becomes of it.
+//! show, [`cells`] makes the cells of a row, [`sent`] is what is asked for, [`status`] what becomes of it, [`mail`] what is said about it.
 
 pub mod cells;
 mod columns;
+mod mail;
 mod row;
 mod sent;
 mod status;
@@ -11,6 +12,7 @@ mod zone;
 use std::time::Duration;
 
 pub use columns::Column;
+pub use mail::ReportMail;
 pub use row::{BuyerFacts, CardFacts, Row};
 pub use sent::{Filters, NewReport, Period};
 pub use status::{ReportStatus, Step};

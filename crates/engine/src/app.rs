@@ -21,6 +21,7 @@ use crate::calls::senders::Senders;
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::error::Error;
+use crate::mail::Mailer;
 use crate::outbound::Outbound;
 use crate::report_files::ReportFiles;
 use crate::return_address::ReturnAddresses;
@@ -71,6 +72,8 @@ pub struct Parts {
     pub in_flight: InFlight,
     /// The files of reports.
     pub report_files: ReportFiles,
+    /// What hands mail over; `None` where no mail is sent.
+    pub mailer: Option<Mailer>,
     /// The circuits of the providers.
     pub circuits: Circuits,
     /// Renders an error as the API would, for answers that are stored before a caller fetches them.

@@ -77,6 +77,8 @@ pub enum Kind {
     Report,
     /// Deletes the files of a report.
     ExpireReport,
+    /// Mails the links to the files of a report.
+    MailReport,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -88,7 +90,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 29] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 30] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -118,6 +120,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 29] = [
     (Kind::AdvanceClock,      "advance_clock",      Queue::Clocks,       Recurs::No),
     (Kind::Report,            "report",             Queue::Reports,      Recurs::No),
     (Kind::ExpireReport,      "expire_report",      Queue::Housekeeping, Recurs::No),
+    (Kind::MailReport,        "mail_report",        Queue::Mail,         Recurs::No),
 ];
 
 const _: () = {
@@ -244,13 +247,15 @@ pub enum Queue {
     Subscriptions,
     /// Jobs that write the files of reports, for minutes. Few run at once, so that most of the database is left to others.
     Reports,
+    /// Jobs that hand mail over and mostly wait for the server.
+    Mail,
     /// Jobs that advance clocks of accounts, in the sandbox, and do all other jobs of theirs.
     Clocks,
 }
 
 impl Queue {
     /// Every queue.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Housekeeping,
         Self::Money,
         Self::Purchases,
@@ -259,6 +264,7 @@ impl Queue {
         Self::Sellers,
         Self::Subscriptions,
         Self::Reports,
+        Self::Mail,
         Self::Clocks,
     ];
 
@@ -273,6 +279,7 @@ impl Queue {
             Self::Sellers => "sellers",
             Self::Subscriptions => "subscriptions",
             Self::Reports => "reports",
+            Self::Mail => "mail",
             Self::Clocks => "clocks",
         }
     }
@@ -287,7 +294,7 @@ impl Queue {
             Self::Sessions => 32,
             Self::Sellers | Self::Subscriptions => 16,
             Self::Reports => 2,
-            Self::Clocks => 8,
+            Self::Mail | Self::Clocks => 8,
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Reports: charges of a period as files, for people (`docs/interface/reports.md`). [`rows`] reads charges as they were at the moment of a
-//! report and makes rows of them, [`write()`] is the job that makes files of the rows, [`open_page`] is what fetches one.
+//! report and makes rows of them, [`write()`] is the job that makes files of the rows, [`mail()`] the one that
+//! tells whoever they are for, [`open_page`] is what fetches one.
 
 mod facts;
+mod mail;
 pub mod rows;
 mod write;
 
@@ -18,9 +20,11 @@ use regente_store::reports::{Progress, ReportOrder, StoredReport};
 use serde::{Deserialize, Serialize};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
+pub use mail::{Mailed, mail};
 pub use write::{Written, write};
 
 use crate::app::App;
+use crate::audit::Author;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use crate::races::{self, Changed};
@@ -32,6 +36,8 @@ use crate::{audit, queue};
 pub const TOO_MANY: &str = "reports_limit_reached";
 /// When it is worth asking again.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
+/// The rule of `sendTo` where not everybody is mailed to.
+const NOT_MAILED_TO: &str = "must be an address at a domain to which this service sends mail";
 /// The message of a file that is gone.
 const FILE_EXPIRED: &str = "File has expired";
 
@@ -66,7 +72,7 @@ fn expires_at(report: &StoredReport) -> Timestamp {
 /// A new report, and the batch that writes it, with its job.
 ///
 /// # Errors
-/// [`Error::TooManyAtOnce`] when as many are under way as may be.
+/// [`Error::Invalid`] for a recipient who is not mailed to; [`Error::TooManyAtOnce`] when as many are under way as may be.
 pub async fn plan_creation(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
@@ -74,6 +80,9 @@ pub async fn plan_creation(
     (language, zone): (ReportLanguage, &Zone),
 ) -> Result<(Batch, Report), Error> {
     let client_id = caller.client_id;
+    if app.mailer.as_ref().is_some_and(|mailer| !mailer.mails_to(&new.send_to)) {
+        return Err(Error::invalid("sendTo", NOT_MAILED_TO));
+    }
     // Of two who take the same place, the index refuses one, and that one looks again.
     let taken = stored::slots(&app.store, client_id).await?;
     let slot = (1..=RUNNING_MAX).find(|slot| !taken.contains(slot)).ok_or_else(too_many)?;
@@ -146,11 +155,11 @@ pub async fn list(
 /// [`Error::NotFound`]; [`Error::Gone`] once its time is over.
 pub async fn open_page(
     app: &App,
-    (caller, request_id): (&Caller, &RequestId),
+    reader: &Author<'_>,
     id: ReportId,
     number: u32,
 ) -> Result<PageReader, Error> {
-    let client_id = caller.client_id;
+    let client_id = reader.client_id;
     races::change(|| async {
         let report = stored::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
         let is_over = report.status.has_files() && app.clock.of(client_id) >= expires_at(&report);
@@ -163,15 +172,15 @@ pub async fn open_page(
         let key = file_key(app, &report).await?;
         let page = PageName { client_id, report_id: id, number };
         let opened = app.report_files.open(page, key).await.map_err(Error::internal)?;
-        let reader =
+        let file =
             opened.ok_or_else(|| Error::internal(format!("the file {number} of report {id} is missing")))?;
         let mut batch = Batch::new(client_id);
-        audit::record(app, &mut batch, caller, request_id, "report.fetched", id.uuid());
+        reader.record(app, &mut batch, "report.fetched", id.uuid());
         if let Some(status) = report.status.after(Step::FileFetched) {
             stored::update(&mut batch, &moved(app, &report, status))?;
         }
         let _admission = app.store.admit(client_id)?;
-        Ok(Changed::Written(app.store.apply(batch).await?, reader))
+        Ok(Changed::Written(app.store.apply(batch).await?, file))
     })
     .await
 }

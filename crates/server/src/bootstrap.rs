@@ -245,6 +245,7 @@ async fn assemble(
         outbound: Outbound::new(config.outbound_rules()?, SystemLookup),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         report_files: config.report_files(),
+        mailer: config.mailer()?,
         merchants: no_merchants(clock.clone(), life),
         clock,
         chance,

@@ -22,6 +22,7 @@ mod reports;
 mod secret;
 mod server;
 mod simulator;
+mod smtp;
 mod vault;
 mod webhooks;
 
@@ -45,6 +46,7 @@ pub use reports::ReportsConfig;
 pub use secret::{Secret, WrittenIn, WrittenSecret};
 pub use server::{LogConfig, LogFormat, MetricsConfig, ServerConfig};
 pub use simulator::{SandboxConfig, Simulator};
+pub use smtp::{SmtpConfig, SmtpTls};
 pub use vault::{DEV_KEK_MARK, KekSource, VaultConfig};
 pub use webhooks::WebhooksConfig;
 
@@ -92,6 +94,8 @@ pub struct Config {
     pub webhooks: WebhooksConfig,
     /// Where the files of reports are.
     pub reports: ReportsConfig,
+    /// Where mail is handed over.
+    pub smtp: SmtpConfig,
     /// The log.
     pub log: LogConfig,
     /// Metrics.
@@ -120,6 +124,7 @@ impl Default for Config {
             outbound: OutboundConfig::default(),
             webhooks: WebhooksConfig::default(),
             reports: ReportsConfig::default(),
+            smtp: SmtpConfig::default(),
             log: LogConfig::default(),
             metrics: MetricsConfig::default(),
         }

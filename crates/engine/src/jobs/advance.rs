@@ -189,7 +189,8 @@ impl Run<'_> {
                 | Queue::Sessions
                 | Queue::Sellers
                 | Queue::Subscriptions
-                | Queue::Reports => {
+                | Queue::Reports
+                | Queue::Mail => {
                     let jobs = Jobs { app: app.clone(), owner, queue, whose: whose.clone() };
                     did += Runner::new(jobs).round().await?;
                 }

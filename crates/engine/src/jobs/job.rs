@@ -54,6 +54,7 @@ impl Source for Jobs {
             | Queue::Sessions
             | Queue::Sellers
             | Queue::Reports
+            | Queue::Mail
             | Queue::Clocks => None,
         }
     }

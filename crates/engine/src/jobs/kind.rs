@@ -47,6 +47,7 @@ pub(super) async fn run(kind: Kind, jobs: &Jobs, job: &Job) -> Result<Ended, Err
         Kind::Subscription => subscriptions::run(app, job).await,
         Kind::Report => reports::write(app, job).await,
         Kind::ExpireReport => reports::expire(app, job).await,
+        Kind::MailReport => reports::mail(app, job).await,
         Kind::AdvanceClock => advance::run(jobs, job).await,
     }
 }

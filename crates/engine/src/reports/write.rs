@@ -35,7 +35,7 @@ pub async fn write(app: &App, client_id: ClientId, id: ReportId) -> Result<Writt
         ReportStatus::Created | ReportStatus::Pending => begin(app, &report).await,
         ReportStatus::Processing => write_file(app, &report).await,
         // The process has stopped before the drafts of others were deleted.
-        ReportStatus::Uploaded => {
+        ReportStatus::Uploaded | ReportStatus::Sent | ReportStatus::Opened => {
             app.report_files.remove_drafts(client_id, id).await.map_err(Error::internal)?;
             Ok(Written::All)
         }
@@ -43,7 +43,7 @@ pub async fn write(app: &App, client_id: ClientId, id: ReportId) -> Result<Writt
             app.report_files.remove(client_id, id).await.map_err(Error::internal)?;
             Ok(Written::All)
         }
-        ReportStatus::Sent | ReportStatus::Opened | ReportStatus::Expired => Ok(Written::All),
+        ReportStatus::Expired => Ok(Written::All),
     }
 }
 
@@ -109,6 +109,9 @@ async fn store(
     stored::update(&mut batch, &after)?;
     if after.status.has_files() {
         queue::reports::expire(app, &mut batch, report.id, expires_at(report));
+        if app.mailer.is_some() {
+            queue::reports::mail(app, &mut batch, report.id, after.updated_at);
+        }
     }
     // Whether it was written or another worker came first: the next run reads how far the report is, and deletes the drafts of others.
     let _ = apply(app, batch).await?;

@@ -9,7 +9,7 @@ use std::fmt;
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 use aws_lc_rs::hmac::{self, Context, HMAC_SHA256};
 use regente_domain::card::{CardNumber, Expiry};
-use regente_domain::id::{ChargeId, RegistrationReviewId, SessionId};
+use regente_domain::id::{ChargeId, RegistrationReviewId, ReportId, SessionId};
 use uuid::Uuid;
 
 use super::half_of;
@@ -38,6 +38,7 @@ pub struct ClientKeys {
     session: hmac::Key,
     human_check: hmac::Key,
     review_link: hmac::Key,
+    report_link: hmac::Key,
 }
 
 impl ClientKeys {
@@ -55,6 +56,7 @@ impl ClientKeys {
             session: key(&secret, b"session key"),
             human_check: key(&secret, b"human check"),
             review_link: key(&secret, b"registration review link"),
+            report_link: key(&secret, b"report link"),
         }
     }
 
@@ -97,6 +99,11 @@ impl ClientKeys {
     /// What a link to the page of a review proves itself by, half of a hash: of one attempt to answer it.
     pub fn review_digest(&self, review_id: RegistrationReviewId, attempt: u32) -> Uuid {
         half_of(&hash_of(&self.review_link, &[review_id.uuid().as_bytes(), &attempt.to_be_bytes()]))
+    }
+
+    /// What a link to a file of a report proves itself by, half of a hash.
+    pub fn report_digest(&self, report_id: ReportId, number: u32) -> Uuid {
+        half_of(&hash_of(&self.report_link, &[report_id.uuid().as_bytes(), &number.to_be_bytes()]))
     }
 
     /// The key of a session (decision 22), in the form of a random UUID.

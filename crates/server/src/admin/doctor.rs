@@ -114,6 +114,7 @@ pub async fn examine(subject: Subject<'_>) -> Report {
         checks.push(place::clock(store, clock.deployment()).await);
     }
     checks.extend(place::integrity(store).await);
+    checks.extend(mail(config).await);
     checks.push(files(config));
     checks.extend(place::disk(config));
     Report { checks }
@@ -293,6 +294,22 @@ async fn unknown_outcomes(store: &Store, clock: &Clock) -> Check {
             check(NAME, Verdict::Failure, found)
         }
     }
+}
+
+/// Whether mail could be handed over now; nothing where none is sent.
+async fn mail(config: &Config) -> Option<Check> {
+    const NAME: &str = "mail";
+    let server = config.smtp.server.as_deref()?;
+    let tested = match config.mailer() {
+        Ok(mailer) => mailer?.test().await,
+        Err(error) => return Some(failure(NAME, &error)),
+    };
+    Some(match tested {
+        Ok(()) => check(NAME, Verdict::Ok, format!("{server} takes mail")),
+        Err(error) => {
+            check(NAME, Verdict::Warning, format!("`smtp.server` {server} cannot be used: {}", chain(&error)))
+        }
+    })
 }
 
 fn files(config: &Config) -> Check {

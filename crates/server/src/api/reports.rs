@@ -2,19 +2,23 @@
 
 use axum::body::{Body as HttpBody, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use futures_util::stream;
+use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, ReportId};
 use regente_domain::report::{Column, Filters, NewReport, ReportLanguage, ReportStatus, ReportType, Zone};
 use regente_domain::time::Timestamp;
+use regente_engine::audit::Author;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
 use regente_engine::report_files::PageReader;
+use regente_engine::report_links;
 use regente_engine::reports::{self, Report};
 use serde::Serialize;
+use url::form_urlencoded;
 use utoipa::ToSchema;
 
 use super::fields::Body;
@@ -30,6 +34,8 @@ use crate::http::headers::USER_TIMEZONE;
 const LIMIT: u32 = 10;
 /// The characters of a report's id in the name of a file.
 const ID_CHARS_IN_NAME: usize = 8;
+/// Whoever fetches a file by a link, in the audit trail: nobody knows who that is.
+const LINK_HOLDER: Actor = Actor::Job("report_link");
 const CSV: HeaderValue = HeaderValue::from_static("application/csv");
 
 /// A report as the interface shows it.
@@ -197,24 +203,37 @@ pub async fn read(
 
 /// Fetches a file of a report.
 ///
-/// CSV as RFC 4180 has it, in UTF-8 with a byte order mark. Fetching it is noted in the audit trail.
+/// CSV as RFC 4180 has it, in UTF-8 with a byte order mark. Fetching it is noted in the audit trail. Who was mailed a link needs no
+/// key: a request with `link` that is not ours is a 403.
 #[utoipa::path(
     get, path = "/v1/reports/{id}/files/{pageNumber}", operation_id = "getReportFile", tag = "Reports",
     params(("id" = Uuid, Path, description = "Id of the report"),
-        ("pageNumber" = u32, Path, description = "From 1 to `pagesCount`", minimum = 1)),
+        ("pageNumber" = u32, Path, description = "From 1 to `pagesCount`", minimum = 1),
+        ("link" = Option<String>, Query, description = "In place of a key, what the mail about the report has: 64 characters.")),
+    security(("client_id" = [], "api_key" = []), ()),
     responses((status = 200, description = "The file.", content((File = "application/csv"))),
         (status = 404, description = "There is no such report, or no such file of it.", body = ErrorEnvelope),
         (status = 410, description = "The files of the report are gone.", body = ErrorEnvelope), CommonErrors),
 )]
 pub async fn read_file(
     State(app): State<App>,
-    Extension(caller): Extension<Caller>,
+    caller: Option<Extension<Caller>>,
     Extension(request_id): Extension<RequestId>,
+    uri: Uri,
     Path((id, number)): Path<(String, String)>,
 ) -> Result<Response, ApiError> {
     let id: ReportId = path_id(&id)?;
     let number: u32 = number.parse().map_err(|_| Error::NotFound)?;
-    let reader = reports::open_page(&app, (&caller, &request_id), id, number).await?;
+    let author = match caller {
+        Some(Extension(caller)) => Author::of(&caller, &request_id),
+        None => {
+            let link = link_of(&uri).unwrap_or_default();
+            let client_id = report_links::open(&app, &link, (id, number)).await?;
+            let client_id = client_id.ok_or(ApiError::Forbidden)?;
+            Author { client_id, actor: LINK_HOLDER, request_id: Some(&request_id) }
+        }
+    };
+    let reader = reports::open_page(&app, &author, id, number).await?;
     let short_id: String = id.to_string().chars().take(ID_CHARS_IN_NAME).collect();
     let name = format!("attachment; filename=\"report-{short_id}-{number}.csv\"");
     let headers = [
@@ -224,6 +243,12 @@ pub async fn read_file(
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
     ];
     Ok((headers, streamed(reader)).into_response())
+}
+
+/// The link to a file that a request brings in place of a key.
+pub fn link_of(uri: &Uri) -> Option<String> {
+    let pairs = form_urlencoded::parse(uri.query()?.as_bytes());
+    pairs.into_iter().find(|(name, _)| name == "link").map(|(_, link)| link.into_owned())
 }
 
 /// The file part by part. Where one does not open, the connection is cut, so that nobody takes the rest for the whole.

@@ -3,9 +3,12 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
+use axum::extract::Request;
+use axum::routing::Route;
 use regente_domain::scope::Scope;
 use regente_engine::error::Error;
 use tower::layer::layer_fn;
+use tower::{Layer, Service, service_fn};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
@@ -20,7 +23,7 @@ use super::{
     review_page, sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens, vendors,
     webhooks,
 };
-use crate::access::{Access, guard};
+use crate::access::{Access, Gate, guard};
 use crate::app::App;
 use crate::health;
 use crate::http::error::ApiError;
@@ -80,7 +83,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(behind(SecretKeyOnly, routes!(vendors::read, vendors::update, vendors::delete)))
         .merge(behind(SecretKeyOnly, routes!(reports::create, reports::list)))
         .merge(behind(SecretKeyOnly, routes!(reports::read)))
-        .merge(behind(SecretKeyOnly, routes!(reports::read_file)))
+        .merge(described(Key::Taken, routes!(reports::read_file)).route_layer(key_or_link(SecretKeyOnly)))
         .merge(with_key(SecretKeyOnly, routes!(purchases::create)))
         .merge(behind(SecretKeyOnly, routes!(purchases::read_one)))
         .merge(behind(SecretKeyOnly, routes!(purchases::history)))
@@ -152,6 +155,23 @@ fn routes() -> OpenApiRouter<App> {
         .routes(routes!(notifications::receive))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))
+}
+
+/// The gate, or where a request brings a link in place of a key, the door for callers without one. The route sees to it that the link
+/// is good.
+fn key_or_link(access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send + Sync + 'static {
+    layer_fn(move |route: Route| {
+        let (keyed, linked) = (guard(access).layer(route.clone()), door(Behind::Links).layer(route));
+        service_fn(move |request: Request| {
+            let (mut keyed, mut linked) = (keyed.clone(), linked.clone());
+            async move {
+                match reports::link_of(request.uri()) {
+                    Some(_) => linked.call(request).await,
+                    None => keyed.call(request).await,
+                }
+            }
+        })
+    })
 }
 
 /// What every application of this process serves, and the OpenAPI document of this release. They are put together once: the

@@ -70,7 +70,7 @@ impl Behind {
     /// Counts a guess.
     fn note(self, app: &App, address: Network, answered: StatusCode) {
         match self {
-            Self::Links if answered == StatusCode::NOT_FOUND => {
+            Self::Links if matches!(answered, StatusCode::NOT_FOUND | StatusCode::FORBIDDEN) => {
                 app.limiters.strangers.fail(&RateKey::Authentication(address));
             }
             Self::Links | Self::Pages | Self::Files => {}

@@ -64,7 +64,7 @@ pub(super) fn broken(config: &Config) -> impl Iterator<Item = (&'static str, Str
 type Bounded = (&'static str, u64, RangeInclusive<u64>);
 
 fn counts(config: &Config) -> Vec<Bounded> {
-    let Config { server, database, purchases, routing, webhooks, .. } = config;
+    let Config { server, database, purchases, routing, webhooks, smtp, .. } = config;
     vec![
         ("server.connections_max", server.connections_max as u64, PLACES),
         ("server.body_bytes_max", server.body_bytes_max as u64, BODY_BYTES),
@@ -83,6 +83,7 @@ fn counts(config: &Config) -> Vec<Bounded> {
         ("webhooks.concurrent_per_endpoint_max", webhooks.concurrent_per_endpoint_max as u64, DELIVERIES),
         ("webhooks.delivery_retention_days", u64::from(webhooks.delivery_retention_days), RETENTION_DAYS),
         ("webhooks.event_retention_days", u64::from(webhooks.event_retention_days), RETENTION_DAYS),
+        ("smtp.port", u64::from(smtp.port), 1..=u64::from(u16::MAX)),
     ]
 }
 

@@ -177,7 +177,7 @@ fn is_base_url(text: &str) -> bool {
 /// The settings whose values have the right type and break a rule, each with the rule.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     let Config { server, database, sandbox, apple_pay, charges, outbound, .. } = config;
-    let Config { providers, own_provider, webhooks, log, .. } = config;
+    let Config { providers, own_provider, webhooks, smtp, log, .. } = config;
     let mut problems = Vec::new();
     let mut must = |holds: bool, key: &'static str, rule: &str| {
         if !holds {
@@ -247,6 +247,13 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "sandbox.url",
         "must be http://host:port",
     );
+    must(smtp.has_good_server(), "smtp.server", "must be a host name or an IP address, without a port");
+    let has_links = smtp.server.is_none() || server.base_url.is_some() || config.mode == Mode::Sandbox;
+    must(has_links, "smtp.server", "needs `server.base_url`, to which the links in mails lead");
+    must(smtp.has_good_sender(), "smtp.from", "must be an address or `Name <address>`, with `smtp.server`");
+    must(smtp.has_whole_login(), "smtp.username", "and `smtp.password` must be set together");
+    let rule = "must be domains with commas between them, such as example.com,example.org";
+    must(smtp.domains().is_some(), "smtp.recipient_domains", rule);
     problems.extend(bounds::broken(config));
     problems
 }

@@ -82,6 +82,11 @@ impl Config {
         if self.own_provider.is_in_the_clear(&self.providers) {
             reasons.push("`own_provider.url` would send card numbers in the clear".to_owned());
         }
+        if self.smtp.is_in_the_clear() {
+            reasons.push(
+                "`smtp.tls` is `none`: links to personal data would cross a network in the clear".to_owned(),
+            );
+        }
         for (key, _) in self.providers.moved() {
             reasons.push(format!("`{key}` would send card numbers to another place than the provider"));
         }
@@ -105,6 +110,7 @@ impl Config {
             ("database.url_file", self.database.url_file.as_deref()),
             ("sandbox.key_file", self.sandbox.key_file.as_deref()),
             ("own_provider.key_file", self.own_provider.key_file.as_deref()),
+            ("smtp.password_file", self.smtp.password_file.as_deref()),
         ];
         let files = files.into_iter().filter_map(|(key, path)| Some((key, path?.to_owned())));
         files.chain(self.apple_pay_key_files()).collect()

@@ -130,6 +130,7 @@ impl Deployment {
             in_flight: InFlight::default(),
             circuits: Circuits::new(None, self.clock.clone()),
             report_files: ReportFiles::in_folder("nowhere".into()),
+            mailer: None,
             answer_to: kept_answer,
         });
         let app = App::new(Parts {

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
 use crate::support::client::Reply;
-use crate::support::document::doors::{CHALLENGES, NOTIFICATIONS, OPEN_TO_ALL};
+use crate::support::document::doors::{CHALLENGES, KEY_OR_LINK, NOTIFICATIONS, OPEN_TO_ALL};
 use crate::support::document::schema;
 use crate::support::{document, records};
 
@@ -51,6 +51,7 @@ fn every_operation_says_what_a_reader_needs() {
         assert!(value["summary"].as_str().is_some_and(|text| text.ends_with('.')), "{name} has a summary");
         let expected = match OPEN_TO_ALL.contains(&operation.path.as_str()) {
             true => Value::Null,
+            false if operation.path == KEY_OR_LINK => json!([{ "client_id": [], "api_key": [] }, {}]),
             false => json!([{ "client_id": [], "api_key": [] }]),
         };
         assert_eq!(value["security"], expected, "{name}: security");

@@ -33,6 +33,10 @@ pub fn described(key: Key, (schemas, mut paths, methods): UtoipaMethodRouter<App
 
 fn demand_headers(operation: &mut Operation) {
     let none: [&str; 0] = [];
+    // An operation that takes something in place of a key says so itself.
+    if operation.security.is_some() {
+        return;
+    }
     operation.security = Some(vec![SecurityRequirement::new("client_id", none).add("api_key", none)]);
 }
 

@@ -18,6 +18,7 @@ use regente_engine::apple_pay::ApplePayKeys;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
+use regente_engine::mail::MailOptions;
 use regente_engine::settings::Settings;
 use regente_engine::vault::Kek;
 use regente_providers::sandbox::TransactionLog;
@@ -85,6 +86,7 @@ pub struct TestApp {
     pub(super) prepared: OnceCell<()>,
     database: TestDatabase,
     report_folder: Arc<TempDir>,
+    mail: Option<MailOptions>,
 }
 
 /// The provider adapters of the release that runs.
@@ -117,6 +119,7 @@ impl TestApp {
         let report_folder = Arc::new(tempfile::tempdir().unwrap());
         let ground = Ground {
             report_folder: report_folder.path(),
+            mail: None,
             database: &database,
             clock: &clock,
             books: &books,
@@ -154,6 +157,7 @@ impl TestApp {
             prepared: OnceCell::new(),
             database,
             report_folder,
+            mail: None,
         }
     }
 
@@ -201,6 +205,7 @@ impl TestApp {
             wire: &self.wire,
             names: &self.names,
             report_folder: self.report_folder.path(),
+            mail: self.mail.as_ref(),
         }
     }
 
@@ -237,6 +242,12 @@ impl TestApp {
     /// The deployment with these Apple Pay keys, for which this shop has tokens made.
     pub async fn with_apple_pay(mut self, keys: ApplePayKeys, shop: Arc<Shop>) -> Self {
         self.apple_pay = Some((keys, shop));
+        self.restart().await
+    }
+
+    /// The deployment that hands its mail over like this.
+    pub async fn with_mail(mut self, mail: MailOptions) -> Self {
+        self.mail = Some(mail);
         self.restart().await
     }
 

@@ -25,6 +25,7 @@ use regente_engine::calls::returns::Returns;
 use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
+use regente_engine::mail::{MailOptions, Mailer};
 use regente_engine::outbound::{Outbound, Plain, Ports, Rules};
 use regente_engine::report_files::ReportFiles;
 use regente_engine::return_address::ReturnAddresses;
@@ -60,6 +61,7 @@ pub struct Ground<'a> {
     pub wire: &'a Wire,
     pub names: &'a Names,
     pub report_folder: &'a Path,
+    pub mail: Option<&'a MailOptions>,
 }
 
 /// Outbound calls without any known host name.
@@ -127,6 +129,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         wire,
         names,
         report_folder,
+        mail,
     } = ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
@@ -190,6 +193,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         in_flight: InFlight::default(),
         circuits: Circuits::new(settings.circuits, clock.clone()),
         report_files: report_files(report_folder, fuse),
+        mailer: mail.map(|mail| Mailer::new(mail.clone()).unwrap()),
         settings: settings.clone(),
         answer_to: kept_answer,
     });

@@ -11,6 +11,9 @@ pub const OPEN_TO_ALL: [&str; 7] = [
     "/v1/settings/assets/{file}",
 ];
 
+/// A link to it that was mailed stands for the key; `reports/mail.rs` has its stories.
+pub const KEY_OR_LINK: &str = "/v1/reports/{id}/files/{pageNumber}";
+
 /// It has the provider's signature instead; `notifications.rs` has its stories.
 pub const NOTIFICATIONS: &str = "/providers/{providerId}/notifications";
 
