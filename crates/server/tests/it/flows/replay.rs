@@ -40,10 +40,9 @@ fn question(flow: &Value, (from, to): (Timestamp, Timestamp)) -> FlowReplayComma
 }
 
 async fn asked(app: &TestApp, command: FlowReplayCommand) -> Result<FlowReplayPart, CommandError> {
-    match ask(app, Command::FlowReplay(Box::new(command))).await? {
-        Answer::FlowReplayPart(part) => Ok(*part),
-        _ => panic!("another answer"),
-    }
+    let answer = ask(app, Command::FlowReplay(Box::new(command))).await?;
+    let Answer::FlowReplayPart(part) = answer else { panic!("another answer") };
+    Ok(*part)
 }
 
 async fn replayed(app: &TestApp, flow: &Value, period: (Timestamp, Timestamp)) -> Prediction {
@@ -87,7 +86,7 @@ async fn a_replay_foretells_what_a_second_provider_recovers(app: TestApp) {
     assert_eq!(app.books.entries().await.unwrap().len(), entries, "nobody was asked");
     assert_eq!((said.charges, said.approvals.recorded, said.moved), (CHARGES, before, 0));
     assert_eq!((said.untold.charges(), said.unserved), (0.0, 0), "{said:?}");
-    assert!(said.estimated > 5 && said.approvals.expected > before as f64 + 3.0, "{said:?}");
+    assert!(said.estimated > 5 && said.approvals.low > before as f64, "{said:?}");
     let listed = app.get(FLOWS).await.expect(200);
     assert_eq!(listed["meta"]["totalItems"], 1, "nothing is published");
 
