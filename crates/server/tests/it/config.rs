@@ -10,7 +10,8 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
 use regente::config::{
-    Config, ConfigError, DatabaseAddress, Flag, Loaded, Secret, Simulator, Sources, TransactionLogLocation,
+    Config, ConfigError, DatabaseAddress, Flag, Loaded, Secret, Simulator, SmtpTls, Sources,
+    TransactionLogLocation,
 };
 use regente::http::card_testing::Bounds;
 use regente::http::fields_origin::LegacyPages;
@@ -635,14 +636,15 @@ fn production_refuses_secrets_in_a_configuration_that_others_can_read() {
     let folder = tempfile::tempdir().unwrap();
     let url = "postgres://regente:password1@localhost/regente";
     let text = format!(
-        "mode = 'production'\n[vault]\nkek = '{KEK}'\n[database]\nurl = '{url}'\n[sandbox]\nkey = 'shared'\n"
+        "mode = 'production'\n[vault]\nkek = '{KEK}'\n[database]\nurl = '{url}'\n[sandbox]\nkey = 'shared'\n\
+         [smtp]\nusername = 'u'\npassword = 'password1'\n"
     );
     let path = file(folder.path(), &text);
     let config = Loaded::read(&Sources { file: Some(path.clone()), ..Sources::default() }).unwrap().config;
     for mode in [0o644, 0o640, 0o604] {
         set_mode(&path, mode);
         let reasons = reasons(&config);
-        for key in ["vault.kek", "database.url", "sandbox.key"] {
+        for key in ["vault.kek", "database.url", "sandbox.key", "smtp.password"] {
             let reason = format!(
                 "`{key}` stands in {path}, which others can read (mode {mode:03o}): `chmod 600 {path}`",
                 path = path.display()
@@ -690,10 +692,62 @@ fn production_refuses_every_secret_file_that_others_can_read() {
     std::fs::write(&secret, "shared").unwrap();
     set_mode(&secret, 0o644);
     config.server.tls_key_file = Some(secret.clone());
+    config.smtp.password_file = Some(secret.clone());
     config.sandbox.key_file = Some(secret);
     let reasons = reasons(&config);
-    for key in ["server.tls_key_file", "sandbox.key_file"] {
+    for key in ["server.tls_key_file", "sandbox.key_file", "smtp.password_file"] {
         assert!(reasons.contains(&format!("`{key}` {}", folder.path().display())), "{key}: {reasons}");
+    }
+}
+
+#[test]
+fn mail_is_off_until_a_server_is_set_and_its_settings_fit() {
+    let given = |values: &[(&str, &str)]| {
+        let flags = values.iter().map(|(key, value)| flag("--set", key, value)).collect();
+        Loaded::read(&Sources { flags, ..Sources::default() })
+    };
+    let good = [("smtp.server", "mail.example.com"), ("smtp.from", "Loja <reports@example.com>")];
+    let with = |more: &[(&str, &str)]| given(&[&good[..], more].concat());
+    assert!(given(&[]).unwrap().config.mailer().unwrap().is_none());
+    assert!(with(&[]).unwrap().config.mailer().unwrap().is_some());
+    for (more, problem) in [
+        (
+            ("smtp.server", "mail.example.com:25"),
+            "`smtp.server` must be a host name or an IP address, without a port",
+        ),
+        (("mode", "production"), "`smtp.server` needs `server.base_url`, to which the links in mails lead"),
+        (("smtp.from", "reports"), "`smtp.from` must be an address or `Name <address>`, with `smtp.server`"),
+        (("smtp.port", "0"), "`smtp.port` must be 1 to 65535"),
+        (("smtp.tls", "maybe"), "`smtp.tls`"),
+        (("smtp.username", "regente"), "`smtp.username` and `smtp.password` must be set together"),
+        (("smtp.recipient_domains", "example.com,nowhere"), "`smtp.recipient_domains` must be domains"),
+    ] {
+        let refused = with(&[more]).unwrap_err().to_string();
+        assert!(refused.contains(problem), "{problem}\nis missing in\n{refused}");
+    }
+    let refused = given(&good[..1]).unwrap_err().to_string();
+    assert!(refused.contains("`smtp.from` must be an address"), "{refused}");
+    let only = with(&[("smtp.recipient_domains", " Example.com, shop.example ")]).unwrap();
+    let mailer = only.config.mailer().unwrap().unwrap();
+    let mailed = ["a@example.com", "a@SHOP.example", "a@example.org"].map(|to| mailer.mails_to(to));
+    assert_eq!(mailed, [true, true, false]);
+    let absent = with(&[("smtp.username", "regente"), ("smtp.password_file", "/absent/password")]).unwrap();
+    let refused = absent.config.mailer().map(|_| ()).unwrap_err().to_string();
+    assert!(refused.contains("`smtp.password_file` /absent/password: No such file"), "{refused}");
+}
+
+#[test]
+fn production_mails_nothing_in_the_clear() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut config, _) = production(folder.path());
+    config.smtp.server = Some("mail.example.com".to_owned());
+    config.check_strength().unwrap();
+    config.smtp.tls = SmtpTls::None;
+    let reason = "`smtp.tls` is `none`: links to personal data would cross a network in the clear";
+    assert!(reasons(&config).contains(reason));
+    for here in ["localhost", "127.0.0.1", "::1"] {
+        config.smtp.server = Some(here.to_owned());
+        config.check_strength().unwrap();
     }
 }
 

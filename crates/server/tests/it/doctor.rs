@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, WRONG_CVV};
+use crate::support::mail::MailServer;
+use crate::support::read::text;
 use crate::support::server::{Server, regente, run_on};
 
 const CARD: &str = "4916745120294124";
@@ -84,6 +86,34 @@ async fn an_address_that_nobody_is_given_is_noticed() {
         found["found"].as_str().unwrap().starts_with("`server.base_url` is not set: sessions"),
         "{found}"
     );
+}
+
+#[tokio::test]
+async fn a_mail_server_that_cannot_be_used_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    Server::start(folder.path(), &[]).await.stop().await;
+    let server = MailServer::start().await;
+    let mail = async |more: &[&str]| {
+        let port = format!("smtp.port={}", server.port());
+        let login = ["smtp.username=regente", "smtp.password=secret", "smtp.from=reports@example.com"];
+        let given =
+            [&["smtp.server=127.0.0.1", port.as_str(), "smtp.tls=none"][..], &login[..], more].concat();
+        let mut arguments = vec!["doctor", "--json"];
+        arguments.extend(given.iter().flat_map(|value| ["--set", *value]));
+        let report: Value = serde_json::from_str(&run_on(folder.path(), &arguments).await.stdout).unwrap();
+        let check =
+            report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "mail").cloned();
+        let check = check.unwrap_or_else(|| panic!("{report}"));
+        (text(&check["verdict"]).to_owned(), text(&check["found"]).to_owned())
+    };
+    assert_eq!(mail(&[]).await, ("ok".to_owned(), "127.0.0.1 takes mail".to_owned()));
+    let (verdict, found) = mail(&["smtp.password=wrong"]).await;
+    assert_eq!(verdict, "warning");
+    assert!(found.ends_with("the mail server did not accept it: it answered 535"), "{found}");
+    let nobody = format!("smtp.port={}", ReservedPort::any().number());
+    let (verdict, found) = mail(&[&nobody]).await;
+    assert_eq!(verdict, "warning");
+    assert!(found.ends_with("there was no connection, or it broke"), "{found}");
 }
 
 #[tokio::test]

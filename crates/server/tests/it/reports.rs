@@ -4,6 +4,7 @@ mod cells;
 mod command;
 mod crashes;
 mod files;
+mod mail;
 mod moment;
 
 use std::time::Duration;

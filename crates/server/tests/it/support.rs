@@ -18,6 +18,7 @@ pub mod documents;
 pub mod flows;
 pub mod forms;
 pub mod generators;
+pub mod mail;
 pub mod metrics;
 pub mod names;
 pub mod notifications;

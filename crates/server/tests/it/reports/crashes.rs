@@ -6,11 +6,14 @@ use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, Charge};
 use crate::support::charges::charged;
 use crate::support::crashes::at_each_step;
+use crate::support::mail::MailServer;
+use crate::support::read::text;
 use crate::support::reports::{A_WHILE, asked, files, made, read, report_body};
 
 stories! {
     while_a_report_of_charges_is_made,
     while_a_report_of_a_history_is_made,
+    while_a_report_is_mailed,
 }
 
 async fn while_a_report_of_charges_is_made(app: TestApp) {
@@ -57,4 +60,43 @@ async fn stopped_at_each_step(app: TestApp, report_type: &str) {
         (app, is_done)
     })
     .await;
+}
+
+/// A mail whose acceptance nobody has noted goes out again, under the same name.
+async fn while_a_report_is_mailed(app: TestApp) {
+    let server = MailServer::start().await;
+    let app = app.reachable().await.with_mail(server.options()).await;
+    let merchant = app.fallback_merchant().await;
+    charged(&app, &Charge::by_card(&merchant, APPROVED).body()).await;
+    let body = report_body("transactions", json!("all"));
+    let mut twice = 0;
+    at_each_step(app, 10, async |app, steps| {
+        let report = asked(&app, &body, &[]).await.expect(201);
+        app.prepare().await;
+        app.fuse.arm(steps);
+        server.stops_with(&app.fuse);
+        let fuse = app.fuse.clone();
+        let is_done = tokio::select! {
+            () = app.later(A_WHILE) => true,
+            () = fuse.blown() => false,
+        };
+        let app = if is_done {
+            app.fuse.disarm();
+            app
+        } else {
+            let app = app.restart().await;
+            server.stops_with(&app.fuse);
+            app.end_leases().await;
+            app.later(2 * A_WHILE).await;
+            app
+        };
+        assert_eq!(read(&app, &report).await["status"], "sent", "after {steps} steps");
+        let name = format!("<report-{}@regente.example>", text(&report["id"]));
+        let mails = server.got().iter().filter(|mail| mail.header("Message-ID") == name).count();
+        assert!((1..=2).contains(&mails), "{mails} mails after {steps} steps");
+        twice += mails - 1;
+        (app, is_done)
+    })
+    .await;
+    assert!(twice > 0, "no stop was between the mail and its note");
 }
