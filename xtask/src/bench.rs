@@ -10,6 +10,7 @@ mod cores;
 mod doors;
 mod engine;
 mod figures;
+mod flows;
 mod growth;
 mod latency;
 mod lean;
@@ -137,13 +138,15 @@ pub(crate) enum Scenario {
     Adapters,
     /// Charges that are divided between two sellers, next to undivided ones
     Splits,
+    /// Charges by a flow of 20 nodes, next to those without one
+    Flows,
     /// Deliveries of events while some endpoints hang, and two nodes that share them
     Webhooks,
     /// What due work costs while more and more waits
     Waiting,
     /// A million subscriptions that fall due at once, and what charges of others take meanwhile
     Subscriptions,
-    /// A report of a million charges: time and memory
+    /// A report of millions of charges: time, memory, and its bytes when the service is killed meanwhile
     Reports,
     /// The import of a settlement file with a million lines: time and memory
     Settlement,
@@ -155,7 +158,7 @@ pub(crate) enum Scenario {
 
 impl Scenario {
     /// All scenarios in order; without `compare`, which needs a second binary.
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 20] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -169,6 +172,7 @@ impl Scenario {
         Self::Doors,
         Self::Adapters,
         Self::Splits,
+        Self::Flows,
         Self::Webhooks,
         Self::Waiting,
         Self::Subscriptions,
@@ -193,6 +197,7 @@ impl Scenario {
             Self::Doors => "doors",
             Self::Adapters => "adapters",
             Self::Splits => "splits",
+            Self::Flows => "flows",
             Self::Webhooks => "webhooks",
             Self::Waiting => "waiting",
             Self::Subscriptions => "subscriptions",
@@ -219,6 +224,7 @@ impl Scenario {
             Self::Doors => "Readers with public keys and links",
             Self::Adapters => "A real adapter, and the simulator",
             Self::Splits => "Charges with sellers, and without",
+            Self::Flows => "Charges by a flow, and without one",
             Self::Webhooks => "Webhook deliveries",
             Self::Waiting => "Due work while more waits",
             Self::Subscriptions => "A million subscriptions of one day",
@@ -244,6 +250,7 @@ impl Scenario {
             Self::Doors => doors::measure(bench).await,
             Self::Adapters => adapters::measure(bench).await,
             Self::Splits => splits::measure(bench).await,
+            Self::Flows => flows::measure(bench).await,
             Self::Webhooks => webhooks::measure(bench).await,
             Self::Waiting => waiting::measure(bench).await,
             Self::Subscriptions => subscriptions::measure(bench).await,

@@ -2,6 +2,11 @@
 
 use std::fmt;
 
+/// The chance with which an interval may miss what it is about.
+const OUTSIDE_MAX: f64 = 0.05;
+#[cfg(test)]
+mod tests;
+
 /// One value from each round.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples(Vec<f64>);
@@ -45,6 +50,36 @@ impl Samples {
                 number(*last, decimals)
             ),
         }
+    }
+
+    /// The same, and the interval in which the median of all possible values lies in 95 of 100 cases, where there are enough.
+    pub(crate) fn show_with_interval(&self, decimals: usize) -> String {
+        match self.interval() {
+            Some((from, to)) => {
+                let (from, to) = (number(from, decimals), number(to, decimals));
+                format!("{}; median within {from}–{to}", self.show(decimals))
+            }
+            None => self.show(decimals),
+        }
+    }
+
+    /// The interval of the median by order statistics, which supposes nothing of how the values are distributed: each of them is
+    /// above it or below it with the same chance. There is one from six values on.
+    fn interval(&self) -> Option<(f64, f64)> {
+        let sorted = self.sorted();
+        let count = sorted.len();
+        // Of `count` tosses of a coin: the chance of no more heads than so many, from none on.
+        let (mut one, mut at_most, mut outside) = (0.5_f64.powi(i32::try_from(count).ok()?), 0.0, 0);
+        for heads in 0..count {
+            at_most += one;
+            if at_most > OUTSIDE_MAX / 2.0 {
+                break;
+            }
+            outside = heads + 1;
+            one *= (count - heads) as f64 / (heads + 1) as f64;
+        }
+        let from = outside.checked_sub(1)?;
+        Some((*sorted.get(from)?, *sorted.get(count - 1 - from)?))
     }
 
     fn sorted(&self) -> Vec<f64> {
