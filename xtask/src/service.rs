@@ -155,6 +155,12 @@ impl Service {
         Ok(signed(request, account).send().await?.error_for_status()?.json().await?)
     }
 
+    /// The same, as it comes.
+    pub(crate) async fn bytes(&self, account: &Account, path: &str) -> Outcome<Vec<u8>> {
+        let request = HTTP.get(format!("{}{path}", self.url));
+        Ok(signed(request, account).send().await?.error_for_status()?.bytes().await?.to_vec())
+    }
+
     /// How many charges have one of these statuses, with commas between them.
     pub(crate) async fn count(&self, account: &Account, statuses: &str) -> Outcome<u64> {
         let page = self.get(account, &format!("/v1/charges?status={statuses}&limit=1")).await?;

@@ -1,69 +1,89 @@
-//! A report of a million charges: how long its rows take, and what memory.
+//! Reports of millions of charges: how long their rows take, and what memory; whether they have what the counters have; and whether
+//! the service that makes one may be killed meanwhile.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+mod content;
+mod fill;
+mod of_service;
 
-use regente_domain::time::Timestamp;
-use regente_engine::clock::Clock;
-use serde_json::json;
-use tokio::task::JoinSet;
+use std::time::Instant;
+
+use serde_json::Value;
 
 use super::Bench;
 use super::figures::{Reached, number};
 use super::meter::Watch;
 use super::report::{Report, Table};
 use crate::Outcome;
-use crate::place::{Account, Inside, Place, one_simulator, uuid};
+use crate::place::{Account, Place};
+use crate::service::Service;
+use content::Content;
+use fill::Filled;
 
-/// Charges of the reports: what the second takes is compared with the first.
-const CHARGES: [u64; 2] = [100_000, 1_000_000];
-const CHARGES_QUICK: [u64; 2] = [2_000, 20_000];
-/// The charges are made in this time, from 2026-03-23 on.
-const BEGIN: Timestamp = Timestamp::from_millis(1_774_224_000_000);
-const HOURS: u32 = 20;
-const HOUR: Duration = Duration::from_secs(3600);
-/// Charges in flight at once, which share a commit.
-const AT_ONCE: usize = 512;
+/// The smaller database has this part of the charges: what the larger one takes is compared with it.
+const SMALLER: u64 = 50;
 /// Most memory of the process, in MB, whatever the number of charges.
 const OWN_MIB_MAX: f64 = 200.0;
+const TRANSACTIONS: &str = "transactions";
+const HISTORY: &str = "transactionsHistory";
 
 pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let mut report = Report::new();
-    let columns = ["charges", "type", "rows", "file, MB", "s", "rows a second", "MB of its own"];
-    let mut table = Table::new("Reports with every column, by `regente reports make`", columns);
-    for charges in bench.pick(CHARGES_QUICK, CHARGES) {
+    let columns =
+        ["charges", "type", "made by", "rows", "files", "MB", "s", "rows a second", "MB of its own"];
+    let mut table = Table::new("Reports with every column", columns);
+    for charges in [bench.charges / SMALLER, bench.charges] {
         let place = bench.place()?;
-        let account = fill(&place, charges).await?;
-        for report_type in ["transactions", "transactionsHistory"] {
-            let made = make(&place, &account, report_type)?;
-            // Each charge has one call to a provider.
-            if made.rows != charges {
-                return Err(format!("{} rows of {charges} charges", made.rows).into());
-            }
-            table.row([
-                number(charges as f64, 0),
-                report_type.to_owned(),
-                number(made.rows as f64, 0),
-                number(made.bytes / 1e6, 0),
-                number(made.seconds, 1),
-                number(made.rows as f64 / made.seconds, 0),
-                number(made.own_mib, 0),
-            ]);
+        let filled = fill::fill(&place, charges).await?;
+        let counted = counted(&place, &filled).await?;
+        for report_type in [TRANSACTIONS, HISTORY] {
+            let by_command = by_command(&place, &filled, report_type)?;
+            let mut service = Service::start(&place)?;
+            let by_service = of_service::undisturbed(&service, &place, &filled, report_type).await?;
+            let killed = of_service::killed(&mut service, &place, &filled, report_type).await?;
+            service.stop()?;
+            let rows = if report_type == TRANSACTIONS { counted.charges } else { counted.tries };
+            let what = format!("{report_type} of {} charges", number(charges as f64, 0));
             report.number(
-                format!("MB of its own at most, {report_type}, {} charges", number(charges as f64, 0)),
-                number(made.own_mib, 0),
+                format!("rows, {what}"),
+                number(by_service.content.rows as f64, 0),
+                format!("{}, by the counters", number(rows as f64, 0)),
+                Reached::when(by_service.content.rows == rows && by_command.content.rows == rows),
+            );
+            report.number(
+                format!("bytes of files that differ after {} kills, {what}", of_service::KILLS),
+                if killed.content == by_service.content { "none" } else { "some" },
+                "none",
+                Reached::when(killed.content == by_service.content),
+            );
+            report.number(
+                format!("rows of the command that differ, {what}"),
+                if by_command.content.has_rows_of(&by_service.content) { "none" } else { "some" },
+                "none",
+                Reached::when(by_command.content.has_rows_of(&by_service.content)),
+            );
+            for (by, made) in [
+                ("the command".to_owned(), &by_command),
+                ("a service".to_owned(), &by_service),
+                (format!("a service, killed {} times", of_service::KILLS), &killed),
+            ] {
+                table.row(made.row(charges, report_type, by));
+            }
+            let most = by_command.own_mib.max(by_service.own_mib).max(killed.own_mib);
+            report.number(
+                format!("MB of its own at most, {what}"),
+                number(most, 0),
                 format!("at most {}", number(OWN_MIB_MAX, 0)),
-                Reached::at_most(OWN_MIB_MAX, made.own_mib),
+                Reached::at_most(OWN_MIB_MAX, most),
             );
         }
     }
     report.tables.push(table);
-    report
-        .note("The command has the database open itself, since no server runs: the memory is that of both.");
+    report.note(format!(
+        "Of {} charges one is refused by its first provider and goes on to a second one, and another one is declined. SQLite. The \
+         command has the database open itself, and its memory is that of both; a service seals its files. Its time is that in which \
+         the report was `processing`: with each kill, until the lease of the dead process has ended.",
+        fill::OF_EACH
+    ));
     Ok(report)
 }
 
@@ -71,16 +91,35 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
 struct Made {
     seconds: f64,
     own_mib: f64,
-    bytes: f64,
-    rows: u64,
+    content: Content,
+}
+
+impl Made {
+    fn row(&self, charges: u64, report_type: &str, by: String) -> impl Iterator<Item = String> {
+        let Content { rows, files, bytes, .. } = &self.content;
+        [
+            number(charges as f64, 0),
+            report_type.to_owned(),
+            by,
+            number(*rows as f64, 0),
+            files.to_string(),
+            number(*bytes as f64 / 1e6, 0),
+            number(self.seconds, 1),
+            number(*rows as f64 / self.seconds, 0),
+            number(self.own_mib, 0),
+        ]
+        .into_iter()
+    }
 }
 
 #[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
-fn make(place: &Place, account: &Account, report_type: &str) -> Outcome<Made> {
+fn by_command(place: &Place, filled: &Filled, report_type: &str) -> Outcome<Made> {
+    println!("reports: {report_type}, by the command");
     let file = place.folder().join("report.csv");
-    let arguments = ["reports", "make", &account.client_id, "--type", report_type];
+    let (from, to) = (filled.from.to_string(), filled.to.to_string());
+    let arguments = ["reports", "make", &filled.account.client_id, "--type", report_type];
     let mut command = place.regente(&arguments);
-    command.args(["--from", "2026-03-01", "--to", "2026-04-01", "--output"]).arg(&file);
+    command.args(["--from", &from, "--to", &to, "--output"]).arg(&file);
     let begun = Instant::now();
     let mut process = command.spawn()?;
     let watch = Watch::begin(process.id());
@@ -89,56 +128,30 @@ fn make(place: &Place, account: &Account, report_type: &str) -> Outcome<Made> {
     if !status.success() {
         return Err("no report was made".into());
     }
-    let bytes = std::fs::metadata(&file)?.len() as f64;
-    Ok(Made { seconds, own_mib, bytes, rows: rows(&file)? })
+    let mut content = Content::default();
+    content.add(std::fs::File::open(&file)?)?;
+    std::fs::remove_file(file)?;
+    Ok(Made { seconds, own_mib, content })
 }
 
-/// The lines of a file without that of its titles; no cell of these charges has several.
-fn rows(file: &Path) -> Outcome<u64> {
-    let mut lines = 0;
-    for line in BufReader::new(File::open(file)?).lines() {
-        line?;
-        lines += 1;
-    }
-    Ok(lines - 1)
+/// What counters say.
+struct Counted {
+    charges: u64,
+    /// Tries of all charges: each is a call to a provider, and these charges have no other ones.
+    tries: u64,
 }
 
-/// Makes an account with charges.
-#[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
-async fn fill(place: &Place, charges: u64) -> Outcome<Account> {
-    let begun = Instant::now();
-    let clock = Clock::manual(BEGIN);
-    let inside = place.open(clock.clone()).await?;
-    let account = Arc::new(inside.make_account("Shop".to_owned(), &one_simulator()).await?);
-    let next = Arc::new(AtomicU64::new(0));
-    let step = HOUR * HOURS / u32::try_from(charges)?;
-    let mut making = JoinSet::new();
-    for _ in 0..AT_ONCE {
-        let (inside, account, next, clock) = (inside.clone(), account.clone(), next.clone(), clock.clone());
-        making.spawn(async move {
-            while next.fetch_add(1, Ordering::Relaxed) < charges {
-                clock.advance(step);
-                charge(&inside, &account).await.map_err(|error| error.to_string())?;
-            }
-            Ok::<(), String>(())
-        });
-    }
-    while let Some(made) = making.join_next().await {
-        made??;
-    }
-    inside.close().await;
-    println!("reports: {charges} charges in {} s", number(begun.elapsed().as_secs_f64(), 0));
-    Ok(Account::clone(&account))
-}
-
-async fn charge(inside: &Inside, account: &Account) -> Outcome {
-    let body = json!({
-        "merchantId": account.merchant_id, "amount": 150, "currency": "BRL", "capture": true,
-        "orderId": "order", "description": "two shoes", "statementDescriptor": "LOJA JOAO",
-        "paymentMethod": { "paymentType": "credit", "installments": 1 },
-        "paymentSource": { "sourceType": "card", "card": {
-            "cardHolderName": "JOAO DA SILVA", "cardNumber": "4916745120294124", "cardCvv": "560",
-            "cardExpirationDate": "12/2030" } },
-    });
-    inside.post(account, "/v1/charges", &uuid(), &body).await.map(drop)
+async fn counted(place: &Place, filled: &Filled) -> Outcome<Counted> {
+    let service = Service::start(place)?;
+    let account: &Account = &filled.account;
+    let charges = service.get(account, "/v1/charges?limit=1").await?;
+    let (from, to) = filled.hours();
+    let rates = service.get(account, &format!("/v1/rates?from={from}&to={to}")).await?;
+    let number = |value: &Value| value.as_u64().ok_or_else(|| format!("no count in {charges} or {rates}"));
+    let counted = Counted {
+        charges: number(&charges["meta"]["totalItems"])?,
+        tries: number(&rates["items"][0]["tried"])?,
+    };
+    service.stop()?;
+    Ok(counted)
 }

@@ -321,7 +321,8 @@ fn body(merchants: &Merchants, dice: &Dice, reserves: bool) -> Value {
     })
 }
 
-fn first_refuses() -> Value {
+/// The first provider refuses everything, the second one nothing.
+pub(super) fn first_refuses() -> Value {
     json!([
         { "name": "Refuses", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" },
           "options": { "type": "SANDBOX", "faults": [{ "then": { "decline": "try_again" } }] } },
