@@ -96,7 +96,7 @@ async fn rates(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> O
         let ratio = measured.new.divided_by(&measured.old);
         report.number(
             format!("part of the old binary's charges a second, {}", engine.word()),
-            ratio.rate.show(3),
+            ratio.rate.show_with_interval(3),
             format!("at least {}", number(RATE_MIN, 2)),
             Reached::at_least(RATE_MIN, ratio.rate.median()),
         );
@@ -105,6 +105,7 @@ async fn rates(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> O
             table.row(measured.of(side).row(what));
         }
         table.row(ratio.row_of_ratios(format!("{}, new / old", engine.word())));
+        table.row(ratio.row_of_intervals(format!("{}, the median within", engine.word())));
     }
     report.tables.push(table);
     Ok(())
@@ -143,7 +144,7 @@ async fn memory(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> 
     let ratio = kib.new.divided_by(&kib.old);
     report.number(
         "memory of a charge in flight, to the old binary's",
-        ratio.show(3),
+        ratio.show_with_interval(3),
         format!("at most {}", number(MEMORY_MAX, 2)),
         Reached::at_most(MEMORY_MAX, ratio.median()),
     );

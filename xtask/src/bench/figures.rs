@@ -1,11 +1,12 @@
 //! Repeated measurements and their text: medians with their spread.
 
+#[cfg(test)]
+mod tests;
+
 use std::fmt;
 
 /// The chance with which an interval may miss what it is about.
 const OUTSIDE_MAX: f64 = 0.05;
-#[cfg(test)]
-mod tests;
 
 /// One value from each round.
 #[derive(Clone, Debug, Default)]
@@ -52,14 +53,19 @@ impl Samples {
         }
     }
 
-    /// The same, and the interval in which the median of all possible values lies in 95 of 100 cases, where there are enough.
+    /// The same, with the interval of the median.
     pub(crate) fn show_with_interval(&self, decimals: usize) -> String {
         match self.interval() {
-            Some((from, to)) => {
-                let (from, to) = (number(from, decimals), number(to, decimals));
-                format!("{}; median within {from}–{to}", self.show(decimals))
-            }
+            Some(_) => format!("{}; median within {}", self.show(decimals), self.show_interval(decimals)),
             None => self.show(decimals),
+        }
+    }
+
+    /// The interval in which the median of all possible values lies in 95 of 100 cases, where there are enough to tell.
+    pub(crate) fn show_interval(&self, decimals: usize) -> String {
+        match self.interval() {
+            Some((from, to)) => format!("{}–{}", number(from, decimals), number(to, decimals)),
+            None => "-".to_owned(),
         }
     }
 

@@ -73,6 +73,8 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
         }
         let ratios = ratio.row_of_ratios(format!("{}, ratio", engine.word()));
         table.row(ratios.take(COLUMNS.len()));
+        let intervals = ratio.row_of_intervals(format!("{}, the median within", engine.word()));
+        table.row(intervals.take(COLUMNS.len()));
     }
     report.tables.push(table);
     report.note(format!(

@@ -81,7 +81,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     report.note(format!(
         "Of {} charges one is refused by its first provider and goes on to a second one, and another one is declined. SQLite. The \
          command has the database open itself, and its memory is that of both; a service seals its files. Its time is that in which \
-         the report was `processing`: with each kill, until the lease of the dead process has ended.",
+         the report was `processing`, with the starts after the kills.",
         fill::OF_EACH
     ));
     Ok(report)

@@ -49,19 +49,29 @@ impl Turns {
 
     /// The row of a side.
     pub(super) fn row(&self, what: String) -> impl Iterator<Item = String> {
-        self.cells(what, [0, 1, 1, 0, 0, 1, 0])
+        self.cells(what, [0, 1, 1, 0, 0, 1, 0], Samples::show)
     }
 
     /// The row of one side divided by another.
     pub(super) fn row_of_ratios(&self, what: String) -> impl Iterator<Item = String> {
-        self.cells(what, [3; 7])
+        self.cells(what, [3; 7], Samples::show)
+    }
+
+    /// The row of the intervals of the medians of these ratios.
+    pub(super) fn row_of_intervals(&self, what: String) -> impl Iterator<Item = String> {
+        self.cells(what, [3; 7], Samples::show_interval)
     }
 
     /// With this number of decimals in each column.
-    fn cells(&self, what: String, decimals: [usize; 7]) -> impl Iterator<Item = String> {
+    fn cells(
+        &self,
+        what: String,
+        decimals: [usize; 7],
+        show: impl Fn(&Samples, usize) -> String,
+    ) -> impl Iterator<Item = String> {
         let Self { rate, p50_ms, p99_ms, server_cpu_us, beside_cpu_us, written_kib, resident_mib } = self;
         let cells = [rate, p50_ms, p99_ms, server_cpu_us, beside_cpu_us, written_kib, resident_mib];
-        let cells = cells.into_iter().zip(decimals).map(|(samples, decimals)| samples.show(decimals));
+        let cells = cells.into_iter().zip(decimals).map(|(samples, decimals)| show(samples, decimals));
         std::iter::once(what).chain(cells.collect::<Vec<_>>())
     }
 }

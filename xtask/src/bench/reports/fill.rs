@@ -14,9 +14,11 @@ use crate::bench::figures::number;
 use crate::bench::seeded::first_refuses;
 use crate::place::{Account, Inside, Place, one_simulator, uuid};
 
-/// The charges are made in this time, which ends now: nothing of them is old enough to be purged while a report is made.
+/// The charges are made in this time, which has just ended: nothing of them is old enough to be purged while a report is made.
 const HOURS: u32 = 20;
 const HOUR: Duration = Duration::from_secs(3600);
+/// And a little before: the command shows what there was some seconds ago.
+const MINUTE: Duration = Duration::from_secs(60);
 /// Charges in flight at once, which share a commit.
 const AT_ONCE: usize = 512;
 /// After this many charges the simulator's transaction log, which is in memory, is emptied.
@@ -56,7 +58,7 @@ struct Merchants {
 #[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
 pub(super) async fn fill(place: &Place, charges: u64) -> Outcome<Filled> {
     let begun = Instant::now();
-    let from = Clock::system().deployment() - HOUR * HOURS;
+    let from = Clock::system().deployment() - HOUR * HOURS - MINUTE;
     let clock = Clock::manual(from);
     let inside = place.open(clock.clone()).await?;
     let account = inside.make_account("Shop".to_owned(), &one_simulator()).await?;

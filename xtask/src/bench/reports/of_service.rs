@@ -55,6 +55,8 @@ pub(super) async fn killed(
         seen.extend(drafts(&asked.folder));
         println!("reports: killed with {} files", whole_files(&asked.folder));
         service.start_again()?;
+        // Until the client has seen that its connections are those of the dead process.
+        tokio::time::sleep(LOOK_EVERY).await;
     }
     asked.made(service, filled).await
 }
