@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use regente_engine::clock::Clock;
 
-use super::operate::{print, run_alone, server_folder};
+use super::operate::{ask_once, print, server_folder};
 use super::run::runtime;
 use super::{Failure, OutputArg};
 use crate::admin::{self, Answer, Command, CommandError, ExistingFile};
@@ -37,12 +37,8 @@ pub(super) fn back_up(
     let file = std::path::absolute(file)?;
     let partial = admin::partial_path(&file);
     let command = Command::Backup { file, existing };
-    let answer = runtime()?.block_on(telling_progress("written", partial, &database, async {
-        match server_folder(config)? {
-            Some(folder) => Ok(admin::ask(&folder, &command).await?),
-            None => run_alone(config, command).await,
-        }
-    }))?;
+    let answer =
+        runtime()?.block_on(telling_progress("written", partial, &database, ask_once(config, command)))?;
     print(&answer, output)
 }
 

@@ -19,12 +19,11 @@ mod page;
 mod text;
 
 use super::flows::read;
-use super::operate::{print_json, server_folder};
+use super::operate::{Asked, asking, print_json};
 use super::run::runtime;
 use super::webhooks::timestamp;
 use super::{Failure, OutputArg};
-use crate::admin::{self, Answer, Command, FlowReplayCommand, FlowReplayPart};
-use crate::bootstrap::{self, Migrations, Missing};
+use crate::admin::{Answer, Command, FlowReplayCommand, FlowReplayPart};
 use crate::config::{Config, Loaded};
 use crate::telemetry;
 
@@ -111,15 +110,8 @@ async fn replay(
 ) -> Result<Replayed, Failure> {
     let of = |after| Command::FlowReplay(Box::new(FlowReplayCommand { after, ..command.clone() }));
     let period = (command.from, command.to);
-    let (tally, first) = match server_folder(config)? {
-        Some(folder) => sum(async |after| part(admin::ask(&folder, &of(after)).await?), period).await?,
-        None => {
-            let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Refuse).await?;
-            let summed = sum(async |after| part(admin::run(&app, config, of(after)).await?), period).await;
-            app.store.close().await;
-            summed?
-        }
-    };
+    let task = async |asked: &Asked<'_>| sum(async |after| part(asked.ask(of(after)).await?), period).await;
+    let (tally, first) = asking(config, task).await?;
     Ok(Replayed {
         merchant_id: first.merchant_id,
         from: command.from,

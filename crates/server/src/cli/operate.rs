@@ -16,6 +16,7 @@ use super::run::runtime;
 use super::{ClientsTask, CustomersTask, Failure, KeysTask, OnOff, OutputArg, ProvidersTask, UnknownsTask};
 use crate::admin::{self, Answer, Command, Report, Subject, Verdict};
 use crate::api::router::document;
+use crate::app::App;
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::config::{Config, Loaded};
 use crate::telemetry;
@@ -162,12 +163,7 @@ pub(super) fn run(loaded: &Loaded, command: Command, output: OutputArg) -> Resul
 pub(super) fn answer_to(loaded: &Loaded, command: Command) -> Result<Answer, Failure> {
     let config = &loaded.config;
     telemetry::start(&config.log)?;
-    runtime()?.block_on(async {
-        match server_folder(config)? {
-            Some(folder) => Ok(admin::ask(&folder, &command).await?),
-            None => run_alone(config, command).await,
-        }
-    })
+    runtime()?.block_on(ask_once(config, command))
 }
 
 pub(super) fn print(answer: &Answer, output: OutputArg) -> Result<ExitCode, Failure> {
@@ -179,11 +175,40 @@ pub(super) fn print(answer: &Answer, output: OutputArg) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) async fn run_alone(config: &Config, command: Command) -> Result<Answer, Failure> {
+pub(super) async fn ask_once(config: &Config, command: Command) -> Result<Answer, Failure> {
+    asking(config, async |asked| asked.ask(command).await).await
+}
+
+/// Where the commands of one task run: in the server on the same embedded database, or in this process.
+pub(super) enum Asked<'a> {
+    Server(PathBuf),
+    Here(&'a Config, Box<App>),
+}
+
+impl Asked<'_> {
+    pub(super) async fn ask(&self, command: Command) -> Result<Answer, Failure> {
+        match self {
+            Self::Server(folder) => Ok(admin::ask(folder, &command).await?),
+            Self::Here(config, app) => Ok(admin::run(app, config, command).await?),
+        }
+    }
+}
+
+/// Runs a task that may ask many times. Where no server runs, this process has the database open meanwhile.
+pub(super) async fn asking<T>(
+    config: &Config,
+    task: impl AsyncFnOnce(&Asked<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    if let Some(folder) = server_folder(config)? {
+        return task(&Asked::Server(folder)).await;
+    }
     let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Refuse).await?;
-    let answer = admin::run(&app, config, command).await;
-    app.store.close().await;
-    Ok(answer?)
+    let asked = Asked::Here(config, Box::new(app));
+    let done = task(&asked).await;
+    if let Asked::Here(_, app) = &asked {
+        app.store.close().await;
+    }
+    done
 }
 
 /// The folder of a server that runs on the same embedded database.

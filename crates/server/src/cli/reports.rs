@@ -15,10 +15,9 @@ use regente_store::reports::ReportOrder;
 use serde_json::{Map, Value, json};
 
 use super::Failure;
-use super::operate::server_folder;
+use super::operate::asking;
 use super::run::runtime;
 use crate::admin::{self, Answer, Command, ReportPart, ReportsCommand};
-use crate::bootstrap::{self, Migrations, Missing};
 use crate::config::{Config, Loaded};
 use crate::telemetry;
 
@@ -131,19 +130,11 @@ async fn make(
     output: Option<&Path>,
 ) -> Result<ExitCode, Failure> {
     let of = |after| Command::Reports(Box::new(ReportsCommand { client_id, order: order.clone(), after }));
-    match server_folder(config)? {
-        Some(folder) => {
-            let ask = async |after| part(admin::ask(&folder, &of(after)).await?);
-            write(ask, output).await
-        }
-        None => {
-            let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Refuse).await?;
-            let ask = async |after| part(admin::run(&app, config, of(after)).await?);
-            let written = write(ask, output).await;
-            app.store.close().await;
-            written
-        }
-    }
+    asking(config, async |asked| {
+        let ask = async |after| part(asked.ask(of(after)).await?);
+        write(ask, output).await
+    })
+    .await
 }
 
 fn part(answer: Answer) -> Result<ReportPart, Failure> {

@@ -11,11 +11,11 @@ use jiff::civil::Date;
 use regente_domain::time::{Timestamp, parse_date};
 use regente_providers::sandbox::{SettlementPage, TransactionLog};
 
-use super::operate::{print_json, server_folder};
+use super::operate::{asking, print_json, server_folder};
 use super::run::runtime;
 use super::{Failure, OutputArg};
 use crate::admin::{self, Answer, Command, SettlementAnswer, SettlementCommand};
-use crate::bootstrap::{self, Migrations, Missing};
+use crate::bootstrap;
 use crate::config::{Config, Loaded};
 use crate::settlement::{
     self, File, Mapping, OF_THE_SIMULATOR, POSTED_AT_ONCE, Progress, Step, page, reconcile,
@@ -134,23 +134,11 @@ struct Import<'a> {
 }
 
 async fn import_file(config: &Config, import: Import<'_>, output: OutputArg) -> Result<ExitCode, Failure> {
-    match server_folder(config)? {
-        Some(folder) => {
-            let ask = async |command| ask(&folder, command).await;
-            import_through(ask, import, output).await
-        }
-        None => {
-            let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Refuse).await?;
-            let ask = async |command| settled(admin::run(&app, config, Command::Settlement(command)).await?);
-            let imported = import_through(ask, import, output).await;
-            app.store.close().await;
-            imported
-        }
-    }
-}
-
-async fn ask(folder: &Path, command: SettlementCommand) -> Result<SettlementAnswer, Failure> {
-    settled(admin::ask(folder, &Command::Settlement(command)).await?)
+    asking(config, async |asked| {
+        let ask = async |command| settled(asked.ask(Command::Settlement(command)).await?);
+        import_through(ask, import, output).await
+    })
+    .await
 }
 
 fn settled(answer: Answer) -> Result<SettlementAnswer, Failure> {
@@ -229,7 +217,7 @@ async fn sandbox_file(config: &Config, day: Timestamp) -> Result<ExitCode, Failu
         Some(folder) => {
             let read = async |after| {
                 let command = SettlementCommand::SandboxFile { during: (day, day + DAY), after };
-                match ask(&folder, command).await? {
+                match settled(admin::ask(&folder, &Command::Settlement(command)).await?)? {
                     SettlementAnswer::SandboxFile(page) => Ok(page),
                     SettlementAnswer::Scope(_)
                     | SettlementAnswer::Moved { .. }

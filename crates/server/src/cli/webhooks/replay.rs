@@ -3,13 +3,11 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use super::super::operate::{print, server_folder};
+use super::super::operate::{asking, print};
 use super::super::run::runtime;
 use super::super::{Failure, OutputArg};
-use crate::admin::{self, Answer, COUNTED_MAX, Command, ReplayRange, WebhooksCommand};
-use crate::app::App;
-use crate::bootstrap::{self, Migrations, Missing};
-use crate::config::{Config, Loaded};
+use crate::admin::{Answer, COUNTED_MAX, Command, ReplayRange, WebhooksCommand};
+use crate::config::Loaded;
 use crate::telemetry;
 
 /// What is done with the deliveries of the range.
@@ -29,25 +27,10 @@ pub(super) fn replay(
 ) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     telemetry::start(&config.log)?;
-    runtime()?.block_on(async {
-        match server_folder(config)? {
-            Some(folder) => {
-                let ask = async |command| Ok(admin::ask(&folder, &Command::Webhooks(command)).await?);
-                replay_through(ask, range, extent, output).await
-            }
-            None => {
-                let app = bootstrap::open(config, Migrations::ApplyToSqlite, Missing::Refuse).await?;
-                let ask = async |command| run_here(&app, config, command).await;
-                let replayed = replay_through(ask, range, extent, output).await;
-                app.store.close().await;
-                replayed
-            }
-        }
-    })
-}
-
-async fn run_here(app: &App, config: &Config, command: WebhooksCommand) -> Result<Answer, Failure> {
-    Ok(admin::run(app, config, Command::Webhooks(command)).await?)
+    runtime()?.block_on(asking(config, async |asked| {
+        let ask = async |command| asked.ask(Command::Webhooks(command)).await;
+        replay_through(ask, range, extent, output).await
+    }))
 }
 
 async fn replay_through(
