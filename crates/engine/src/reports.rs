@@ -28,7 +28,7 @@ use crate::audit::Author;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use crate::races::{self, Changed};
-use crate::report_files::{PageName, PageReader};
+use crate::report_files::{Page, PageName};
 use crate::vault::{Binding, FileKey, Purpose};
 use crate::{audit, queue};
 
@@ -153,12 +153,7 @@ pub async fn list(
 ///
 /// # Errors
 /// [`Error::NotFound`]; [`Error::Gone`] once its time is over.
-pub async fn open_page(
-    app: &App,
-    reader: &Author<'_>,
-    id: ReportId,
-    number: u32,
-) -> Result<PageReader, Error> {
+pub async fn open_page(app: &App, reader: &Author<'_>, id: ReportId, number: u32) -> Result<Page, Error> {
     let client_id = reader.client_id;
     races::change(|| async {
         let report = stored::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
@@ -171,7 +166,8 @@ pub async fn open_page(
         }
         let key = file_key(app, &report).await?;
         let page = PageName { client_id, report_id: id, number };
-        let opened = app.report_files.open(page, key).await.map_err(Error::internal)?;
+        let opened =
+            app.report_files.open(page, key, app.clock.deployment()).await.map_err(Error::internal)?;
         let file =
             opened.ok_or_else(|| Error::internal(format!("the file {number} of report {id} is missing")))?;
         let mut batch = Batch::new(client_id);
@@ -197,18 +193,19 @@ pub async fn expire(app: &App, client_id: ClientId, id: ReportId) -> Result<(), 
 
 /// Takes a step that ends a report. Its files go last, so that none is promised that is gone; a repetition deletes what was left.
 async fn end(app: &App, client_id: ClientId, id: ReportId, step: Step) -> Result<(), Error> {
-    races::change(|| async {
+    let pages = races::change(|| async {
         let Some(report) = stored::find(&app.store, client_id, id).await? else {
-            return Ok(Changed::Already(()));
+            return Ok(Changed::Already(0));
         };
-        let Some(status) = report.status.after(step) else { return Ok(Changed::Already(())) };
+        let pages = report.progress.pages;
+        let Some(status) = report.status.after(step) else { return Ok(Changed::Already(pages)) };
         let mut batch = Batch::new(client_id);
         stored::update(&mut batch, &moved(app, &report, status))?;
         let _admission = app.store.admit_waiting().await?;
-        Ok(Changed::Written(app.store.apply(batch).await?, ()))
+        Ok(Changed::Written(app.store.apply(batch).await?, pages))
     })
     .await?;
-    app.report_files.remove(client_id, id).await.map_err(Error::internal)
+    app.report_files.remove((client_id, id), pages, app.clock.deployment()).await.map_err(Error::internal)
 }
 
 /// A report in another status, still at the version that was read.

@@ -244,7 +244,7 @@ async fn assemble(
         anti_fraud: AntiFraudProviders::with([risk]),
         outbound: Outbound::new(config.outbound_rules()?, SystemLookup),
         circuits: Circuits::new(settings.circuits, clock.clone()),
-        report_files: config.report_files(),
+        report_files: config.report_files()?,
         mailer: config.mailer()?,
         merchants: no_merchants(clock.clone(), life),
         clock,

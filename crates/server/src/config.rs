@@ -42,7 +42,7 @@ pub use own_provider::{OwnProvider, OwnProviderConfig};
 pub use product::{ChargesConfig, LimitsConfig, PurchasesConfig, RoutingConfig};
 pub use production::{TooWeak, mode_open_to_others};
 pub use providers::{ProviderAddresses, ProvidersConfig};
-pub use reports::ReportsConfig;
+pub use reports::{ReportStorage, ReportsConfig};
 pub use secret::{Secret, WrittenIn, WrittenSecret};
 pub use server::{LogConfig, LogFormat, MetricsConfig, ServerConfig};
 pub use simulator::{SandboxConfig, Simulator};

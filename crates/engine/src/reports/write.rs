@@ -31,16 +31,17 @@ pub enum Written {
 /// The database, the vault or the folder fails; the same run may succeed later.
 pub async fn write(app: &App, client_id: ClientId, id: ReportId) -> Result<Written, Error> {
     let Some(report) = stored::find(&app.store, client_id, id).await? else { return Ok(Written::All) };
+    let (pages, now) = (report.progress.pages, app.clock.deployment());
     match report.status {
         ReportStatus::Created | ReportStatus::Pending => begin(app, &report).await,
         ReportStatus::Processing => write_file(app, &report).await,
         // The process has stopped before the drafts of others were deleted.
         ReportStatus::Uploaded | ReportStatus::Sent | ReportStatus::Opened => {
-            app.report_files.remove_drafts(client_id, id).await.map_err(Error::internal)?;
+            app.report_files.remove_drafts((client_id, id), pages, now).await.map_err(Error::internal)?;
             Ok(Written::All)
         }
         ReportStatus::Error | ReportStatus::Empty => {
-            app.report_files.remove(client_id, id).await.map_err(Error::internal)?;
+            app.report_files.remove((client_id, id), pages, now).await.map_err(Error::internal)?;
             Ok(Written::All)
         }
         ReportStatus::Expired => Ok(Written::All),
@@ -89,7 +90,7 @@ async fn write_file(app: &App, report: &StoredReport) -> Result<Written, Error> 
     };
     let pages = before.pages + u32::from(draft.is_some());
     if let Some(draft) = draft {
-        draft.finish(&app.chance).await.map_err(Error::internal)?;
+        draft.finish(&app.chance, app.clock.deployment()).await.map_err(Error::internal)?;
     }
     let rows = before.rows + u64::try_from(written).unwrap_or(0);
     let progress = Progress { pages, rows, cursor };

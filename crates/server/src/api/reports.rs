@@ -14,7 +14,7 @@ use regente_engine::audit::Author;
 use regente_engine::caller::{Caller, RequestId};
 use regente_engine::error::Error;
 use regente_engine::idempotency::Planned;
-use regente_engine::report_files::PageReader;
+use regente_engine::report_files::{Page as FilePage, PageName, PageReader};
 use regente_engine::report_links;
 use regente_engine::reports::{self, Report};
 use serde::Serialize;
@@ -32,8 +32,6 @@ use crate::http::headers::USER_TIMEZONE;
 
 /// The `limit` of the list by default.
 const LIMIT: u32 = 10;
-/// The characters of a report's id in the name of a file.
-const ID_CHARS_IN_NAME: usize = 8;
 /// Whoever fetches a file by a link, in the audit trail: nobody knows who that is.
 const LINK_HOLDER: Actor = Actor::Job("report_link");
 const CSV: HeaderValue = HeaderValue::from_static("application/csv");
@@ -212,6 +210,7 @@ pub async fn read(
         ("link" = Option<String>, Query, description = "In place of a key, what the mail about the report has: 64 characters.")),
     security(("client_id" = [], "api_key" = []), ()),
     responses((status = 200, description = "The file.", content((File = "application/csv"))),
+        (status = 307, description = "The file is at the address in `Location` for five minutes, and needs no key there."),
         (status = 404, description = "There is no such report, or no such file of it.", body = ErrorEnvelope),
         (status = 410, description = "The files of the report are gone.", body = ErrorEnvelope), CommonErrors),
 )]
@@ -233,9 +232,20 @@ pub async fn read_file(
             Author { client_id, actor: LINK_HOLDER, request_id: Some(&request_id) }
         }
     };
-    let reader = reports::open_page(&app, &author, id, number).await?;
-    let short_id: String = id.to_string().chars().take(ID_CHARS_IN_NAME).collect();
-    let name = format!("attachment; filename=\"report-{short_id}-{number}.csv\"");
+    let page = PageName { client_id: author.client_id, report_id: id, number };
+    let reader = match reports::open_page(&app, &author, id, number).await? {
+        FilePage::Here(reader) => reader,
+        FilePage::There(address) => {
+            let address = HeaderValue::try_from(address.as_str()).map_err(Error::internal)?;
+            let headers = [
+                (header::LOCATION, address),
+                (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+                (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+            ];
+            return Ok((StatusCode::TEMPORARY_REDIRECT, headers).into_response());
+        }
+    };
+    let name = format!("attachment; filename=\"{}\"", page.file_name());
     let headers = [
         (header::CONTENT_TYPE, CSV),
         (header::CONTENT_DISPOSITION, HeaderValue::try_from(name).map_err(Error::internal)?),

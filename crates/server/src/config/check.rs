@@ -177,7 +177,7 @@ fn is_base_url(text: &str) -> bool {
 /// The settings whose values have the right type and break a rule, each with the rule.
 pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     let Config { server, database, sandbox, apple_pay, charges, outbound, .. } = config;
-    let Config { providers, own_provider, webhooks, smtp, log, .. } = config;
+    let Config { providers, own_provider, webhooks, reports, smtp, log, .. } = config;
     let mut problems = Vec::new();
     let mut must = |holds: bool, key: &'static str, rule: &str| {
         if !holds {
@@ -247,6 +247,17 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
         "sandbox.url",
         "must be http://host:port",
     );
+    let is_url = reports.s3_endpoint.as_deref().is_none_or(is_base_url);
+    must(
+        is_url,
+        "reports.s3_endpoint",
+        "must be http:// or https:// with a host, without a slash at its end",
+    );
+    let rule = "must not begin with a slash, nor have `.` or `..` as a part";
+    must(reports.has_good_prefix(), "reports.s3_prefix", rule);
+    for key in reports.missing() {
+        must(false, key, "must be set where `reports.storage` is `s3`");
+    }
     must(smtp.has_good_server(), "smtp.server", "must be a host name or an IP address, without a port");
     let has_links = smtp.server.is_none() || server.base_url.is_some() || config.mode == Mode::Sandbox;
     must(has_links, "smtp.server", "needs `server.base_url`, to which the links in mails lead");

@@ -22,18 +22,20 @@ const OTHER_VARIABLES: [&str; 6] = [
     "REGENTE_FALLBACK_MERCHANT_ID",
 ];
 /// Pairs of settings for the same value; the one from the stronger source counts.
-const EITHER_OR: [(&str, &str); 4] = [
+const EITHER_OR: [(&str, &str); 5] = [
     ("database.url", "database.url_file"),
     ("vault.kek", "vault.kek_file"),
     ("sandbox.key", "sandbox.key_file"),
     ("smtp.password", "smtp.password_file"),
+    ("reports.s3_secret_key", "reports.s3_secret_key_file"),
 ];
 
 /// The defaults that are others in production. The limits are off in sandbox mode, where tests make many requests from one
 /// address.
 const PRODUCTION_DEFAULTS: [(&str, &str); 1] = [("limits.failed_authentications_per_minute", "60")];
 /// The settings whose values are secrets; an address of a database is one when it has a password.
-const SECRETS: [&str; 4] = ["vault.kek", "database.url", "sandbox.key", "smtp.password"];
+const SECRETS: [&str; 5] =
+    ["vault.kek", "database.url", "sandbox.key", "smtp.password", "reports.s3_secret_key"];
 
 /// The sources of a configuration. Of the machine's files only `file` is read.
 #[derive(Clone, Debug, Default)]

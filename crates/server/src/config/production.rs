@@ -82,6 +82,9 @@ impl Config {
         if self.own_provider.is_in_the_clear(&self.providers) {
             reasons.push("`own_provider.url` would send card numbers in the clear".to_owned());
         }
+        if self.reports.is_in_the_clear() {
+            reasons.push("`reports.s3_endpoint` would send personal data in the clear".to_owned());
+        }
         if self.smtp.is_in_the_clear() {
             reasons.push(
                 "`smtp.tls` is `none`: links to personal data would cross a network in the clear".to_owned(),
@@ -111,6 +114,7 @@ impl Config {
             ("sandbox.key_file", self.sandbox.key_file.as_deref()),
             ("own_provider.key_file", self.own_provider.key_file.as_deref()),
             ("smtp.password_file", self.smtp.password_file.as_deref()),
+            ("reports.s3_secret_key_file", self.reports.s3_secret_key_file.as_deref()),
         ];
         let files = files.into_iter().filter_map(|(key, path)| Some((key, path?.to_owned())));
         files.chain(self.apple_pay_key_files()).collect()

@@ -1,10 +1,12 @@
 //! Wraps a value so that it is never printed, and tells where it was written.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
+
+use super::layers::ConfigError;
 
 /// The text printed instead of a secret.
 pub(super) const HIDDEN: &str = "(hidden)";
@@ -43,6 +45,19 @@ pub enum WrittenIn {
     Environment,
     /// The command line, which everybody on the machine can read.
     CommandLine,
+}
+
+/// The secret in a file, without white space around it.
+///
+/// # Errors
+/// The file cannot be read, or holds nothing. The content is not repeated.
+pub(super) fn read(key: &str, path: &Path) -> Result<Zeroizing<String>, ConfigError> {
+    let wrong = |what: &dyn fmt::Display| ConfigError::one(format!("`{key}` {}: {what}", path.display()));
+    let text = std::fs::read_to_string(path).map(Zeroizing::new).map_err(|error| wrong(&error))?;
+    match text.trim() {
+        "" => Err(wrong(&"must hold a secret")),
+        secret => Ok(Zeroizing::new(secret.to_owned())),
+    }
 }
 
 impl fmt::Debug for Secret {

@@ -120,20 +120,10 @@ impl Config {
     }
 
     fn smtp_password(&self) -> Result<Option<Zeroizing<String>>, ConfigError> {
-        match (&self.smtp.password, &self.smtp.password_file) {
-            (Some(password), _) => Ok(Some(Zeroizing::new(password.expose().to_owned()))),
-            (None, Some(path)) => {
-                let wrong = |what: &dyn std::fmt::Display| {
-                    ConfigError::one(format!("`smtp.password_file` {}: {what}", path.display()))
-                };
-                let text =
-                    std::fs::read_to_string(path).map(Zeroizing::new).map_err(|error| wrong(&error))?;
-                match text.trim() {
-                    "" => Err(wrong(&"must hold a password")),
-                    password => Ok(Some(Zeroizing::new(password.to_owned()))),
-                }
-            }
-            (None, None) => Ok(None),
-        }
+        let Some(password) = &self.smtp.password else {
+            let path = self.smtp.password_file.as_deref();
+            return path.map(|path| super::secret::read("smtp.password_file", path)).transpose();
+        };
+        Ok(Some(Zeroizing::new(password.expose().to_owned())))
     }
 }

@@ -10,7 +10,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
 use regente::config::{
-    Config, ConfigError, DatabaseAddress, Flag, Loaded, Secret, Simulator, SmtpTls, Sources,
+    Config, ConfigError, DatabaseAddress, Flag, Loaded, ReportStorage, Secret, Simulator, SmtpTls, Sources,
     TransactionLogLocation,
 };
 use regente::http::card_testing::Bounds;
@@ -637,14 +637,15 @@ fn production_refuses_secrets_in_a_configuration_that_others_can_read() {
     let url = "postgres://regente:password1@localhost/regente";
     let text = format!(
         "mode = 'production'\n[vault]\nkek = '{KEK}'\n[database]\nurl = '{url}'\n[sandbox]\nkey = 'shared'\n\
-         [smtp]\nusername = 'u'\npassword = 'password1'\n"
+         [smtp]\nusername = 'u'\npassword = 'password1'\n\
+         [reports]\ns3_secret_key = 'password1'\n"
     );
     let path = file(folder.path(), &text);
     let config = Loaded::read(&Sources { file: Some(path.clone()), ..Sources::default() }).unwrap().config;
     for mode in [0o644, 0o640, 0o604] {
         set_mode(&path, mode);
         let reasons = reasons(&config);
-        for key in ["vault.kek", "database.url", "sandbox.key", "smtp.password"] {
+        for key in ["vault.kek", "database.url", "sandbox.key", "smtp.password", "reports.s3_secret_key"] {
             let reason = format!(
                 "`{key}` stands in {path}, which others can read (mode {mode:03o}): `chmod 600 {path}`",
                 path = path.display()
@@ -693,9 +694,11 @@ fn production_refuses_every_secret_file_that_others_can_read() {
     set_mode(&secret, 0o644);
     config.server.tls_key_file = Some(secret.clone());
     config.smtp.password_file = Some(secret.clone());
+    config.reports.s3_secret_key_file = Some(secret.clone());
     config.sandbox.key_file = Some(secret);
     let reasons = reasons(&config);
-    for key in ["server.tls_key_file", "sandbox.key_file", "smtp.password_file"] {
+    for key in ["server.tls_key_file", "sandbox.key_file", "smtp.password_file", "reports.s3_secret_key_file"]
+    {
         assert!(reasons.contains(&format!("`{key}` {}", folder.path().display())), "{key}: {reasons}");
     }
 }
@@ -734,6 +737,43 @@ fn mail_is_off_until_a_server_is_set_and_its_settings_fit() {
     let absent = with(&[("smtp.username", "regente"), ("smtp.password_file", "/absent/password")]).unwrap();
     let refused = absent.config.mailer().map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("`smtp.password_file` /absent/password: No such file"), "{refused}");
+}
+
+#[test]
+fn a_bucket_of_reports_is_described_in_full() {
+    let good = [
+        ("reports.storage", "s3"),
+        ("reports.s3_endpoint", "https://s3.example.com"),
+        ("reports.s3_bucket", "reports"),
+        ("reports.s3_access_key", "id"),
+        ("reports.s3_secret_key", "secret-text"),
+    ];
+    let given = |values: &[(&str, &str)]| {
+        let flags = values.iter().map(|(key, value)| flag("--set", key, value)).collect();
+        Loaded::read(&Sources { flags, ..Sources::default() })
+    };
+    given(&good).unwrap().config.report_files().unwrap();
+    for missing in 1..good.len() {
+        let some: Vec<_> = good.iter().copied().filter(|pair| *pair != good[missing]).collect();
+        let refused = given(&some).unwrap_err().to_string();
+        let problem = format!("`{}` must be set where `reports.storage` is `s3`", good[missing].0);
+        assert!(refused.contains(&problem) && !refused.contains("secret-text"), "{refused}");
+    }
+    for (wrong, problem) in [
+        (("reports.storage", "tape"), "`reports.storage`"),
+        (("reports.s3_endpoint", "s3.example.com"), "`reports.s3_endpoint` must be http:// or https://"),
+        (("reports.s3_prefix", "a/../b"), "`reports.s3_prefix` must not begin with a slash"),
+    ] {
+        let refused = given(&[&good[..], &[wrong]].concat()).unwrap_err().to_string();
+        assert!(refused.contains(problem), "{problem}\nis missing in\n{refused}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (mut config, _) = production(folder.path());
+    config.reports.storage = ReportStorage::S3;
+    config.reports.s3_endpoint = Some("http://s3.example.com".to_owned());
+    assert!(reasons(&config).contains("`reports.s3_endpoint` would send personal data in the clear"));
+    config.reports.s3_endpoint = Some("https://s3.example.com".to_owned());
+    config.check_strength().unwrap();
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Reports (`docs/interface/reports.md`).
 
+mod bucket;
 mod cells;
 mod command;
 mod crashes;

@@ -32,6 +32,7 @@ pub mod receiver;
 pub mod records;
 pub mod reports;
 pub mod reviews;
+pub mod s3;
 pub mod seeds;
 pub mod sellers;
 pub mod server;

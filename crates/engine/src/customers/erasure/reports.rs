@@ -55,7 +55,9 @@ async fn erase(app: &App, report: &StoredReport) -> Result<(), Error> {
         reports::update(&mut batch, &after)?;
         match apply(app, batch).await? {
             Commit::Applied if after.status == ReportStatus::Expired => {
-                return app.report_files.remove(client_id, id).await.map_err(Error::internal);
+                let (pages, now) = (after.progress.pages, app.clock.deployment());
+                let removed = app.report_files.remove((client_id, id), pages, now).await;
+                return removed.map_err(Error::internal);
             }
             Commit::Applied => return Ok(()),
             Commit::Refused(_) | Commit::Unknown => {}

@@ -19,6 +19,7 @@ use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
 use regente_engine::mail::MailOptions;
+use regente_engine::report_files::BucketOptions;
 use regente_engine::settings::Settings;
 use regente_engine::vault::Kek;
 use regente_providers::sandbox::TransactionLog;
@@ -87,6 +88,7 @@ pub struct TestApp {
     database: TestDatabase,
     report_folder: Arc<TempDir>,
     mail: Option<MailOptions>,
+    bucket: Option<BucketOptions>,
 }
 
 /// The provider adapters of the release that runs.
@@ -120,6 +122,7 @@ impl TestApp {
         let ground = Ground {
             report_folder: report_folder.path(),
             mail: None,
+            bucket: None,
             database: &database,
             clock: &clock,
             books: &books,
@@ -158,6 +161,7 @@ impl TestApp {
             database,
             report_folder,
             mail: None,
+            bucket: None,
         }
     }
 
@@ -206,6 +210,7 @@ impl TestApp {
             names: &self.names,
             report_folder: self.report_folder.path(),
             mail: self.mail.as_ref(),
+            bucket: self.bucket.as_ref(),
         }
     }
 
@@ -242,6 +247,12 @@ impl TestApp {
     /// The deployment with these Apple Pay keys, for which this shop has tokens made.
     pub async fn with_apple_pay(mut self, keys: ApplePayKeys, shop: Arc<Shop>) -> Self {
         self.apple_pay = Some((keys, shop));
+        self.restart().await
+    }
+
+    /// The deployment that keeps the files of its reports in a bucket.
+    pub async fn with_bucket(mut self, bucket: BucketOptions) -> Self {
+        self.bucket = Some(bucket);
         self.restart().await
     }
 

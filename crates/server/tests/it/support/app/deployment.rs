@@ -27,7 +27,7 @@ use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::mail::{MailOptions, Mailer};
 use regente_engine::outbound::{Outbound, Plain, Ports, Rules};
-use regente_engine::report_files::ReportFiles;
+use regente_engine::report_files::{Bucket, BucketOptions, ReportFiles};
 use regente_engine::return_address::ReturnAddresses;
 use regente_engine::settings::{Mode, Settings};
 use regente_engine::vault::{Kek, Vault};
@@ -62,6 +62,7 @@ pub struct Ground<'a> {
     pub names: &'a Names,
     pub report_folder: &'a Path,
     pub mail: Option<&'a MailOptions>,
+    pub bucket: Option<&'a BucketOptions>,
 }
 
 /// Outbound calls without any known host name.
@@ -103,9 +104,13 @@ pub fn real(address: SocketAddr) -> [Adapter; 4] {
 }
 
 /// Files of reports; the fuse counts each step of writing them.
-fn report_files(folder: &Path, fuse: &Fuse) -> ReportFiles {
-    let fuse = fuse.clone();
-    ReportFiles::in_folder(folder.to_owned()).pausing(Arc::new(move || {
+fn report_files((folder, bucket): (&Path, Option<&BucketOptions>), fuse: &Fuse) -> ReportFiles {
+    let (fuse, files) = (fuse.clone(), ReportFiles::in_folder(folder.to_owned()));
+    let files = match bucket {
+        Some(bucket) => files.with_bucket(Bucket::new(bucket.clone()).unwrap()),
+        None => files,
+    };
+    files.pausing(Arc::new(move || {
         let fuse = fuse.clone();
         Box::pin(async move { fuse.step().await })
     }))
@@ -130,6 +135,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         names,
         report_folder,
         mail,
+        bucket,
     } = ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
@@ -192,7 +198,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         refused_credentials: Refusals::default(),
         in_flight: InFlight::default(),
         circuits: Circuits::new(settings.circuits, clock.clone()),
-        report_files: report_files(report_folder, fuse),
+        report_files: report_files((report_folder, bucket), fuse),
         mailer: mail.map(|mail| Mailer::new(mail.clone()).unwrap()),
         settings: settings.clone(),
         answer_to: kept_answer,
