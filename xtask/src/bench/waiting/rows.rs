@@ -21,7 +21,6 @@ struct Words {
     /// Bytes that are made of `n`.
     digest: &'static str,
     no_bytes: &'static str,
-    after_all: &'static str,
 }
 
 impl Words {
@@ -33,7 +32,6 @@ impl Words {
                 one_of_many: format!("unhex(printf('%032x', {{n}} % {ACCOUNTS} + 1))"),
                 digest: "unhex(printf('%064x', n))",
                 no_bytes: "x''",
-                after_all: "",
             },
             DatabaseKind::Postgres => Self {
                 numbers: "generate_series(1, {to}) n",
@@ -41,7 +39,6 @@ impl Words {
                 one_of_many: format!("lpad(to_hex({{n}} % {ACCOUNTS} + 1), 32, '0')::uuid"),
                 digest: "decode(lpad(to_hex(n), 64, '0'), 'hex')",
                 no_bytes: "''",
-                after_all: "ANALYZE;",
             },
         }
     }
@@ -63,7 +60,7 @@ impl Words {
 /// the rows are of `account`.
 pub(super) fn waiting(kind: DatabaseKind, account: &Account, rows: u64) -> String {
     let words = Words::of(kind);
-    let Words { id, one_of_many, digest, no_bytes, after_all, .. } = &words;
+    let Words { id, one_of_many, digest, no_bytes, .. } = &words;
     // Account by account, so that the rows of one are beside one another in indexes while they are written.
     let own = Words::account(kind, account);
     let of_others = one_of_many.replace("{n}", &format!("(n * {ACCOUNTS} * 2 / {rows})"));
@@ -96,8 +93,7 @@ pub(super) fn waiting(kind: DatabaseKind, account: &Account, rows: u64) -> Strin
          INSERT INTO idempotency (digest, client_id, fingerprint, state, expires_at)
          SELECT {id}, {client}, {no_bytes}, 'done', {FAR} + n FROM {rows};
          INSERT INTO tokens (digest, client_id, kind, sealed, key_id, expires_at, actor)
-         SELECT {digest}, {client}, 'card', {no_bytes}, {key}, {FAR} + n, 'api' FROM {rows};
-         {after_all}"
+         SELECT {digest}, {client}, 'card', {no_bytes}, {key}, {FAR} + n, 'api' FROM {rows};"
     )
 }
 
