@@ -70,6 +70,8 @@ pub mod of {
         Cycle,
         /// One attempt to charge a cycle.
         CycleAttempt,
+        /// A sales plan of the platform's own provider.
+        Plan,
         /// Charges of a period as files.
         Report,
         /// An event of a charge, purchase, session or webhook.
@@ -123,6 +125,8 @@ pub type SellerId = Id<of::Seller>;
 pub type SubscriptionId = Id<of::Subscription>;
 /// Id of a cycle of a subscription.
 pub type CycleId = Id<of::Cycle>;
+/// Id of a sales plan.
+pub type PlanId = Id<of::Plan>;
 /// Id of a report.
 pub type ReportId = Id<of::Report>;
 /// Id of a vendor.

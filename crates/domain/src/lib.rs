@@ -30,6 +30,7 @@ pub mod merchant;
 pub mod money;
 pub mod payment_type;
 pub mod percentage;
+pub mod plan;
 pub mod platform_fee;
 pub mod problems;
 pub mod provider_type;

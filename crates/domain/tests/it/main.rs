@@ -24,6 +24,7 @@ mod mcc;
 mod money;
 mod payment_bodies;
 mod percentage;
+mod plan;
 mod platform_fee;
 mod provider_type;
 mod purchase;

@@ -39,6 +39,7 @@ const DOMAIN: &[&str] = &[
     "flow",
     "routing",
     "platform_fee",
+    "plan",
     "split",
     "vendor",
     "webhook",
