@@ -42,6 +42,7 @@ pub mod merchants;
 pub mod metrics;
 pub mod notifications;
 pub mod outbound;
+pub mod plans;
 pub mod platform_fees;
 pub mod providers;
 pub mod purchases;

@@ -34,7 +34,7 @@ use crate::error::Error;
 use crate::events::seller::News;
 use crate::queue::sellers::About;
 use crate::vault::Lookup;
-use crate::{audit, queue, races};
+use crate::{audit, plans, queue, races};
 
 /// How long a request waits for providers before their answers are waited for in the background.
 pub const REGISTERS_WITHIN: Duration = Duration::from_secs(10);
@@ -142,26 +142,20 @@ pub struct NewSeller {
 /// Checks what the fields of a seller alone do not tell.
 ///
 /// # Errors
-/// [`Error::Invalid`] names a document with wrong check digits, [`Error::Impossible`] a plan, since there are none.
+/// [`Error::Invalid`] names a document with wrong check digits.
 pub async fn check(app: &App, client_id: ClientId, data: &SellerData) -> Result<(), Error> {
     check_digits(app, client_id, &data.owner.document, "owner.document").await?;
     if let Some(business) = &data.business {
         check_digits(app, client_id, &business.document, "business.document").await?;
     }
-    match data.plan_id {
-        Some(_) => Err(Error::Impossible {
-            message: "not found".into(),
-            details: vec!["planId was not found".to_owned()],
-        }),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// A new seller, and the batch that writes it, with its event and the jobs that register it.
 ///
 /// # Errors
-/// [`Error::Impossible`] names a merchant or a file that is not there; [`Error::Conflict`] when another seller of the merchant
-/// has its document.
+/// [`Error::Impossible`] names a merchant, a plan or a file that is not there; [`Error::Conflict`] when another seller of the
+/// merchant has its document.
 pub async fn plan_creation(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
@@ -169,6 +163,7 @@ pub async fn plan_creation(
 ) -> Result<(Batch, Record), Error> {
     let client_id = caller.client_id;
     let merchant = merchant_of(app, client_id, new.merchant_id).await?;
+    plans::must_take_links(app, client_id, new.data.plan_id).await?;
     let documents = documents::to_attach(app, client_id, &new.document_ids, None).await?;
     let now = app.clock.of(client_id);
     let id: SellerId = app.chance.id(now);
@@ -199,6 +194,9 @@ pub async fn plan_creation(
     must_be_only(app, &stored).await?;
     let mut batch = Batch::new(client_id);
     rows::insert(&mut batch, &stored)?;
+    if new.data.plan_id.is_some() {
+        plans::link(app, &mut batch, &record.seller, new.data.plan_id);
+    }
     documents::attach(app, &mut batch, &record.seller, &documents);
     audit::record(app, &mut batch, caller, request_id, "seller.created", id.uuid());
     announce(app, &mut batch, &record.seller, None, &caller.actor())?;

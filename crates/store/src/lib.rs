@@ -76,6 +76,7 @@ pub mod listeners;
 pub mod merchants;
 pub mod money;
 pub mod newest;
+pub mod plans;
 pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;

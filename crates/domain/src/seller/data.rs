@@ -20,6 +20,7 @@ pub use transfers::{TransferDay, TransferInterval, TransferPolicy};
 
 use crate::country::Country;
 use crate::customer::Document;
+use crate::id::PlanId;
 use crate::mcc::Mcc;
 use crate::percentage::{Percent, Percentage};
 use crate::problems::Problems;
@@ -64,9 +65,9 @@ pub struct SellerData {
     /// Agreements on fees, as sent.
     #[deserr(default)]
     pub rate_agreements: Option<RateAgreements>,
-    /// The sales plan of the platform.
+    /// The sales plan of the platform's own provider: an active one. Without it the default plan counts.
     #[deserr(default)]
-    pub plan_id: Option<Uuid>,
+    pub plan_id: Option<PlanId>,
     /// The sales plan at a provider.
     #[deserr(default)]
     pub sales_plan_id: Option<Verbatim<0, 255>>,

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 use regente_domain::country::Country;
 use regente_domain::customer::Document;
-use regente_domain::id::{ClientId, MerchantId, ProviderId, SellerId};
+use regente_domain::id::{ClientId, MerchantId, PlanId, ProviderId, SellerId};
 use regente_domain::provider_type::{ProviderType, ShownProviderType};
 use regente_domain::seller::data::{
     AccountType, Address, BankAccount, Business, Mark, Marks, Metadata, Owner, SellerData, TransferDay,
@@ -73,8 +73,9 @@ struct Members<'a> {
     status: SellerStatus,
     created_at: Timestamp,
     updated_at: Timestamp,
+    /// The sales plan that it is linked to; without one the default plan counts.
     #[schema(required = true)]
-    plan_id: Option<Uuid>,
+    plan_id: Option<PlanId>,
     /// The sales plan at a provider, when set.
     #[serde(skip_serializing_if = "Option::is_none")]
     sales_plan_id: Option<&'a str>,

@@ -12,7 +12,7 @@ use super::{Record, Registers, announce, check, documents, enqueue, find, must_b
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
-use crate::{audit, races};
+use crate::{audit, plans, races};
 
 /// A change of a seller that a client asks for. What is absent stays.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ fn changed(app: &App, before: &Record, change: &Change, documents: &[SellerDocum
 /// Changes a seller, and tells its providers of new data. `asked` says what is changed of the seller as it stands.
 ///
 /// # Errors
-/// [`Error::NotFound`]; [`Error::Impossible`] names a file that is not there; [`Error::Conflict`] when another seller of the
+/// [`Error::NotFound`]; [`Error::Impossible`] names a plan or a file that is not there; [`Error::Conflict`] when another seller of the
 /// merchant has its document; or what [`check`] and `asked` say.
 pub async fn change<E: From<Error>>(
     app: &App,
@@ -98,6 +98,9 @@ pub async fn change<E: From<Error>>(
         let before = find(app, client_id, id).await?;
         let change = asked(&before)?;
         check(app, client_id, &change.data).await?;
+        if change.data.plan_id != before.private.data.plan_id {
+            plans::must_take_links(app, client_id, change.data.plan_id).await?;
+        }
         let ids = &change.document_ids;
         let documents = documents::to_attach(app, client_id, ids, Some(&before.seller)).await?;
         let Some(after) = changed(app, &before, &change, &documents) else { return Ok(before) };
@@ -133,6 +136,10 @@ async fn write_change(
     let stored = after.private.stored(app, seller.clone()).await?;
     must_be_only(app, &stored).await?;
     rows::update(&mut batch, &stored)?;
+    let plan_id = after.private.data.plan_id;
+    if plan_id != before.private.data.plan_id {
+        plans::link(app, &mut batch, seller, plan_id);
+    }
     documents::attach(app, &mut batch, seller, documents);
     audit::record(app, &mut batch, caller, request_id, "seller.updated", seller.id.uuid());
     if seller.status() != before.seller.status() {
