@@ -30,10 +30,10 @@ pub struct NewPlan {
     #[deserr(default)]
     pub description: Option<Description>,
     /// When money is paid out, for each method at most once.
-    #[deserr(default, try_from(Policies) = policies -> Rule)]
+    #[deserr(default, try_from(Policies) = policies_of -> Rule)]
     pub policies: Vec<Policy>,
     /// What is kept; the first that fits counts.
-    #[deserr(default, try_from(Fees) = fees -> Rule)]
+    #[deserr(default, try_from(Fees) = fees_of -> Rule)]
     pub fees: Vec<Fee>,
 }
 
@@ -112,7 +112,7 @@ fn has_its_day(policy: SentPolicy, _: ValuePointerRef<'_>) -> Result<SentPolicy,
     validate = goes_together -> Problems)]
 struct SentFee {
     payment_method: PlanMethod,
-    #[deserr(default, try_from(Option<String>) = brand -> Rule)]
+    #[deserr(default, try_from(Option<String>) = brand_named -> Rule)]
     brand: Option<Brand>,
     #[deserr(default)]
     installments_from: Option<Installments>,
@@ -124,7 +124,7 @@ struct SentFee {
     fixed_amount: Option<Amount>,
 }
 
-fn brand(name: Option<String>) -> Result<Option<Brand>, Rule> {
+fn brand_named(name: Option<String>) -> Result<Option<Brand>, Rule> {
     let Some(name) = name else { return Ok(None) };
     let known = Brand::parse(&name);
     known.map(Some).ok_or_else(|| not_among(Brand::ALL.into_iter().map(Brand::name)))
@@ -161,7 +161,7 @@ fn goes_together(fee: SentFee, location: ValuePointerRef<'_>) -> Result<SentFee,
     problems.into_result().map(|()| fee)
 }
 
-fn policies(sent: Policies) -> Result<Vec<Policy>, Rule> {
+fn policies_of(sent: Policies) -> Result<Vec<Policy>, Rule> {
     let read: Vec<Policy> = sent.into_vec().into_iter().map(Policy::from).collect();
     for (index, policy) in read.iter().enumerate() {
         let method = policy.payment_method;
@@ -172,7 +172,7 @@ fn policies(sent: Policies) -> Result<Vec<Policy>, Rule> {
     Ok(read)
 }
 
-fn fees(sent: Fees) -> Result<Vec<Fee>, Rule> {
+fn fees_of(sent: Fees) -> Result<Vec<Fee>, Rule> {
     let read: Vec<Fee> = sent.into_vec().into_iter().map(Fee::from).collect();
     for (index, fee) in read.iter().enumerate() {
         if let Some(earlier) = read.iter().take(index).position(|earlier| earlier.hides(fee)) {
@@ -184,11 +184,11 @@ fn fees(sent: Fees) -> Result<Vec<Fee>, Rule> {
 }
 
 fn some_policies(sent: Policies) -> Result<Option<Vec<Policy>>, Rule> {
-    policies(sent).map(Some)
+    policies_of(sent).map(Some)
 }
 
 fn some_fees(sent: Fees) -> Result<Option<Vec<Fee>>, Rule> {
-    fees(sent).map(Some)
+    fees_of(sent).map(Some)
 }
 
 fn unknown(member: &str, accepted: &[&str], location: ValuePointerRef<'_>) -> Problems {
