@@ -57,11 +57,7 @@ pub async fn terms_of(
 ///
 /// # Errors
 /// [`Error::Impossible`] for any other one.
-pub(crate) async fn must_take_links(
-    app: &App,
-    client_id: ClientId,
-    id: Option<PlanId>,
-) -> Result<(), Error> {
+pub(crate) async fn must_take_links(app: &App, client_id: ClientId, id: Option<PlanId>) -> Result<(), Error> {
     let Some(id) = id else { return Ok(()) };
     let found = plans::find(&app.store, client_id, id).await?;
     match found.map(|plan| plan.status) {

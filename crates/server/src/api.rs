@@ -23,6 +23,7 @@ pub mod openapi;
 pub mod page;
 pub mod path;
 mod payment_page;
+pub mod plans;
 pub mod providers;
 pub mod purchases;
 pub mod query;

@@ -19,9 +19,9 @@ use super::request_id::Boundary;
 use super::strangers::{Behind, door};
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, flows, hosted_fields,
-    layers, ledger, merchants, notifications, openapi, payment_page, providers, purchases, rates, reports,
-    review_page, sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens, vendors,
-    webhooks,
+    layers, ledger, merchants, notifications, openapi, payment_page, plans, providers, purchases, rates,
+    reports, review_page, sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens,
+    vendors, webhooks,
 };
 use crate::access::{Access, Gate, guard};
 use crate::app::App;
@@ -79,6 +79,8 @@ fn routes() -> OpenApiRouter<App> {
         .merge(behind(SecretKeyOnly, routes!(flows::restore)))
         .merge(behind(Needs(Scope::Flows), routes!(flows::read)))
         .merge(behind(SecretKeyOnly, routes!(flows::delete)))
+        .merge(behind(SecretKeyOnly, routes!(plans::list)))
+        .merge(behind(SecretKeyOnly, routes!(plans::read)))
         .merge(behind(SecretKeyOnly, routes!(vendors::create, vendors::list)))
         .merge(behind(SecretKeyOnly, routes!(vendors::read, vendors::update, vendors::delete)))
         .merge(behind(SecretKeyOnly, routes!(reports::create, reports::list)))

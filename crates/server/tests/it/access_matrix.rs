@@ -85,6 +85,8 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("GET /v1/reports", SecretKey),
     ("GET /v1/reports/{id}", SecretKey),
     ("GET /v1/reports/{id}/files/{pageNumber}", SecretKey),
+    ("GET /v1/subacquirer/plans", SecretKey),
+    ("GET /v1/subacquirer/plans/{id}", SecretKey),
     ("POST /v1/vendors", SecretKey),
     ("GET /v1/vendors", SecretKey),
     ("GET /v1/vendors/{id}", SecretKey),

@@ -50,6 +50,7 @@ mod notifications;
 mod openapi;
 mod own_provider;
 mod payers;
+mod plans;
 mod platform_fees;
 mod plumbing_errors;
 mod plumbing_fields;

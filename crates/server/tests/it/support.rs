@@ -23,6 +23,7 @@ pub mod metrics;
 pub mod names;
 pub mod notifications;
 pub mod payers;
+pub mod plans;
 pub mod platform_fees;
 pub mod proofs;
 pub mod providers;

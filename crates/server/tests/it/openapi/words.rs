@@ -13,6 +13,7 @@ use regente_domain::currency::Currency;
 use regente_domain::decline::DeclinedCode;
 use regente_domain::merchant::MerchantStatus;
 use regente_domain::payment_type::PaymentType;
+use regente_domain::plan::{self, PlanMethod, PlanStatus};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::purchase::{Action, Milestone, PurchaseStatus};
 use regente_domain::routing::explanation::{CircuitNote, Skipped, Stopped};
@@ -56,10 +57,14 @@ fn lists() -> BTreeMap<&'static str, Words> {
         ("DeliveryStatus", of(DeliveryStatus::WORDS)),
         ("EventFilter", with("*", events())),
         ("EventVersion", Version::ALL.map(Version::word).to_vec()),
+        ("KnownCardBrand", Brand::ALL.map(Brand::name).to_vec()),
         ("MerchantStatus", of(MerchantStatus::WORDS)),
         ("OpenReason", of(OpenReason::WORDS)),
         ("OutcomeSource", of(ToldBy::WORDS)),
         ("PaymentType", of(PaymentType::WORDS)),
+        ("PayoutRecurrence", of(plan::Recurrence::WORDS)),
+        ("PlanMethod", of(PlanMethod::WORDS)),
+        ("PlanStatus", of(PlanStatus::WORDS)),
         ("ProviderType", ProviderType::all().map(ProviderType::code).collect()),
         ("PurchaseAction", of(Action::WORDS)),
         ("PurchaseMilestone", of(Milestone::WORDS)),

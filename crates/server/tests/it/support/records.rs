@@ -20,7 +20,7 @@ use crate::support::reports::{A_WHILE, report_body};
 use crate::support::sellers::{DOCUMENTS, selfie, seller_body};
 use crate::support::sessions::session_body;
 use crate::support::subscriptions::subscription_body;
-use crate::support::{anti_fraud, documents, vendors};
+use crate::support::{anti_fraud, documents, plans, vendors};
 
 sql! {
     FORGET_SETTINGS = "DELETE FROM settings WHERE client_id = :client_id";
@@ -143,6 +143,8 @@ impl Records<'_> {
             "GET /v1/reports/{id}/files/{pageNumber}" => {
                 Call { ids: vec![self.finished_report().await, "1".to_owned()], body: None }
             }
+            "GET /v1/subacquirer/plans" => none,
+            "GET /v1/subacquirer/plans/{id}" => Call::of(&self.plan().await),
             "POST /v1/vendors" => none.with(vendors::another()),
             "GET /v1/vendors" => none,
             "GET /v1/vendors/{id}" | "DELETE /v1/vendors/{id}" => Call::of(&self.vendor().await),
@@ -389,6 +391,11 @@ impl Records<'_> {
         let id = self.report().await;
         self.app.later(A_WHILE).await;
         id
+    }
+
+    pub async fn plan(&self) -> String {
+        let client_id = self.client.id.parse().unwrap();
+        plans::make(&self.app.app, client_id, &plans::standard()).await.id.to_string()
     }
 
     pub async fn vendor(&self) -> String {
