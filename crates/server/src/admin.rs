@@ -12,6 +12,7 @@ mod error;
 mod flow_replay;
 mod flows;
 mod ledger;
+mod plans;
 mod provider_check;
 mod recount;
 mod reports;
@@ -33,7 +34,7 @@ pub use error::CommandError;
 pub use flow_replay::{FlowReplayCommand, FlowReplayPart};
 pub use flows::{ComparedFlow, FlowsAnswer, FlowsCommand, FlowsTask};
 pub use ledger::{ClientLedger, LedgerReport, Statement, StatementLine, StatementOf};
-
+pub use plans::{PlansAnswer, PlansCommand, PlansTask};
 pub use reports::{ReportPart, ReportsCommand};
 pub use run::run;
 pub use settlement::{SettlementAnswer, SettlementCommand};

@@ -4,12 +4,14 @@ mod backup;
 mod clock;
 mod dev;
 mod dev_apple_pay;
+mod files;
 mod flow_replay;
 mod flows;
 mod health;
 mod ledger;
 mod lists;
 mod operate;
+mod plans;
 mod rates;
 mod reports;
 mod run;
@@ -172,6 +174,9 @@ enum Task {
     /// The flows of merchants, kept in files
     #[command(subcommand)]
     Flows(flows::FlowsCommandLine),
+    /// The sales plans of an account: what is kept of its sellers' charges, and when they are paid out
+    #[command(subcommand)]
+    Plans(plans::PlansCommandLine),
     /// The books of money
     #[command(subcommand)]
     Ledger(ledger::LedgerTask),
@@ -434,6 +439,7 @@ impl Task {
             Self::Providers(task) => operate::providers(&sources.load_plain()?, task),
             Self::Clock(command) => clock::run(&sources.load_plain()?, command),
             Self::Flows(task) => flows::run(&sources.load_plain()?, task),
+            Self::Plans(task) => plans::run(&sources.load_plain()?, task),
             Self::Ledger(task) => ledger::run(&sources.load_plain()?, task),
             Self::Rates(of) => rates::run(&sources.load_plain()?, of),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),

@@ -16,6 +16,7 @@ use super::doctor::Report;
 use super::flow_replay::FlowReplayPart;
 use super::flows::FlowsAnswer;
 use super::ledger::{LedgerReport, Statement};
+use super::plans::PlansAnswer;
 use super::reports::ReportPart;
 use super::settlement::SettlementAnswer;
 use super::unknowns::UnknownRow;
@@ -94,6 +95,8 @@ pub enum Answer {
     Clock(ClockRow),
     /// The answer about a flow.
     Flows(FlowsAnswer),
+    /// The answer about sales plans.
+    Plans(PlansAnswer),
     /// The key of a webhook is being replaced.
     WebhookKeyRotated(WebhookKeys),
     /// The keys of a webhook.

@@ -11,6 +11,7 @@ use super::clock::ClockTask;
 use super::flow_replay::FlowReplayCommand;
 use super::flows::FlowsCommand;
 use super::ledger::StatementOf;
+use super::plans::PlansCommand;
 use super::reports::ReportsCommand;
 use super::settlement::SettlementCommand;
 use super::webhooks::WebhooksCommand;
@@ -112,6 +113,8 @@ pub enum Command {
     Flows(FlowsCommand),
     /// Replay charges of the past through a flow.
     FlowReplay(Box<FlowReplayCommand>),
+    /// Something about sales plans.
+    Plans(PlansCommand),
     /// Something about webhooks.
     Webhooks(WebhooksCommand),
     /// Something about a settlement file.
@@ -186,6 +189,7 @@ impl Command {
             Self::Clock { task, .. } => task.name(),
             Self::Flows(command) => command.task.name(),
             Self::FlowReplay(_) => "flows replay",
+            Self::Plans(command) => command.task.name(),
             Self::Webhooks(command) => command.name(),
             Self::Settlement(_) => "settle",
             Self::Reports(_) => "reports make",

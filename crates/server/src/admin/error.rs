@@ -63,6 +63,9 @@ impl CommandError {
         if let Error::Conflict { details, .. } = error {
             return Self::Argument(details.join("; "));
         }
+        if let Error::Impossible { message, .. } = error {
+            return Self::Argument(message.into_owned());
+        }
         if let Error::ReferenceNotFound(name) = error {
             return Self::Argument(format!("{name} is not one of the account's"));
         }

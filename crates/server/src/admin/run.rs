@@ -16,8 +16,8 @@ use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
 use super::{
-    backup, clients, clock, customers, flow_replay, flows, ledger, provider_check, reports, settlement,
-    unknowns, webhooks,
+    backup, clients, clock, customers, flow_replay, flows, ledger, plans, provider_check, reports,
+    settlement, unknowns, webhooks,
 };
 use crate::access;
 use crate::api::charges::explanation;
@@ -76,6 +76,7 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
         Command::FlowReplay(command) => {
             Ok(Answer::FlowReplayPart(Box::new(flow_replay::run(app, *command).await?)))
         }
+        Command::Plans(command) => Ok(Answer::Plans(plans::run(app, command).await?)),
         Command::Webhooks(command) => webhooks::run(app, command).await,
         Command::Settlement(command) => {
             Ok(Answer::Settlement { settlement: settlement::run(app, command).await? })

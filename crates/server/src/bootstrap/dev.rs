@@ -1,4 +1,4 @@
-//! Makes the sandbox of `regente dev`: a folder, a key, one account with two merchants. A later start finds them again
+//! Makes the sandbox of `regente dev`: a folder, a key, one account with two merchants and a sales plan. A later start finds them again
 //! and makes what is missing.
 
 use std::io::{self, Write};
@@ -8,10 +8,16 @@ use std::path::{self, Path, PathBuf};
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::mcc::Mcc;
+use regente_domain::plan::NewPlan;
 use regente_domain::platform_fee::Fees;
+use regente_domain::problems::Problems;
 use regente_domain::scope::Scopes;
+use regente_domain::wire;
+use regente_engine::audit::Author;
 use regente_engine::chance::Chance;
+use regente_engine::error::Error;
 use regente_engine::merchants::{self, NewMerchant};
+use regente_engine::plans;
 use regente_engine::providers::NewProvider;
 use regente_engine::vault::{Kek, VaultError};
 use regente_providers::request::Mode;
@@ -19,6 +25,7 @@ use regente_store::audit::{self, AuditEntry};
 use regente_store::clients;
 use regente_store::credentials::{self, CredentialKind, NewCredential};
 use regente_store::merchants::{self as rows, MerchantDetails, MerchantWithProviders};
+use regente_store::plans as plan_rows;
 use regente_store::{Batch, Commit, StoreError};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -80,6 +87,9 @@ pub enum DevError {
     /// A merchant could not be made.
     #[error("a merchant cannot be made")]
     Merchant(#[from] ApiError),
+    /// The sales plan could not be made.
+    #[error("the sales plan cannot be made")]
+    Plan(#[source] Error),
     /// A change was refused, or its outcome is unknown.
     #[error("the account was not written; start again")]
     NotWritten,
@@ -140,7 +150,7 @@ pub fn write_kek(path: &Path, kek: &Kek, comment: Option<&str>) -> io::Result<()
 /// Finds the account, or creates what is missing of it.
 ///
 /// # Errors
-/// [`DevError::Store`], [`DevError::Vault`], [`DevError::Merchant`], [`DevError::NotWritten`].
+/// [`DevError::Store`], [`DevError::Vault`], [`DevError::Merchant`], [`DevError::Plan`], [`DevError::NotWritten`].
 pub async fn account(app: &App, config: &Config) -> Result<Account, DevError> {
     let (kek, _) = config.kek().map_err(StartError::from)?;
     let api_key = dev_api_key(&kek);
@@ -163,6 +173,9 @@ pub async fn account(app: &App, config: &Config) -> Result<Account, DevError> {
             make_merchant(app, client_id, FALLBACK_MERCHANT_NAME, providers).await?
         }
     };
+    if plan_rows::default_of(&app.store, client_id).await?.is_none() {
+        make_plan(app, client_id).await.map_err(DevError::Plan)?;
+    }
     Ok(Account { client_id, api_key, merchant_id, fallback_merchant_id })
 }
 
@@ -268,6 +281,24 @@ async fn make_merchant(
     let (batch, made) = planned.map_err(ApiError::from)?;
     write(app, batch).await?;
     Ok(made.merchant.id)
+}
+
+/// Makes the default plan: the example of the interface.
+async fn make_plan(app: &App, client_id: ClientId) -> Result<(), Error> {
+    let policy = |method: &str, days: u16| json!({ "paymentMethod": method, "payoutTermDays": days, "payoutRecurrence": "daily" });
+    let plan = json!({
+        "name": "Standard",
+        "policies": [policy("credit", 30), policy("pix", 1)],
+        "fees": [
+            { "paymentMethod": "credit", "installmentsFrom": 1, "installmentsTo": 1, "percentage": 2.99,
+                "fixedAmount": 39 },
+            { "paymentMethod": "credit", "installmentsFrom": 2, "installmentsTo": 12, "percentage": 3.79,
+                "fixedAmount": 39 },
+            { "paymentMethod": "pix", "percentage": 0.99 }
+        ]
+    });
+    let new: Result<NewPlan, Problems> = wire::read(plan.as_object().cloned().unwrap_or_default());
+    plans::create(app, Author::operator(client_id), &new?).await.map(drop)
 }
 
 fn healthy(name: &str, priority: u8) -> Value {

@@ -18,7 +18,7 @@ mod numbers;
 mod page;
 mod text;
 
-use super::flows::read;
+use super::files::json_object;
 use super::operate::{Asked, asking, print_json};
 use super::run::runtime;
 use super::webhooks::timestamp;
@@ -83,8 +83,14 @@ pub(super) fn run(loaded: &Loaded, asked: ReplayArgs) -> Result<ExitCode, Failur
         return Err(Failure::from("--to must be later than --from"));
     }
     let fees = fees.as_deref().map(read_fees).transpose()?;
-    let command =
-        FlowReplayCommand { client_id, flow: read(&flow)?, merchant_id: merchant, from, to, after: None };
+    let command = FlowReplayCommand {
+        client_id,
+        flow: json_object(&flow)?,
+        merchant_id: merchant,
+        from,
+        to,
+        after: None,
+    };
     telemetry::start(&loaded.config.log)?;
     let replayed = runtime()?.block_on(replay(&loaded.config, command, fees))?;
     if let Some(html) = html {
@@ -99,7 +105,7 @@ pub(super) fn run(loaded: &Loaded, asked: ReplayArgs) -> Result<ExitCode, Failur
 }
 
 fn read_fees(file: &Path) -> Result<FeesFile, Failure> {
-    let read: Result<FeesFile, Problems> = wire::read(read(file)?);
+    let read: Result<FeesFile, Problems> = wire::read(json_object(file)?);
     Ok(read.map_err(|problems| format!("{}: {}", file.display(), problems.details().join("; ")))?)
 }
 

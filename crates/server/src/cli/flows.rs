@@ -1,16 +1,15 @@
 //! `regente flows`: keeps flows in files, so that a change can be reviewed like code.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use regente_domain::flow::FlowMethod;
 use regente_domain::id::{ClientId, MerchantId};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::flow_replay::{self, ReplayArgs};
-use super::{Failure, OutputArg, operate};
+use super::{Failure, OutputArg, files, operate};
 use crate::admin::{Answer, Command, ComparedFlow, FlowsAnswer, FlowsCommand, FlowsTask};
 use crate::config::Loaded;
 
@@ -70,7 +69,7 @@ fn method(word: &str) -> Result<FlowMethod, String> {
 pub(super) fn run(loaded: &Loaded, command: FlowsCommandLine) -> Result<ExitCode, Failure> {
     match command {
         FlowsCommandLine::Apply { file, yes, of: AccountArgs { client_id, output } } => {
-            let members = read(&file)?;
+            let members = files::json_object(&file)?;
             let task = if yes { FlowsTask::Publish(members) } else { FlowsTask::Compare(members) };
             operate::run(loaded, Command::Flows(FlowsCommand { client_id, task }), output)
         }
@@ -85,16 +84,6 @@ pub(super) fn run(loaded: &Loaded, command: FlowsCommandLine) -> Result<ExitCode
             Ok(ExitCode::SUCCESS)
         }
     }
-}
-
-pub(super) fn read(file: &Path) -> Result<Map<String, Value>, Failure> {
-    let text = match file.as_os_str() == "-" {
-        true => io::read_to_string(io::stdin())?,
-        false => std::fs::read_to_string(file)
-            .map_err(|error| format!("{} cannot be read: {error}", file.display()))?,
-    };
-    let members = serde_json::from_str(&text);
-    Ok(members.map_err(|error| format!("{} is not a JSON object: {error}", file.display()))?)
 }
 
 /// The text of an answer.

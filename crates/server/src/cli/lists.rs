@@ -3,7 +3,7 @@
 use regente_domain::check_digits::CheckDigits;
 use regente_domain::time::Timestamp;
 
-use super::{clock, flows, ledger, rates};
+use super::{clock, flows, ledger, plans, rates};
 use crate::admin::{
     Answer, BackedUp, ClientRow, ErasedPerson, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
 };
@@ -45,6 +45,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::ProviderChecked(found) => report(found),
         Answer::Clock(row) => clock::shown(row),
         Answer::Flows(found) => flows::shown(found),
+        Answer::Plans(found) => plans::shown(found),
         Answer::WebhookKeyRotated(keys) => key_rotated(keys),
         Answer::WebhookKeys(keys) => webhook_keys(keys),
         Answer::ReplayCounted { deliveries } => format!("{deliveries} deliveries\n"),

@@ -4,6 +4,7 @@ mod apple_pay;
 mod explain;
 mod flows;
 mod ledger;
+mod plans;
 mod postgres;
 mod rates;
 mod unknowns;
