@@ -105,24 +105,8 @@ impl Fee {
     fn is_for(&self, method: PlanMethod, brand: Option<Brand>, installments: u8) -> bool {
         self.payment_method == method
             && (self.brand.is_none() || self.brand == brand)
-            && self.first() <= installments
-            && installments <= self.last()
-    }
-
-    /// Whether nothing is left for `later` after this fee.
-    fn hides(&self, later: &Self) -> bool {
-        self.payment_method == later.payment_method
-            && (self.brand.is_none() || self.brand == later.brand)
-            && self.first() <= later.first()
-            && later.last() <= self.last()
-    }
-
-    fn first(&self) -> u8 {
-        self.installments_from.unwrap_or(0)
-    }
-
-    fn last(&self) -> u8 {
-        self.installments_to.unwrap_or(u8::MAX)
+            && self.installments_from.is_none_or(|from| from <= installments)
+            && self.installments_to.is_none_or(|to| installments <= to)
     }
 
     /// The percentage, half a cent rounded up, and the fixed amount; never more than there is.

@@ -174,13 +174,29 @@ fn policies_of(sent: Policies) -> Result<Vec<Policy>, Rule> {
 
 fn fees_of(sent: Fees) -> Result<Vec<Fee>, Rule> {
     let read: Vec<Fee> = sent.into_vec().into_iter().map(Fee::from).collect();
-    for (index, fee) in read.iter().enumerate() {
-        if let Some(earlier) = read.iter().take(index).position(|earlier| earlier.hides(fee)) {
-            let rule = format!("must each be able to count: fees[{index}] never does after fees[{earlier}]");
-            return Err(Rule::Owned(rule));
+    match first_idle(&read) {
+        None => Ok(read),
+        Some(index) => {
+            let why = format!("fees[{index}] never does, since those before it take all of its charges");
+            Err(Rule::Owned(format!("must each be able to count: {why}")))
         }
     }
-    Ok(read)
+}
+
+/// The place of the first fee that no charge would have.
+fn first_idle(fees: &[Fee]) -> Option<usize> {
+    let mut counts = vec![false; fees.len()];
+    for (_, method) in PlanMethod::WORDS {
+        for brand in Brand::ALL.into_iter().map(Some).chain([None]) {
+            for installments in 1..=INSTALLMENTS_MAX {
+                let first = fees.iter().position(|fee| fee.is_for(*method, brand, installments));
+                if let Some(counting) = first.and_then(|index| counts.get_mut(index)) {
+                    *counting = true;
+                }
+            }
+        }
+    }
+    counts.iter().position(|counts| !counts)
 }
 
 fn some_policies(sent: Policies) -> Result<Option<Vec<Policy>>, Rule> {

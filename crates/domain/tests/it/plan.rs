@@ -212,7 +212,15 @@ fn a_refused_file_is_told_which_member_is_wrong() {
                 { "paymentMethod": "pix", "percentage": 1 },
                 { "paymentMethod": "credit", "brand": "Visa", "installmentsFrom": 2, "percentage": 4 }
             ] }),
-            "fees must each be able to count: fees[2] never does after fees[0]",
+            "fees must each be able to count: fees[2] never does, since those before it take all of its charges",
+        ),
+        (
+            json!({ "name": "P", "fees": [
+                { "paymentMethod": "credit", "installmentsFrom": 7, "percentage": 3 },
+                { "paymentMethod": "credit", "installmentsTo": 6, "percentage": 2 },
+                { "paymentMethod": "credit", "installmentsFrom": 3, "installmentsTo": 10, "percentage": 4 }
+            ] }),
+            "fees must each be able to count: fees[2] never does, since those before it take all of its charges",
         ),
     ] {
         assert_eq!(read(sent.clone()).unwrap_err(), [problem], "{sent}");
