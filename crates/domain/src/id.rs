@@ -74,6 +74,10 @@ pub mod of {
         Plan,
         /// Charges of a period as files.
         Report,
+        /// A part of a charge that is due to a receiver.
+        PayoutOrder,
+        /// What a receiver is paid at once.
+        PaymentBatch,
         /// An event of a charge, purchase, session or webhook.
         Event,
         /// A webhook endpoint.
@@ -129,6 +133,10 @@ pub type CycleId = Id<of::Cycle>;
 pub type PlanId = Id<of::Plan>;
 /// Id of a report.
 pub type ReportId = Id<of::Report>;
+/// Id of a part of a charge that is due to a receiver.
+pub type PayoutOrderId = Id<of::PayoutOrder>;
+/// Id of what a receiver is paid at once.
+pub type PaymentBatchId = Id<of::PaymentBatch>;
 /// Id of a vendor.
 pub type VendorId = Id<of::Vendor>;
 /// Id of a file that shows who a seller is.

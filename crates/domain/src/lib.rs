@@ -29,6 +29,7 @@ pub mod mcc;
 pub mod merchant;
 pub mod money;
 pub mod payment_type;
+pub mod payout;
 pub mod percentage;
 pub mod plan;
 pub mod platform_fee;

@@ -23,6 +23,7 @@ mod ledger;
 mod mcc;
 mod money;
 mod payment_bodies;
+mod payout;
 mod percentage;
 mod plan;
 mod platform_fee;

@@ -47,6 +47,7 @@ const DOMAIN: &[&str] = &[
     "rates",
     "flow_replay",
     "ledger",
+    "payout",
     "settlement",
     "token",
     "credential",
