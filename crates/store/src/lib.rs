@@ -77,6 +77,7 @@ pub mod merchants;
 pub mod money;
 pub mod newest;
 pub mod plans;
+pub mod payouts;
 pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;

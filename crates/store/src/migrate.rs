@@ -163,6 +163,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 38, name: "0038_rates", text: include_str!("../migrations/0038_rates.sql") },
     Migration { version: 39, name: "0039_reports", text: include_str!("../migrations/0039_reports.sql") },
     Migration { version: 40, name: "0040_plans", text: include_str!("../migrations/0040_plans.sql") },
+    Migration { version: 41, name: "0041_payouts", text: include_str!("../migrations/0041_payouts.sql") },
 ];
 
 /// The table of applied migrations.

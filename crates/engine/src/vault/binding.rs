@@ -36,6 +36,8 @@ pub enum Purpose {
     RegistrationAnswer,
     /// `reports.private`: the key of the files and who gets the mail, by the id of the report.
     ReportData,
+    /// `payout_accounts.private`, by the id of the account.
+    PayoutAccount,
     /// `webhooks.private_key`, by the id of the webhook.
     WebhookKey,
     /// `webhooks.next_private_key`, by the id of the webhook.
@@ -68,6 +70,7 @@ impl Purpose {
             Self::SellerDocument => "seller_document",
             Self::RegistrationAnswer => "registration_answer",
             Self::ReportData => "report_data",
+            Self::PayoutAccount => "payout_account",
             Self::WebhookKey => "webhook_key",
             Self::NextWebhookKey => "next_webhook_key",
             Self::AnswerBody => "answer_body",

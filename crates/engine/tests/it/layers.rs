@@ -126,6 +126,7 @@ const STORE: &[&str] = &[
     "vendors",
     "plans",
     "reports",
+    "payouts",
     "wallet_payments",
     "account_clocks",
     "testing",

@@ -114,6 +114,10 @@ sql! {
     PAGE_REPORTS = page!("reports", "id", "client_id", "private", "NULL");
     /// Seals it again.
     RESEAL_REPORT = reseal!("reports", "id", "client_id", "private");
+    /// Bank accounts of accounts.
+    PAGE_PAYOUT_ACCOUNTS = page!("payout_accounts", "id", "client_id", "private", "NULL");
+    /// Seals a bank account again.
+    RESEAL_PAYOUT_ACCOUNT = reseal!("payout_accounts", "id", "client_id", "private");
     /// Private keys of webhooks.
     PAGE_WEBHOOKS = page!("webhooks", "id", "client_id", "private_key", "next_private_key");
     /// Seals the private keys of a webhook again. The second exists during a rotation.
@@ -163,6 +167,8 @@ pub enum SealedTable {
     RegistrationAnswers,
     /// `reports.private`.
     Reports,
+    /// `payout_accounts.private`.
+    PayoutAccounts,
     /// `webhooks.private_key` and `webhooks.next_private_key`.
     Webhooks,
     /// `idempotency.body`.
@@ -173,7 +179,7 @@ pub enum SealedTable {
 
 impl SealedTable {
     /// Every table, in the order of the walk.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,
@@ -187,6 +193,7 @@ impl SealedTable {
         Self::SellerDocuments,
         Self::RegistrationAnswers,
         Self::Reports,
+        Self::PayoutAccounts,
         Self::Webhooks,
         Self::Answers,
         Self::ProviderNotifications,
@@ -208,6 +215,7 @@ impl SealedTable {
             | Self::Sellers
             | Self::RegistrationAnswers
             | Self::Reports
+            | Self::PayoutAccounts
             | Self::Webhooks
             | Self::Answers
             | Self::ProviderNotifications => rows_max,
@@ -229,6 +237,7 @@ impl SealedTable {
             Self::SellerDocuments => (&PAGE_SELLER_DOCUMENTS, &RESEAL_SELLER_DOCUMENT),
             Self::RegistrationAnswers => (&PAGE_REGISTRATION_ANSWERS, &RESEAL_REGISTRATION_ANSWER),
             Self::Reports => (&PAGE_REPORTS, &RESEAL_REPORT),
+            Self::PayoutAccounts => (&PAGE_PAYOUT_ACCOUNTS, &RESEAL_PAYOUT_ACCOUNT),
             Self::Webhooks => (&PAGE_WEBHOOKS, &RESEAL_WEBHOOK),
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
             Self::ProviderNotifications => (&PAGE_PROVIDER_NOTIFICATIONS, &RESEAL_PROVIDER_NOTIFICATION),
@@ -331,6 +340,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         | SealedTable::SellerDocuments
         | SealedTable::RegistrationAnswers
         | SealedTable::Reports
+        | SealedTable::PayoutAccounts
         | SealedTable::Answers
         | SealedTable::ProviderNotifications => args.with("row_key", before.key),
     };
