@@ -10,6 +10,7 @@ use regente_providers::provider::Providers;
 use regente_store::{Batch, Commit, Store};
 
 use crate::apple_pay::ApplePayKeys;
+use crate::bank::SharedBank;
 use crate::calls::circuits::Circuits;
 use crate::calls::in_flight::InFlight;
 use crate::calls::learned::Learned;
@@ -74,6 +75,8 @@ pub struct Parts {
     pub report_files: ReportFiles,
     /// What hands mail over; `None` where no mail is sent.
     pub mailer: Option<Mailer>,
+    /// The bank that pays receivers; `None` where they are paid by hand.
+    pub bank: Option<SharedBank>,
     /// The circuits of the providers.
     pub circuits: Circuits,
     /// Renders an error as the API would, for answers that are stored before a caller fetches them.

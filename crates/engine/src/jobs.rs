@@ -9,6 +9,7 @@ mod job;
 mod kind;
 mod ledger;
 mod pace;
+mod payouts;
 mod purge;
 mod reports;
 mod reservation;

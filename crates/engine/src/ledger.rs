@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::Error;
-use crate::races;
+use crate::{queue, races};
 
 /// Charges that one query reads.
 const CHARGES_PER_PAGE: i64 = 200;
@@ -111,6 +111,7 @@ async fn look(app: &App, client_id: ClientId, id: ChargeId, repair: Repair) -> R
         let mut batch = Batch::new(client_id);
         charges::stand_still(&mut batch, &charge);
         ledger::post(&mut batch, &missing);
+        queue::payouts::write_orders(app, &mut batch, &charge);
         let _admission = app.store.admit_waiting().await?;
         match app.store.apply(batch).await? {
             Commit::Applied => return Ok(Stands::Posted),

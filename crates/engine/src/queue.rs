@@ -1,6 +1,7 @@
 //! The kinds of jobs, their queues, how a job is enqueued and how its run ends. `jobs/kind.rs` has the function of each
 //! kind.
 
+pub mod payouts;
 pub mod purchases;
 pub mod reports;
 pub mod sellers;
@@ -79,6 +80,12 @@ pub enum Kind {
     ExpireReport,
     /// Mails the links to the files of a report.
     MailReport,
+    /// Writes what receivers are due of a charge.
+    PayoutOrders,
+    /// Makes the payment batches of what is due.
+    Payday,
+    /// Hands a payment batch to the bank, and finds out what became of it.
+    Transfer,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -90,7 +97,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 30] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 33] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -121,6 +128,9 @@ const KINDS: [(Kind, &str, Queue, Recurs); 30] = [
     (Kind::Report,            "report",             Queue::Reports,      Recurs::No),
     (Kind::ExpireReport,      "expire_report",      Queue::Housekeeping, Recurs::No),
     (Kind::MailReport,        "mail_report",        Queue::Mail,         Recurs::No),
+    (Kind::PayoutOrders,      "payout_orders",      Queue::Payouts,      Recurs::No),
+    (Kind::Payday,            "payday",             Queue::Payouts,      Recurs::No),
+    (Kind::Transfer,          "transfer",           Queue::Payouts,      Recurs::No),
 ];
 
 const _: () = {
@@ -169,7 +179,8 @@ pub fn enqueue(app: &App, batch: &mut Batch, kind: Kind, key: &str, payload: &st
     jobs::enqueue(batch, &job);
 }
 
-/// Follows a charge in the batch that changes it, with the outcome of `ended`: wakes the session or the subscription that it is part of.
+/// Follows a charge in the batch that changes it, with the outcome of `ended`: wakes the session or the subscription that it is part of, and
+/// has written what receivers are due of it.
 pub fn follow(
     app: &App,
     batch: &mut Batch,
@@ -179,6 +190,7 @@ pub fn follow(
 ) {
     sessions::wake(app, batch, before, after, ended);
     subscriptions::wake(app, batch, before, after);
+    payouts::wake(app, batch, before, after);
 }
 
 /// Makes the job of a recurring kind due now; `batch` is one of the deployment.
@@ -249,13 +261,15 @@ pub enum Queue {
     Reports,
     /// Jobs that hand mail over and mostly wait for the server.
     Mail,
+    /// Jobs that write and pay what receivers are due, and wait for the bank.
+    Payouts,
     /// Jobs that advance clocks of accounts, in the sandbox, and do all other jobs of theirs.
     Clocks,
 }
 
 impl Queue {
     /// Every queue.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Housekeeping,
         Self::Money,
         Self::Purchases,
@@ -265,6 +279,7 @@ impl Queue {
         Self::Subscriptions,
         Self::Reports,
         Self::Mail,
+        Self::Payouts,
         Self::Clocks,
     ];
 
@@ -280,6 +295,7 @@ impl Queue {
             Self::Subscriptions => "subscriptions",
             Self::Reports => "reports",
             Self::Mail => "mail",
+            Self::Payouts => "payouts",
             Self::Clocks => "clocks",
         }
     }
@@ -292,7 +308,7 @@ impl Queue {
             Self::Purchases => 128,
             Self::Notifications => 64,
             Self::Sessions => 32,
-            Self::Sellers | Self::Subscriptions => 16,
+            Self::Sellers | Self::Subscriptions | Self::Payouts => 16,
             Self::Reports => 2,
             Self::Mail | Self::Clocks => 8,
         }

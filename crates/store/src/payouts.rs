@@ -6,6 +6,7 @@ pub mod batches;
 pub mod debts;
 mod list;
 pub mod orders;
+pub mod statement;
 mod taking;
 
 use jiff::civil::Date;

@@ -12,7 +12,7 @@ use regente_store::{Batch, Commit, charges, events, transaction_requests};
 use crate::app::App;
 use crate::error::Error;
 use crate::metrics;
-use crate::queue::sessions;
+use crate::queue::{payouts, sessions};
 use crate::transaction_requests::look_up_schedule;
 
 /// Ends the void of an orphaned authorization, which is written as `ended`. The charge keeps its status.
@@ -71,6 +71,7 @@ async fn finish(
 ) -> Result<(), Error> {
     charges::update(&mut batch, before, &after, actor)?;
     sessions::wake(app, &mut batch, before, &after, None);
+    payouts::wake(app, &mut batch, before, &after);
     if let Some(event) = announces {
         charges::keep_announced(&mut batch, &after)?;
         events::charge_changed(

@@ -190,7 +190,8 @@ impl Run<'_> {
                 | Queue::Sellers
                 | Queue::Subscriptions
                 | Queue::Reports
-                | Queue::Mail => {
+                | Queue::Mail
+                | Queue::Payouts => {
                     let jobs = Jobs { app: app.clone(), owner, queue, whose: whose.clone() };
                     did += Runner::new(jobs).round().await?;
                 }

@@ -55,6 +55,7 @@ impl Source for Jobs {
             | Queue::Sellers
             | Queue::Reports
             | Queue::Mail
+            | Queue::Payouts
             | Queue::Clocks => None,
         }
     }

@@ -4,7 +4,7 @@ use regente_store::jobs::Job;
 
 use super::job::Jobs;
 use super::{
-    advance, counters, feeding, ledger, purge, reports, reservation, rotation, sellers, sessions,
+    advance, counters, feeding, ledger, payouts, purge, reports, reservation, rotation, sellers, sessions,
     subscriptions,
 };
 use crate::app::App;
@@ -48,6 +48,9 @@ pub(super) async fn run(kind: Kind, jobs: &Jobs, job: &Job) -> Result<Ended, Err
         Kind::Report => reports::write(app, job).await,
         Kind::ExpireReport => reports::expire(app, job).await,
         Kind::MailReport => reports::mail(app, job).await,
+        Kind::PayoutOrders => payouts::write_orders(app, job).await,
+        Kind::Payday => payouts::pay_out(app, job).await,
+        Kind::Transfer => payouts::transfer(app, job).await,
         Kind::AdvanceClock => advance::run(jobs, job).await,
     }
 }

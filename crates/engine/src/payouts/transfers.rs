@@ -1,0 +1,215 @@
+//! Hands payment batches to the bank. Before a transfer is sent, it is written that it may have been: whoever comes after a crash asks
+//! the bank first, and sends again only what it does not have, under the same name. An answer that is not clear is no answer, and
+//! is asked for again until it is. A bank may give back what it has paid.
+
+use std::time::Duration;
+
+use regente_domain::actor::Actor;
+use regente_domain::backoff::Retry;
+use regente_domain::id::{ClientId, PaymentBatchId};
+use regente_domain::ledger::Movement;
+use regente_domain::local_day;
+use regente_domain::money::Amount;
+use regente_domain::payout::BatchStatus;
+use regente_domain::payout::batch::Told;
+use regente_domain::time::{Timestamp, later_of};
+use regente_store::payouts::batches::{self, PaymentBatch, Transfer as Sending};
+use regente_store::payouts::{debts, orders};
+use regente_store::{Batch, Commit};
+
+use super::account;
+use super::payday::{next_day, post};
+use crate::app::App;
+use crate::bank::{Answer, Bank, Found, Transfer};
+use crate::error::Error;
+use crate::queue::Kind;
+use crate::races::{self, Changed};
+use crate::{audit, queue};
+
+/// The waits between two looks at a transfer that the bank has not decided.
+const LOOKS: Retry = Retry {
+    first: Duration::from_secs(60),
+    longest: Duration::from_secs(6 * 60 * 60),
+    attempts_max: i64::MAX,
+};
+/// Why a batch without an account to pay it to has failed.
+pub const NO_ACCOUNT: &str = "the receiver has no bank account";
+/// The places of the entries about a payment and its return among those of a batch.
+const PAID: i64 = 0;
+const RETURNED: i64 = 1;
+
+/// When the job of a transfer runs again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Never: the bank has decided, or there is none.
+    Done,
+    /// At this time.
+    At(Timestamp),
+}
+
+/// Does what is to be done about the transfer of a batch.
+///
+/// # Errors
+/// [`Error::Unavailable`], [`Error::Internal`].
+pub async fn drive(app: &App, client_id: ClientId, id: PaymentBatchId) -> Result<Next, Error> {
+    let Some(bank) = app.bank.as_deref() else { return Ok(Next::Done) };
+    let Some(batch) = batches::find(&app.store, client_id, id).await? else { return Ok(Next::Done) };
+    match batch.status {
+        BatchStatus::Pending => pay(app, bank, &batch).await,
+        BatchStatus::Paid => {
+            let found = bank.find(id, app.clock.of(client_id)).await;
+            if let Found::Told(Answer::Returned { reason }) = found {
+                decide(app, client_id, id, Told::Returned, Some(reason)).await?;
+            }
+            Ok(Next::Done)
+        }
+        BatchStatus::Failed | BatchStatus::Offset => Ok(Next::Done),
+    }
+}
+
+async fn pay(app: &App, bank: &dyn Bank, batch: &PaymentBatch) -> Result<Next, Error> {
+    let (client_id, id) = (batch.client_id, batch.id);
+    let now = app.clock.of(client_id);
+    let known = match batch.transfer {
+        Sending::Unsent => Found::Absent,
+        Sending::Sent => bank.find(id, now).await,
+    };
+    let answer = match known {
+        Found::Told(answer) => answer,
+        Found::Absent => {
+            let Some(to) = account::of(app, client_id, batch.group.owner.receiver).await? else {
+                decide(app, client_id, id, Told::Refused, Some(NO_ACCOUNT.to_owned())).await?;
+                return Ok(Next::Done);
+            };
+            if batch.transfer == Sending::Unsent && !begin(app, batch, now).await? {
+                return Ok(Next::At(now));
+            }
+            let amount = Amount::new(batch.figures.final_balance())
+                .ok_or_else(|| Error::internal(format!("payment batch {id} pays less than nothing")))?;
+            bank.send(&Transfer { id, amount, currency: batch.group.owner.currency, to, at: now }).await
+        }
+    };
+    let (told, reason) = match answer {
+        Answer::Paid => (Told::Paid, None),
+        Answer::Refused { reason } => (Told::Refused, Some(reason)),
+        Answer::Returned { reason } => (Told::Returned, Some(reason)),
+        Answer::Pending | Answer::Unknown => return look_later(app, client_id, id).await,
+    };
+    decide(app, client_id, id, told, reason).await?;
+    Ok(Next::Done)
+}
+
+/// Writes that a transfer may have been sent; whether that is written by now, and by nobody else.
+async fn begin(app: &App, batch: &PaymentBatch, now: Timestamp) -> Result<bool, Error> {
+    let updated_at = later_of(now, batch.updated_at);
+    let after = PaymentBatch { transfer: Sending::Sent, updated_at, ..batch.clone() };
+    let mut change = Batch::new(batch.client_id);
+    batches::update(&mut change, &after);
+    let _admission = app.store.admit_waiting().await?;
+    Ok(app.store.apply(change).await? == Commit::Applied)
+}
+
+/// Counts a look that has found no answer, and says when the next one is.
+async fn look_later(app: &App, client_id: ClientId, id: PaymentBatchId) -> Result<Next, Error> {
+    races::change(|| async {
+        let Some(batch) = batches::find(&app.store, client_id, id).await? else {
+            return Ok(Changed::Already(Next::Done));
+        };
+        let now = app.clock.of(client_id);
+        let looks = batch.looks.saturating_add(1);
+        let next = Next::At(now + LOOKS.wait(looks));
+        let mut change = Batch::new(client_id);
+        let updated_at = later_of(now, batch.updated_at);
+        batches::update(&mut change, &PaymentBatch { looks, updated_at, ..batch });
+        let _admission = app.store.admit_waiting().await?;
+        Ok(Changed::Written(app.store.apply(change).await?, next))
+    })
+    .await
+}
+
+/// Writes what the bank has decided about a batch. `reason` says why it has failed.
+///
+/// # Errors
+/// [`Error::NotFound`]; [`Error::Unavailable`].
+pub async fn decide(
+    app: &App,
+    client_id: ClientId,
+    id: PaymentBatchId,
+    told: Told,
+    reason: Option<String>,
+) -> Result<(), Error> {
+    races::change(|| async {
+        let before = batches::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
+        let Some(status) = before.status.after(told) else { return Ok(Changed::Already(())) };
+        let now = later_of(app.clock.of(client_id), before.updated_at);
+        let mut after = PaymentBatch { status, updated_at: now, ..before.clone() };
+        let mut change = Batch::new(client_id);
+        let action = match status {
+            BatchStatus::Paid => {
+                after.payout_date = Some(local_day::day_of(now));
+                let paid = before.figures.final_balance();
+                post(&mut change, &before, (Movement::Payout, PAID), paid, now);
+                let at = queue::payouts::moment_of(next_day(now)).max(now + COMES_BACK_WITHIN);
+                queue::payouts::look_for_return(app, &mut change, id, at);
+                "payment_batch.paid"
+            }
+            BatchStatus::Failed => {
+                after.error = Some(reason.clone().unwrap_or_default());
+                if before.status == BatchStatus::Paid {
+                    let back = -before.figures.final_balance();
+                    post(&mut change, &before, (Movement::Payout, RETURNED), back, now);
+                }
+                pay_again(app, &mut change, &before, now).await?;
+                "payment_batch.failed"
+            }
+            BatchStatus::Pending | BatchStatus::Offset => return Ok(Changed::Already(())),
+        };
+        batches::update(&mut change, &after);
+        let job = Actor::Job(Kind::Transfer.word());
+        audit::record_of(app, &mut change, (&job, None), action, id.uuid());
+        let _admission = app.store.admit_waiting().await?;
+        Ok(Changed::Written(app.store.apply(change).await?, ()))
+    })
+    .await
+}
+
+/// A bank is asked whether a transfer came back no sooner than this.
+const COMES_BACK_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The orders of a batch that was not paid return to the next one, and the debt that it has set off to what is owed. What a prepayment
+/// pays is paid by a batch of its own again, since its discount is agreed.
+async fn pay_again(
+    app: &App,
+    change: &mut Batch,
+    failed: &PaymentBatch,
+    now: Timestamp,
+) -> Result<(), Error> {
+    let day = next_day(now);
+    if failed.prepayment_id.is_some() {
+        let id: PaymentBatchId = app.chance.id(now);
+        let again = PaymentBatch {
+            id,
+            status: BatchStatus::Pending,
+            payment_date: day,
+            payout_date: None,
+            transfer: Sending::Unsent,
+            looks: 0,
+            error: None,
+            version: 1,
+            updated_at: now,
+            ..failed.clone()
+        };
+        batches::insert(change, &again);
+        orders::pass_on(change, (failed.id, id), failed.orders, now);
+        queue::payouts::transfer(app, change, id, queue::payouts::moment_of(day));
+        return Ok(());
+    }
+    let owner = &failed.group.owner;
+    if failed.figures.balance > 0 {
+        let debt = debts::find(&app.store, failed.client_id, owner).await?;
+        debts::set(change, owner, debt, debt.amount + failed.figures.balance, now);
+    }
+    orders::release(change, failed.id, failed.orders, now);
+    queue::payouts::pay_out_on(app, change, day);
+    Ok(())
+}
