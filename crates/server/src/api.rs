@@ -24,6 +24,7 @@ pub mod page;
 pub mod path;
 mod payment_page;
 pub mod plans;
+mod payouts;
 pub mod providers;
 pub mod purchases;
 pub mod query;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use regente_domain::provider_type::ProviderType;
 use regente_engine::app as engine;
+use regente_engine::bank::{SharedBank, SimulatedBank};
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::learned::Learned;
@@ -246,6 +247,7 @@ async fn assemble(
         circuits: Circuits::new(settings.circuits, clock.clone()),
         report_files: config.report_files()?,
         mailer: config.mailer()?,
+        bank: bank(config.mode),
         merchants: no_merchants(clock.clone(), life),
         clock,
         chance,
@@ -270,6 +272,14 @@ async fn assemble(
         limiters: Limiters::new(&limits, &now),
         limits,
     }))
+}
+
+/// The bank that pays receivers: in the sandbox a simulator. In production there is none, and operators tell what they have paid.
+fn bank(mode: Mode) -> Option<SharedBank> {
+    match mode {
+        Mode::Sandbox => Some(Arc::new(SimulatedBank::default())),
+        Mode::Production => None,
+    }
 }
 
 /// The adapters of the providers that move real money.

@@ -12,6 +12,7 @@ mod ledger;
 mod lists;
 mod operate;
 mod plans;
+mod payouts;
 mod rates;
 mod reports;
 mod run;
@@ -191,6 +192,9 @@ enum Task {
     /// Settlement files of providers: compare them with the records, and post what they say to the ledger
     #[command(subcommand)]
     Settle(settle::SettleTask),
+    /// What receivers are paid by the platform's own provider
+    #[command(subcommand)]
+    Payouts(payouts::PayoutsCommandLine),
     /// Reports: charges of a period as CSV
     #[command(subcommand)]
     Reports(reports::ReportsTask),
@@ -444,6 +448,7 @@ impl Task {
             Self::Rates(of) => rates::run(&sources.load_plain()?, of),
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),
+            Self::Payouts(command) => payouts::run(&sources.load_plain()?, command),
             Self::Reports(task) => reports::run(&sources.load_plain()?, task),
             Self::Settle(task) => settle::run(&sources.load_plain()?, task),
             Self::Openapi => operate::openapi(),

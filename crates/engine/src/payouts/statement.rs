@@ -142,7 +142,7 @@ async fn due_by_ledger(
                 | Purpose::Hold
                 | Purpose::HoldContra => 0,
             };
-            let amount = i64::try_from(balance.balance()).map_err(Error::internal)?;
+            let amount = i64::try_from(balance.amount()).map_err(Error::internal)?;
             *due.entry((account.seller_id, account.currency.code())).or_default() += sign * amount;
         }
     }

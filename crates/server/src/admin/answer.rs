@@ -17,6 +17,7 @@ use super::flow_replay::FlowReplayPart;
 use super::flows::FlowsAnswer;
 use super::ledger::{LedgerReport, Statement};
 use super::plans::PlansAnswer;
+use super::payouts::PayoutsAnswer;
 use super::reports::ReportPart;
 use super::settlement::SettlementAnswer;
 use super::unknowns::UnknownRow;
@@ -141,6 +142,8 @@ pub enum Answer {
         /// What was found or done.
         settlement: SettlementAnswer,
     },
+    /// The answer about payouts.
+    Payouts(PayoutsAnswer),
     /// A part of a report.
     ReportPart(ReportPart),
     /// Where the API is served.

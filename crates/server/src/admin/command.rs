@@ -12,6 +12,7 @@ use super::flow_replay::FlowReplayCommand;
 use super::flows::FlowsCommand;
 use super::ledger::StatementOf;
 use super::plans::PlansCommand;
+use super::payouts::PayoutsCommand;
 use super::reports::ReportsCommand;
 use super::settlement::SettlementCommand;
 use super::webhooks::WebhooksCommand;
@@ -119,6 +120,8 @@ pub enum Command {
     Webhooks(WebhooksCommand),
     /// Something about a settlement file.
     Settlement(SettlementCommand),
+    /// Do something about payouts.
+    Payouts(PayoutsCommand),
     /// Do something about reports.
     Reports(Box<ReportsCommand>),
     /// Tell where the API is served.

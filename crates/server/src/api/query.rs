@@ -139,6 +139,16 @@ impl<'a> Parameters<'a> {
         self.many(name, |text| uuid(text).map(Id::new).ok_or("must be a UUID"))
     }
 
+    /// The id of one `T`.
+    pub fn id<T>(&self, name: &str) -> Option<Id<T>> {
+        self.single(name, |text| uuid(text).map(Id::new).ok_or("must be a UUID"))
+    }
+
+    /// One calendar day.
+    pub fn day(&self, name: &str) -> Option<jiff::civil::Date> {
+        self.single(name, |text| day(text).ok_or(NOT_A_DATE))
+    }
+
     /// Words of `table`; empty means no filter.
     pub fn one_of<T: Clone>(&self, name: &str, table: &[(&str, T)]) -> Vec<T> {
         self.many(name, |text| {

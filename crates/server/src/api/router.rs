@@ -20,6 +20,7 @@ use super::strangers::{Behind, door};
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, flows, hosted_fields,
     layers, ledger, merchants, notifications, openapi, payment_page, plans, providers, purchases, rates,
+    layers, ledger, merchants, notifications, openapi, payment_page, payouts, providers, purchases, rates,
     reports, review_page, sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens,
     vendors, webhooks,
 };
@@ -86,6 +87,12 @@ fn routes() -> OpenApiRouter<App> {
         .merge(behind(SecretKeyOnly, routes!(reports::create, reports::list)))
         .merge(behind(SecretKeyOnly, routes!(reports::read)))
         .merge(described(Key::Taken, routes!(reports::read_file)).route_layer(key_or_link(SecretKeyOnly)))
+        .merge(behind(SecretKeyOnly, routes!(payouts::balance)))
+        .merge(behind(SecretKeyOnly, routes!(payouts::batches::list)))
+        .merge(behind(SecretKeyOnly, routes!(payouts::batches::read)))
+        .merge(behind(SecretKeyOnly, routes!(payouts::batches::list_orders)))
+        .merge(behind(SecretKeyOnly, routes!(payouts::orders::list)))
+        .merge(behind(SecretKeyOnly, routes!(payouts::orders::read)))
         .merge(with_key(SecretKeyOnly, routes!(purchases::create)))
         .merge(behind(SecretKeyOnly, routes!(purchases::read_one)))
         .merge(behind(SecretKeyOnly, routes!(purchases::history)))

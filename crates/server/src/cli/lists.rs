@@ -3,7 +3,7 @@
 use regente_domain::check_digits::CheckDigits;
 use regente_domain::time::Timestamp;
 
-use super::{clock, flows, ledger, plans, rates};
+use super::{clock, flows, ledger, payouts, plans, rates};
 use crate::admin::{
     Answer, BackedUp, ClientRow, ErasedPerson, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
 };
@@ -56,6 +56,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         ),
         Answer::Heard { events } => format!("{} events\n", events.len()),
         Answer::ListeningEnded { listener_id } => format!("{listener_id} listens no more.\n"),
+        Answer::Payouts(found) => payouts::shown(found),
         // Their own commands have printed them.
         Answer::Settlement { .. } | Answer::ReportPart(_) | Answer::FlowReplayPart(_) => String::new(),
         Answer::Address { url } => format!("{url}\n"),

@@ -131,6 +131,7 @@ impl Deployment {
             circuits: Circuits::new(None, self.clock.clone()),
             report_files: ReportFiles::in_folder("nowhere".into()),
             mailer: None,
+            bank: None,
             answer_to: kept_answer,
         });
         let app = App::new(Parts {

@@ -5,6 +5,7 @@ pub mod anti_fraud;
 pub mod app;
 #[path = "../bank/bank.rs"]
 pub mod bank;
+pub mod banks;
 pub mod bodies;
 pub mod canary;
 pub mod charges;

@@ -15,6 +15,7 @@ use regente::http::limits::HttpLimits;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_engine::apple_pay::ApplePayKeys;
+use regente_engine::bank::SimulatedBank;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::jobs::Worker;
@@ -89,6 +90,8 @@ pub struct TestApp {
     report_folder: Arc<TempDir>,
     mail: Option<MailOptions>,
     bucket: Option<BucketOptions>,
+    /// The bank that pays receivers; it outlives the process.
+    pub bank: Arc<SimulatedBank>,
 }
 
 /// The provider adapters of the release that runs.
@@ -119,10 +122,12 @@ impl TestApp {
         let sandbox_deadline = SANDBOX_DEADLINE;
         let (fuse, wire, names) = (Fuse::default(), Wire::default(), Names::default());
         let report_folder = Arc::new(tempfile::tempdir().unwrap());
+        let bank = Arc::new(SimulatedBank::default());
         let ground = Ground {
             report_folder: report_folder.path(),
             mail: None,
             bucket: None,
+            bank: &bank,
             database: &database,
             clock: &clock,
             books: &books,
@@ -162,6 +167,7 @@ impl TestApp {
             report_folder,
             mail: None,
             bucket: None,
+            bank,
         }
     }
 
@@ -211,6 +217,7 @@ impl TestApp {
             report_folder: self.report_folder.path(),
             mail: self.mail.as_ref(),
             bucket: self.bucket.as_ref(),
+            bank: &self.bank,
         }
     }
 

@@ -15,6 +15,7 @@ use regente::human_check::ProofOfWork;
 use regente_domain::provider_type::ProviderType;
 use regente_engine::app as engine;
 use regente_engine::apple_pay::ApplePayKeys;
+use regente_engine::bank::SimulatedBank;
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::learned::Learned;
@@ -42,6 +43,7 @@ use regente_store::testing::{Fuse, TestDatabase};
 use regente_store::{PostgresOptions, Room, SqliteOptions, Store, StoreOptions};
 
 use crate::support::app::{ADDRESS, Adapters};
+use crate::support::banks::FusedBank;
 use crate::support::names::Names;
 use crate::support::providers::wired::{Wired, WiredBooks};
 use crate::support::wire::Wire;
@@ -63,6 +65,7 @@ pub struct Ground<'a> {
     pub report_folder: &'a Path,
     pub mail: Option<&'a MailOptions>,
     pub bucket: Option<&'a BucketOptions>,
+    pub bank: &'a Arc<SimulatedBank>,
 }
 
 /// Outbound calls without any known host name.
@@ -136,6 +139,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         report_folder,
         mail,
         bucket,
+        bank,
     } = ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
@@ -200,6 +204,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         circuits: Circuits::new(settings.circuits, clock.clone()),
         report_files: report_files((report_folder, bucket), fuse),
         mailer: mail.map(|mail| Mailer::new(mail.clone()).unwrap()),
+        bank: Some(Arc::new(FusedBank { bank: bank.clone(), fuse: fuse.clone() })),
         settings: settings.clone(),
         answer_to: kept_answer,
     });
