@@ -51,6 +51,7 @@ mod openapi;
 mod own_provider;
 mod payers;
 mod plans;
+mod payouts;
 mod platform_fees;
 mod plumbing_errors;
 mod plumbing_fields;

@@ -25,6 +25,7 @@ pub mod names;
 pub mod notifications;
 pub mod payers;
 pub mod plans;
+pub mod payouts;
 pub mod platform_fees;
 pub mod proofs;
 pub mod providers;

@@ -1,0 +1,65 @@
+//! The process stops at each step between a capture and the payment: each order is in one batch that is paid, and each transfer is
+//! made once.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::app::{TestApp, stories};
+use crate::support::crashes::at_each_step;
+use crate::support::payouts::{
+    ORDERS, all_of_it, every_cent_is_accounted_for, listed, pix_payment, platform, seller, transfers,
+};
+use crate::support::read::text;
+
+/// Longer than from a Friday to the next business day, and than a bank takes that answers late.
+const A_WHILE: Duration = Duration::from_secs(6 * 24 * 60 * 60);
+
+stories! {
+    while_a_charge_is_paid_out,
+    while_a_bank_does_not_answer,
+}
+
+async fn while_a_charge_is_paid_out(app: TestApp) {
+    stopped_at_each_step(app, "4920").await;
+}
+
+async fn while_a_bank_does_not_answer(app: TestApp) {
+    stopped_at_each_step(app, "4926").await;
+}
+
+async fn stopped_at_each_step(app: TestApp, account: &str) {
+    let merchant = platform(&app).await;
+    let rita = seller(&app, &merchant, 1, account).await;
+    at_each_step(app, 12, async |app, steps| {
+        let id = pix_payment(&app, &merchant, 1_000, Some(all_of_it(&rita))).await;
+        app.prepare().await;
+        app.fuse.arm(steps);
+        let fuse = app.fuse.clone();
+        let is_done = tokio::select! {
+            () = app.later(A_WHILE) => true,
+            () = fuse.blown() => false,
+        };
+        let app = if is_done {
+            app.fuse.disarm();
+            app
+        } else {
+            let app = app.restart().await;
+            app.end_leases().await;
+            app.later(2 * A_WHILE).await;
+            app
+        };
+        let orders = listed(&app, ORDERS, &format!("chargeId={id}")).await;
+        assert_eq!(orders.len(), 1, "after {steps} steps: {orders:#?}");
+        let batch = text(&orders[0]["paymentBatchId"]).to_owned();
+        let shown = app.get(&format!("/v1/payouts/payment-batches/{batch}")).await.expect(200);
+        let told = (&shown["status"], &shown["finalBalance"]);
+        assert_eq!(told, (&json!("paid"), &json!(990)), "after {steps} steps");
+        assert!(transfers(&app).contains_key(&batch), "after {steps} steps");
+        every_cent_is_accounted_for(&app).await;
+        // One for each round.
+        assert_eq!(transfers(&app).len() as u64, steps + 1, "after {steps} steps");
+        (app, is_done)
+    })
+    .await;
+}

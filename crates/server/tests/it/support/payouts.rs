@@ -1,0 +1,172 @@
+//! Receivers of the platform's own provider: what they are due, what they were paid, and whether every cent is accounted for.
+
+use std::collections::BTreeMap;
+
+use regente_domain::plan::NewPlan;
+use regente_domain::seller::data::BankAccount;
+use regente_domain::wire;
+use regente_engine::audit::Author;
+use regente_engine::bank::Transfer;
+use regente_engine::payouts::account;
+use regente_engine::payouts::statement::{self, ReceiverStatement};
+use regente_engine::plans;
+use serde_json::{Value, json};
+
+use crate::support::agreement::ledger_is_right;
+use crate::support::app::TestApp;
+use crate::support::bodies::payers::{described, jose, pix_body};
+use crate::support::bodies::{APPROVED, Charge};
+use crate::support::notifications::API_KEY;
+use crate::support::read::text;
+use crate::support::sellers::made;
+use crate::support::splits::seller_body;
+
+pub const ORDERS: &str = "/v1/payouts/orders";
+pub const BATCHES: &str = "/v1/payouts/payment-batches";
+const PER_PAGE: usize = 100;
+
+/// The platform's own provider, in a registration.
+pub fn own() -> Value {
+    json!({ "name": "Own", "priority": 1, "credentials": { "type": "PLATFORM", "apiKey": API_KEY } })
+}
+
+/// A plan for everybody: 3 % and 39 cents of a card after 30 days, 1 % of a Pix on the next day.
+pub async fn plan(app: &TestApp) {
+    let plan = json!({
+        "name": "Standard",
+        "policies": [{ "paymentMethod": "credit", "payoutTermDays": 30, "payoutRecurrence": "daily" }],
+        "fees": [
+            { "paymentMethod": "credit", "percentage": 3, "fixedAmount": 39 },
+            { "paymentMethod": "pix", "percentage": 1 }
+        ]
+    });
+    let new: NewPlan = wire::read(plan.as_object().unwrap().clone()).unwrap();
+    plans::create(&app.app, Author::operator(app.client_id()), &new).await.unwrap();
+}
+
+/// The bank account of somebody, with this number: its last digit says what the bank does.
+pub fn bank_account(number: &str) -> Value {
+    json!({ "holderName": "Rita Lima", "holderDocument": "36243319067", "bank": "077", "branchNumber": "492",
+        "accountNumber": number, "type": "conta_corrente" })
+}
+
+/// The account itself is paid to a bank account with this number.
+pub async fn paid_to(app: &TestApp, number: &str) {
+    let account: BankAccount = wire::read(bank_account(number).as_object().unwrap().clone()).unwrap();
+    account::set(&app.app, &Author::operator(app.client_id()), &account).await.unwrap();
+}
+
+/// A merchant with the own provider alone, terms, and a bank account of the account itself that works.
+pub async fn platform(app: &TestApp) -> String {
+    plan(app).await;
+    paid_to(app, "1000").await;
+    app.merchant_with(json!([own()])).await
+}
+
+/// A seller of the merchant with this number of a bank account; each `number` is another person.
+pub async fn seller(app: &TestApp, merchant: &str, number: u32, account: &str) -> String {
+    text(&made(app, &seller_body(merchant, number, account)).await["id"]).to_owned()
+}
+
+/// All of a charge is this seller's.
+pub fn all_of_it(seller: &str) -> Value {
+    json!([{ "sellerId": seller, "percentage": 100 }])
+}
+
+/// A captured card payment that is divided so, in installments; returns its id.
+pub async fn card_payment(
+    app: &TestApp,
+    merchant: &str,
+    amount: i64,
+    installments: u8,
+    rules: Option<Value>,
+) -> String {
+    let mut body = Charge::by_card(merchant, APPROVED).amount(amount).body();
+    body["paymentMethod"]["installments"] = json!(installments);
+    if let Some(rules) = rules {
+        body["splitRules"] = rules;
+    }
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    assert_eq!(
+        (&charge["status"], &charge["responsibleProviderType"]),
+        (&json!("authorized"), &json!("PLATFORM"))
+    );
+    text(&charge["id"]).to_owned()
+}
+
+/// A Pix that is paid at once; returns its id.
+pub async fn pix_payment(app: &TestApp, merchant: &str, amount: i64, rules: Option<Value>) -> String {
+    let mut body = pix_body(merchant, described(jose()));
+    body["amount"] = json!(amount);
+    if let Some(rules) = rules {
+        body["splitRules"] = rules;
+    }
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    let id = text(&charge["id"]).to_owned();
+    let paid = json!({ "status": "authorized" });
+    assert_eq!(app.post(&format!("/v1/charges/{id}"), &paid).await.expect(200)["status"], "authorized");
+    id
+}
+
+/// Everything that a list has, oldest first.
+pub async fn listed(app: &TestApp, path: &str, filter: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    for page in 1.. {
+        let at = format!("{path}?order=asc&limit={PER_PAGE}&page={page}&{filter}");
+        let found = app.get(&at).await.expect(200);
+        let items = found["items"].as_array().unwrap();
+        all.extend(items.iter().cloned());
+        if items.len() < PER_PAGE {
+            assert_eq!(found["meta"]["totalItems"], json!(all.len()), "{at}");
+            break;
+        }
+    }
+    all
+}
+
+/// `available` and `receivable` of a seller, or of the account itself.
+pub async fn balance(app: &TestApp, seller: Option<&str>) -> (i64, i64) {
+    let filter = seller.map_or_else(String::new, |seller| format!("?sellerId={seller}"));
+    let shown = app.get(&format!("/v1/payouts/balance{filter}")).await.expect(200);
+    (shown["available"].as_i64().unwrap(), shown["receivable"].as_i64().unwrap())
+}
+
+/// The transfers that the bank has, by the id of the batch.
+pub fn transfers(app: &TestApp) -> BTreeMap<String, Transfer> {
+    let taken = app.bank.transfers().into_iter();
+    taken.map(|(transfer, _)| (transfer.id.to_string(), transfer)).collect()
+}
+
+/// What became of the money of each receiver adds up, the ledger says the same, and the bank has paid what is paid: each batch
+/// once. Returns the statements.
+pub async fn every_cent_is_accounted_for(app: &TestApp) -> Vec<ReceiverStatement> {
+    ledger_is_right(app).await;
+    let lines = statement::of(&app.app, app.client_id()).await.unwrap();
+    for line in &lines {
+        assert!(line.adds_up() && line.equals_ledger(), "{line:#?}");
+    }
+    let transfers = transfers(app);
+    let paid = listed(app, BATCHES, "status=paid").await;
+    for batch in &paid {
+        let transfer = transfers.get(text(&batch["id"])).expect("a batch that is paid has a transfer");
+        assert_eq!(json!(transfer.amount.minor_units()), batch["finalBalance"], "{batch:#}");
+    }
+    let sum: i64 = paid.iter().map(|batch| batch["finalBalance"].as_i64().unwrap()).sum();
+    assert_eq!(sum, lines.iter().map(|line| line.paid).sum::<i64>());
+    for batch in listed(app, BATCHES, "").await {
+        adds_up(&batch);
+    }
+    lines
+}
+
+/// The published arithmetic of a batch.
+pub fn adds_up(batch: &Value) {
+    let of = |name: &str| batch[name].as_i64().unwrap();
+    let sum = of("amount") - of("totalFeeAmount") - of("balanceAmount") + of("creditAmount")
+        - of("refundAmount")
+        - of("debitAdjustmentAmount")
+        + of("creditAdjustmentAmount")
+        - of("withdrawalFeeAmount");
+    assert_eq!(sum, of("finalBalance"), "{batch:#}");
+    assert!(of("feeAmount") <= of("totalFeeAmount"), "{batch:#}");
+}
