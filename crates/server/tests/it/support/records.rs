@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use axum::http::{HeaderName, Method};
 use regente_engine::link_settings;
+use regente_engine::payouts::payday;
+use regente_store::payouts::{self, Taking};
 use regente_store::{Batch, Commit, args, sql};
 use serde_json::{Value, json};
 
@@ -15,6 +17,7 @@ use crate::support::bodies::{APPROVED, charge_body, token_body};
 use crate::support::client::{Client, Reply};
 use crate::support::document::{Document, Operation};
 use crate::support::forms::{Form, png};
+use crate::support::payouts::own;
 use crate::support::providers::sandbox;
 use crate::support::reports::{A_WHILE, report_body};
 use crate::support::sellers::{DOCUMENTS, selfie, seller_body};
@@ -145,6 +148,11 @@ impl Records<'_> {
             }
             "GET /v1/subacquirer/plans" => none,
             "GET /v1/subacquirer/plans/{id}" => Call::of(&self.plan().await),
+            "GET /v1/payouts/balance" | "GET /v1/payouts/orders" | "GET /v1/payouts/payment-batches" => none,
+            "GET /v1/payouts/orders/{id}" => Call::of(&self.payout().await.0),
+            "GET /v1/payouts/payment-batches/{id}" | "GET /v1/payouts/payment-batches/{id}/orders" => {
+                Call::of(&self.payout().await.1)
+            }
             "POST /v1/vendors" => none.with(vendors::another()),
             "GET /v1/vendors" => none,
             "GET /v1/vendors/{id}" | "DELETE /v1/vendors/{id}" => Call::of(&self.vendor().await),
@@ -396,6 +404,21 @@ impl Records<'_> {
     pub async fn plan(&self) -> String {
         let client_id = self.client.id.parse().unwrap();
         plans::make(&self.app.app, client_id, &plans::standard()).await.id.to_string()
+    /// An order and the batch that it is in. The day on which it is due has not come.
+    async fn payout(&self) -> (String, String) {
+        let merchant =
+            text(&self.make("/v1/merchants", &json!({ "mcc": "5812", "providers": [own()] })).await["id"]);
+        let charge = self.make("/v1/charges", &charge_body(&merchant, APPROVED)).await;
+        self.app.run_jobs().await;
+        let client_id = self.client.id.parse().unwrap();
+        let (engine, taking) = (&self.app.app, Taking::Due("2099-12-31".parse().unwrap()));
+        let charge_id = text(&charge["id"]).parse().unwrap();
+        let orders = payouts::orders::of_charge(&engine.store, client_id, charge_id).await.unwrap();
+        for group in payouts::due(&engine.store, client_id, taking, 100).await.unwrap() {
+            payday::make(engine, client_id, &group, taking, 0).await.unwrap();
+        }
+        let order = payouts::orders::find(&engine.store, client_id, orders[0].id).await.unwrap().unwrap();
+        (order.id.to_string(), order.batch_id.unwrap().to_string())
     }
 
     pub async fn vendor(&self) -> String {
