@@ -3,16 +3,21 @@
 use jiff::civil::Date;
 use proptest::prelude::*;
 use regente_domain::card::Brand;
+use regente_domain::currency::Currency;
+use regente_domain::id::{Id, SellerId};
+use regente_domain::ledger::{Books, Entry, Movement, Source, Subject};
 use regente_domain::money::Amount;
 use regente_domain::payout::arrangement::Arrangement;
 use regente_domain::payout::batch::{Drawn, Figures, Sums, Told, draw};
-use regente_domain::payout::change::Change;
+use regente_domain::payout::change::{Change, changes};
 use regente_domain::payout::drafts::{Deal, Known, drafts};
 use regente_domain::payout::schedule::{divided, due_on, next_business_day};
 use regente_domain::payout::{BatchStatus, OrderType};
 use regente_domain::percentage::Percentage;
 use regente_domain::plan::{Fee, PlanMethod, Policy, Recurrence, Terms};
+use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
+use uuid::Uuid;
 
 fn day(text: &str) -> Date {
     text.parse().unwrap()
@@ -72,6 +77,50 @@ fn arrangements_are_of_the_card() {
         assert_eq!(Arrangement::of(PlanMethod::Pix, Some(brand)), None);
     }
     assert_eq!(Arrangement::of(PlanMethod::Credit, None), None);
+}
+
+/// An entry of version `version` at the own provider.
+fn entry(version: i64, ordinal: i64, movement: Movement, part: (Subject, Option<SellerId>, i64)) -> Entry {
+    let (subject, seller_id, minor_units) = part;
+    let books = Books {
+        client_id: Id::new(Uuid::from_u128(1)),
+        merchant_id: Id::new(Uuid::from_u128(2)),
+        provider_type: ProviderType::Platform,
+        currency: Currency::BRL,
+    };
+    let source = Source { id: Uuid::from_u128(3), version, ordinal };
+    let at = Timestamp::from_millis(version * 1000);
+    books.entry(source, at, movement, subject, seller_id, minor_units).unwrap()
+}
+
+#[test]
+fn the_books_tell_step_by_step_what_changed_for_whom() {
+    let rita = Some(SellerId::new(Uuid::from_u128(9)));
+    let entries = [
+        entry(2, 0, Movement::Capture, (Subject::Merchant, None, 600)),
+        entry(2, 1, Movement::Capture, (Subject::Seller, rita, 300)),
+        entry(2, 2, Movement::Capture, (Subject::PlatformFee, None, 100)),
+        entry(1, 0, Movement::AuthorizationHold, (Subject::Hold, None, 1_000)),
+        entry(3, 0, Movement::Refund, (Subject::Seller, rita, 50)),
+        entry(4, 0, Movement::ChargeBack, (Subject::Merchant, None, 700)),
+        entry(5, 0, Movement::ChargeBackReversal, (Subject::Merchant, None, 700)),
+        entry(5, -1, Movement::Opening, (Subject::Seller, rita, 20)),
+    ];
+    let told = changes(&entries);
+    let told: Vec<_> =
+        told.iter().map(|change| (change.step, change.receiver, change.order_type, change.amount)).collect();
+    let expected = [
+        (4, None, OrderType::Authorization, 700),
+        (4, rita, OrderType::Authorization, 300),
+        (6, rita, OrderType::Void, -50),
+        (8, None, OrderType::ChargeBack, -700),
+        (10, None, OrderType::Authorization, 700),
+        (11, rita, OrderType::Authorization, 20),
+    ];
+    assert_eq!(told, expected);
+    // What is at another provider is not paid out.
+    let elsewhere = entries.map(|entry| Entry { provider_type: ProviderType::Stripe, ..entry });
+    assert_eq!(changes(&elsewhere), []);
 }
 
 /// 3 % and 39 cents.

@@ -49,17 +49,17 @@ macro_rules! groups {
 
 sql! {
     /// Of what something is due.
-    pub DUE_PAYOUT_GROUPS = groups!("prepayment_id IS NULL AND scheduled_at <= :today");
+    DUE_PAYOUT_GROUPS = groups!("prepayment_id IS NULL AND scheduled_at <= :today");
     /// Of what a prepayment has orders.
-    pub PREPAID_PAYOUT_GROUPS = groups!("prepayment_id = :prepayment_id");
+    PREPAID_PAYOUT_GROUPS = groups!("prepayment_id = :prepayment_id");
     /// The sums of what is due.
-    pub SUM_DUE_PAYOUT_ORDERS = concat!(sums!(), of_group!(), " AND prepayment_id IS NULL AND scheduled_at <= :today");
+    SUM_DUE_PAYOUT_ORDERS = concat!(sums!(), of_group!(), " AND prepayment_id IS NULL AND scheduled_at <= :today");
     /// The sums of what a prepayment has.
-    pub SUM_PREPAID_PAYOUT_ORDERS = concat!(sums!(), of_group!(), " AND prepayment_id = :prepayment_id");
+    SUM_PREPAID_PAYOUT_ORDERS = concat!(sums!(), of_group!(), " AND prepayment_id = :prepayment_id");
     /// Takes what is due.
-    pub TAKE_DUE_PAYOUT_ORDERS = concat!(take!(), of_group!(), " AND prepayment_id IS NULL AND scheduled_at <= :today");
+    TAKE_DUE_PAYOUT_ORDERS = concat!(take!(), of_group!(), " AND prepayment_id IS NULL AND scheduled_at <= :today");
     /// Takes what a prepayment has.
-    pub TAKE_PREPAID_PAYOUT_ORDERS = concat!(take!(), of_group!(), " AND prepayment_id = :prepayment_id");
+    TAKE_PREPAID_PAYOUT_ORDERS = concat!(take!(), of_group!(), " AND prepayment_id = :prepayment_id");
 }
 
 /// What one batch is of.

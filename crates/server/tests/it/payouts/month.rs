@@ -45,7 +45,7 @@ async fn at_the_end_of_a_month_each_cent_is_accounted_for(app: TestApp) {
         sellers.push(seller(&app, &merchant, number, account).await);
     }
     let mut chance = Dice(20_260_323);
-    let mut charges: Vec<(String, i64)> = Vec::new();
+    let mut charges: Vec<(String, i64, bool)> = Vec::new();
     for _ in 0..DAYS {
         for _ in 0..CHARGES_PER_DAY {
             let amount = chance.amount();
@@ -55,18 +55,19 @@ async fn at_the_end_of_a_month_each_cent_is_accounted_for(app: TestApp) {
                 1 => Some(json!([{ "sellerId": seller, "percentage": 100 }])),
                 _ => Some(json!([{ "sellerId": seller, "percentage": 33 }])),
             };
-            let id = if chance.below(2) == 0 {
+            let is_card = chance.below(2) == 0;
+            let id = if !is_card {
                 pix_payment(&app, &merchant, amount, rules).await
             } else {
                 let installments = [1, 2, 3, 12][chance.below(4)];
                 card_payment(&app, &merchant, amount, installments, rules).await
             };
-            charges.push((id, amount));
+            charges.push((id, amount, is_card));
         }
         // One of the earlier ones is refunded, and one charged back.
         for _ in 0..2 {
-            let (id, amount) = charges.swap_remove(chance.below(charges.len()));
-            match chance.below(3) {
+            let (id, amount, is_card) = charges.swap_remove(chance.below(charges.len()));
+            match chance.below(if is_card { 3 } else { 2 }) {
                 0 => {
                     void(&app, &id, json!({ "amount": amount / 3 })).await.expect(201);
                 }
