@@ -78,11 +78,10 @@ pub(super) fn run(loaded: &Loaded, command: PayoutsCommandLine) -> Result<ExitCo
     let command = Command::Payouts(PayoutsCommand { client_id: of.client_id, task });
     let answer = operate::answer_to(loaded, command)?;
     operate::print(&answer, of.output)?;
-    let is_wrong = match &answer {
-        Answer::Payouts(PayoutsAnswer::Report(lines)) => {
-            lines.iter().any(|line| !line.adds_up() || !line.equals_ledger())
-        }
-        _ => false,
+    let is_wrong = if let Answer::Payouts(PayoutsAnswer::Report(lines)) = &answer {
+        lines.iter().any(|line| !line.adds_up() || !line.equals_ledger())
+    } else {
+        false
     };
     Ok(if is_wrong { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -5,6 +5,7 @@ mod explain;
 mod flows;
 mod ledger;
 mod plans;
+mod payouts;
 mod postgres;
 mod rates;
 mod unknowns;
@@ -38,7 +39,7 @@ async fn help_and_version_are_there_for_everything() {
     assert!(run(&mut regente(&["--version"])).await.text().starts_with("regente "));
     let commands = [
         "dev", "serve", "work", "migrate", "config", "doctor", "explain", "unknowns", "health", "backup",
-        "restore", "clients", "keys", "ledger", "vault", "webhooks", "settle",
+        "restore", "clients", "keys", "ledger", "payouts", "vault", "webhooks", "settle",
     ];
     for command in commands {
         let help = run(&mut regente(&[command, "--help"])).await;

@@ -1,0 +1,48 @@
+//! `regente payouts`: where an account is paid, what is on its way, and what became of each cent.
+
+use serde_json::{Value, json};
+
+use crate::support::payouts::{bank_account, own};
+use crate::support::server::{Server, run_on};
+
+const APPROVED: &str = "4916745120294124";
+
+#[tokio::test]
+async fn an_operator_says_where_an_account_is_paid_and_sees_every_cent() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let none = run_on(folder.path(), &["payouts", "account"]).await;
+    assert!(none.text().starts_with("The account has no bank account"), "{}", none.text());
+    let file = folder.path().join("bank-account.json");
+    std::fs::write(&file, bank_account("1000").to_string()).unwrap();
+    let set = run_on(folder.path(), &["payouts", "account", "--set", file.to_str().unwrap()]).await;
+    assert_eq!(set.text(), "Bank 077, branch 492, account …1000 of Rita Lima\n");
+    std::fs::write(&file, "{}").unwrap();
+    let wrong = run_on(folder.path(), &["payouts", "account", "--set", file.to_str().unwrap()]).await;
+    assert!(wrong.complaint().contains("holderName"), "{}", wrong.complaint());
+
+    let merchant = json!({ "mcc": "5812", "providers": [own()] });
+    let made: Value = server.post("/v1/merchants", &merchant).send().await.unwrap().json().await.unwrap();
+    let mut body = server.charge("REGENTE_MERCHANT_ID", APPROVED);
+    body["merchantId"] = made["id"].clone();
+    let charge: Value = server.post("/v1/charges", &body).send().await.unwrap().json().await.unwrap();
+    assert_eq!(charge["responsibleProviderType"], "PLATFORM", "{charge:#}");
+    run_on(folder.path(), &["clock", "advance", "40d"]).await.text();
+
+    assert_eq!(run_on(folder.path(), &["payouts", "pending"]).await.text(), "Nothing is on its way.\n");
+    let report = run_on(folder.path(), &["payouts", "report"]).await;
+    assert!(report.text().starts_with("the account, in minor units of BRL\n"), "{}", report.text());
+    assert!(report.text().contains("Every cent is accounted for"), "{}", report.text());
+    let told = run_on(folder.path(), &["payouts", "report", "--json"]).await.json();
+    let line = &told["report"][0];
+    assert_eq!((&line["captured"], &line["paid"]), (&charge["amount"], &charge["amount"]), "{told:#}");
+    let batches: Value =
+        server.get("/v1/payouts/payment-batches").send().await.unwrap().json().await.unwrap();
+    let id = batches["items"][0]["id"].as_str().unwrap();
+    // A bank gives it back after weeks.
+    let failed = run_on(folder.path(), &["payouts", "failed", id, "--reason", "account closed"]).await;
+    assert_eq!(failed.text(), format!("Payment batch {id} is failed.\n"));
+    let again = run_on(folder.path(), &["payouts", "paid", id]).await;
+    assert!(again.complaint().contains("the payment batch is failed"), "{}", again.complaint());
+    server.stop().await;
+}
