@@ -32,6 +32,8 @@ const LOOKS: Retry = Retry {
     longest: Duration::from_secs(6 * 60 * 60),
     attempts_max: i64::MAX,
 };
+/// A bank is asked whether a transfer came back no sooner than this.
+const RETURNED_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 /// Why a batch without an account to pay it to has failed.
 pub const NO_ACCOUNT: &str = "the receiver has no bank account";
 /// The places of the entries about a payment and its return among those of a batch.
@@ -149,7 +151,7 @@ pub async fn decide(
                 after.payout_date = Some(local_day::day_of(now));
                 let paid = before.figures.final_balance();
                 post(&mut change, &before, (Movement::Payout, PAID), paid, now);
-                let at = queue::payouts::moment_of(next_day(now)).max(now + COMES_BACK_WITHIN);
+                let at = queue::payouts::moment_of(next_day(now)).max(now + RETURNED_AFTER);
                 queue::payouts::look_for_return(app, &mut change, id, at);
                 "payment_batch.paid"
             }
@@ -172,9 +174,6 @@ pub async fn decide(
     })
     .await
 }
-
-/// A bank is asked whether a transfer came back no sooner than this.
-const COMES_BACK_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The orders of a batch that was not paid return to the next one, and the debt that it has set off to what is owed. What a prepayment
 /// pays is paid by a batch of its own again, since its discount is agreed.

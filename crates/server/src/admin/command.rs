@@ -195,6 +195,7 @@ impl Command {
             Self::Plans(command) => command.task.name(),
             Self::Webhooks(command) => command.name(),
             Self::Settlement(_) => "settle",
+            Self::Payouts(command) => command.task.name(),
             Self::Reports(_) => "reports make",
             Self::Address => "health",
             Self::Doctor => "doctor",

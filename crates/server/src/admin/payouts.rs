@@ -60,6 +60,19 @@ pub enum PayoutsTask {
     Report,
 }
 
+impl PayoutsTask {
+    /// The command's name without its arguments.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Pending => "payouts pending",
+            Self::ShowAccount | Self::SetAccount(_) => "payouts account",
+            Self::Paid { .. } => "payouts paid",
+            Self::Failed { .. } => "payouts failed",
+            Self::Report => "payouts report",
+        }
+    }
+}
+
 /// The answer about payouts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
