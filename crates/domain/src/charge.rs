@@ -16,6 +16,7 @@ mod next;
 mod paid;
 mod parts;
 pub mod reconciliation;
+pub mod refunds;
 pub mod reservation;
 pub mod reversal;
 mod revoked;

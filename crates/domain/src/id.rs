@@ -78,6 +78,8 @@ pub mod of {
         PayoutOrder,
         /// What a receiver is paid at once.
         PaymentBatch,
+        /// An issue of a document that proves refunds.
+        Receipt,
         /// An event of a charge, purchase, session or webhook.
         Event,
         /// A webhook endpoint.
@@ -137,6 +139,8 @@ pub type ReportId = Id<of::Report>;
 pub type PayoutOrderId = Id<of::PayoutOrder>;
 /// Id of what a receiver is paid at once.
 pub type PaymentBatchId = Id<of::PaymentBatch>;
+/// Id of an issue of a document that proves refunds.
+pub type ReceiptId = Id<of::Receipt>;
 /// Id of a vendor.
 pub type VendorId = Id<of::Vendor>;
 /// Id of a file that shows who a seller is.

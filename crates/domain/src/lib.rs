@@ -37,6 +37,7 @@ pub mod problems;
 pub mod provider_type;
 pub mod purchase;
 pub mod rates;
+pub mod receipt;
 pub mod report;
 pub mod routing;
 pub mod scope;

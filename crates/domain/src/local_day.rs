@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use jiff::ToSpan;
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::{TimeZone, offset};
 
 use crate::time::Timestamp;
@@ -21,6 +21,11 @@ static SAO_PAULO: LazyLock<TimeZone> = LazyLock::new(|| {
 /// The day at this time.
 pub fn day_of(at: Timestamp) -> Date {
     SAO_PAULO.to_datetime(at.to_jiff()).date()
+}
+
+/// The day and the time of day at this time.
+pub fn civil_of(at: Timestamp) -> DateTime {
+    SAO_PAULO.to_datetime(at.to_jiff())
 }
 
 /// The end of a day: the first moment of the next one.

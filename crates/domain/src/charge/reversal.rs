@@ -401,7 +401,7 @@ impl Charge {
 }
 
 /// The ordinal of the void that a report is about: what follows an accepted one is its result.
-fn void_of(about: &TransactionRequest, requests: &[TransactionRequest]) -> Option<i64> {
+pub(super) fn void_of(about: &TransactionRequest, requests: &[TransactionRequest]) -> Option<i64> {
     let is_void = |request: &&TransactionRequest| request.request_type == RequestType::Void;
     let followed = about.follows.and_then(|id| requests.iter().find(|request| request.id == id));
     Some(about).filter(is_void).map(|about| followed.filter(is_void).unwrap_or(about).ordinal)
@@ -415,6 +415,11 @@ pub fn refunds_reverted<'a>(requests: impl IntoIterator<Item = &'a TransactionRe
 
 /// What the provider has taken: what was captured and did not fail later, or paid at once.
 pub(super) fn taken(requests: &[TransactionRequest]) -> Amount {
+    taking(requests).map_or(Amount::ZERO, |request| request.amount)
+}
+
+/// The request with which the provider has taken the money; `None` while it holds a reservation, or nothing.
+pub(super) fn taking(requests: &[TransactionRequest]) -> Option<&TransactionRequest> {
     let is_capture = |request: &&TransactionRequest| {
         request.request_type == RequestType::Capture
             && matches!(request.outcome, Outcome::Approved(_))
@@ -424,7 +429,7 @@ pub(super) fn taken(requests: &[TransactionRequest]) -> Amount {
         let authorization = approved_authorization(requests)?;
         (authorization.request_type == RequestType::Authorization).then_some(authorization)
     };
-    requests.iter().find(is_capture).or_else(at_once).map_or(Amount::ZERO, |request| request.amount)
+    requests.iter().find(is_capture).or_else(at_once)
 }
 
 /// Whether the payment `taken` is what a report about `about` means: the request itself, the one whose instructions the

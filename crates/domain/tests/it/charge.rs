@@ -5,6 +5,7 @@ mod asked_on;
 mod authentication;
 mod elsewhere;
 mod paid;
+mod refunds;
 mod reversal;
 mod revoked;
 

@@ -30,6 +30,7 @@ mod platform_fee;
 mod provider_type;
 mod purchase;
 mod rates;
+mod receipt;
 mod reconciliation;
 mod references;
 mod registration_review;

@@ -61,6 +61,7 @@ const DOMAIN: &[&str] = &[
     "settings",
     "account_clock",
     "report",
+    "receipt",
 ];
 
 /// The store, from the top down: values and batches, the two databases, the store of both, then one name for each resource.
@@ -127,6 +128,7 @@ const STORE: &[&str] = &[
     "plans",
     "reports",
     "payouts",
+    "receipts",
     "wallet_payments",
     "account_clocks",
     "testing",
@@ -186,6 +188,7 @@ const ENGINE: &[&str] = &[
     "link_settings",
     "review_links",
     "report_links",
+    "receipt_links",
     "card_data",
     "tokens",
     "queue",
@@ -245,6 +248,7 @@ const ENGINE: &[&str] = &[
     "webhooks",
     "reports",
     "payouts",
+    "receipts",
     "jobs",
 ];
 
@@ -278,6 +282,7 @@ const SERVER: &[&str] = &[
     "api::customer_cards",
     "api::charges",
     "api::documents",
+    "api::receipts",
     "api::settings",
     "api::tokens",
     "api::purchases",
