@@ -36,17 +36,19 @@ pub(crate) struct FontRefs {
     cid_font: Ref,
     descriptor: Ref,
     to_unicode: Ref,
+    cid_set: Ref,
     file: Ref,
 }
 
 impl FontRefs {
-    /// Takes five numbers from `next`.
+    /// Takes six numbers from `next`.
     pub(crate) fn take(next: &mut Ref) -> Self {
         Self {
             font: next.bump(),
             cid_font: next.bump(),
             descriptor: next.bump(),
             to_unicode: next.bump(),
+            cid_set: next.bump(),
             file: next.bump(),
         }
     }
@@ -134,7 +136,9 @@ impl Font {
             .descent(per_thousand(self.face.descender()))
             .cap_height(per_thousand(self.face.capital_height().unwrap_or_default()))
             .stem_v(80.0)
+            .cid_set(refs.cid_set)
             .font_file2(refs.file);
+        pdf.stream(refs.cid_set, &compressed(&self.cid_set())).filter(Filter::FlateDecode);
 
         let mut to_unicode = UnicodeCmap::new(Name(b"Custom"), SYSTEM_INFO);
         for (number, (sign, _)) in &self.used {
@@ -145,6 +149,18 @@ impl Font {
         let subset = subsetter::subset(self.file, 0, &self.remapper).map_err(|_| DrawError::Font)?;
         pdf.stream(refs.file, &compressed(&subset)).filter(Filter::FlateDecode);
         Ok(())
+    }
+
+    /// One bit for each glyph in the file, the first one highest: all of them, from the one that stands for what is missing on.
+    fn cid_set(&self) -> Vec<u8> {
+        let last = self.used.keys().next_back().copied().unwrap_or_default();
+        let mut bits = vec![0_u8; usize::from(last / 8) + 1];
+        for number in 0..=last {
+            if let Some(byte) = bits.get_mut(usize::from(number / 8)) {
+                *byte |= 0x80 >> (number % 8);
+            }
+        }
+        bits
     }
 
     /// The glyphs of a text. A sign that the font does not have is written in letters that it has.

@@ -1,13 +1,16 @@
-//! The documents of a charge as files, the logos on pages, and what uploaded files are: values in, bytes out. No I/O, and no rule about money: what
+//! The documents of a charge as files, those that prove refunds among them, the logos on pages, and what uploaded files are: values in, bytes out. No I/O, and no rule about money: what
 //! is owed, due or written in a code comes from the domain.
 #![allow(clippy::float_arithmetic, reason = "positions on paper, never money")]
 
+mod archive;
 mod font;
 mod itf;
 pub mod logo;
 mod mark;
 mod page;
+mod picture;
 pub mod qr;
+pub mod receipt;
 pub mod slip;
 pub mod upload;
 
@@ -22,6 +25,8 @@ pub enum DrawError {
     Image,
     /// A font cannot be read or cut down.
     Font,
+    /// Several files cannot be put into one.
+    Zip,
 }
 
 impl std::fmt::Display for DrawError {
@@ -30,6 +35,7 @@ impl std::fmt::Display for DrawError {
             Self::TextTooLong => "the text is longer than a QR code holds",
             Self::Image => "the image cannot be written",
             Self::Font => "the font cannot be read or cut down",
+            Self::Zip => "the files cannot be put into one",
         })
     }
 }

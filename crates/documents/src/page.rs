@@ -3,7 +3,9 @@
 use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref, Str, TextStr};
 
 use crate::DrawError;
+use crate::archive::{self, Archival, PRODUCER};
 use crate::font::{Font, FontRefs, Weight, compressed};
+use crate::picture::Picture;
 use crate::qr::Squares;
 
 /// Width of the paper.
@@ -23,17 +25,89 @@ pub(crate) struct Style {
     pub(crate) color: [f32; 3],
 }
 
-/// A page that is being drawn.
+/// The name of the picture in the resources of a page.
+const PICTURE: Name<'static> = Name(b"Picture");
+
+/// A page that is being drawn. It has one picture at most.
 pub(crate) struct Page {
     content: Content,
     regular: Font,
     bold: Font,
+    picture: Option<Picture>,
+}
+
+/// The objects of a page.
+#[derive(Clone, Copy)]
+struct PageRefs {
+    page: Ref,
+    content: Ref,
+    picture: Ref,
+    regular: FontRefs,
+    bold: FontRefs,
+}
+
+impl PageRefs {
+    fn take(next: &mut Ref) -> Self {
+        Self {
+            page: next.bump(),
+            content: next.bump(),
+            picture: next.bump(),
+            regular: FontRefs::take(next),
+            bold: FontRefs::take(next),
+        }
+    }
+}
+
+/// A file of pages. One for an archive says so, and has what archives demand; any other is a document of the day, in Portuguese.
+///
+/// # Errors
+/// [`DrawError::Font`].
+pub(crate) fn finish(
+    pages: Vec<Page>,
+    title: &str,
+    archival: Option<&Archival>,
+) -> Result<Vec<u8>, DrawError> {
+    let mut pdf = Pdf::new();
+    let mut next = Ref::new(1);
+    let (catalog, tree, info, metadata, profile) =
+        (next.bump(), next.bump(), next.bump(), next.bump(), next.bump());
+    let refs: Vec<PageRefs> = pages.iter().map(|_| PageRefs::take(&mut next)).collect();
+    let mut written = pdf.catalog(catalog);
+    written.pages(tree).lang(TextStr(archival.map_or("pt-BR", |archival| archival.language)));
+    if archival.is_some() {
+        written.metadata(metadata);
+        archive::intent(&mut written, profile);
+    }
+    written.finish();
+    let mut told = pdf.document_info(info);
+    told.title(TextStr(title)).producer(TextStr(PRODUCER));
+    if let Some(archival) = archival {
+        told.creation_date(archival.date());
+    }
+    told.finish();
+    pdf.pages(tree)
+        .kids(refs.iter().map(|refs| refs.page))
+        .count(i32::try_from(refs.len()).unwrap_or(i32::MAX));
+    for (page, refs) in pages.iter().zip(&refs) {
+        let mut written = pdf.page(refs.page);
+        written.media_box(Rect::new(0.0, 0.0, WIDTH_MM * POINTS, HEIGHT_MM * POINTS));
+        written.parent(tree).contents(refs.content);
+        page.resources(&mut written, *refs);
+        written.finish();
+    }
+    for (page, refs) in pages.into_iter().zip(refs) {
+        page.embed(&mut pdf, refs)?;
+    }
+    if let Some(archival) = archival {
+        archival.write(&mut pdf, title, (metadata, profile));
+    }
+    Ok(pdf.finish())
 }
 
 impl Page {
     pub(crate) fn new() -> Result<Self, DrawError> {
         let (regular, bold) = (Font::read(Weight::Regular)?, Font::read(Weight::Bold)?);
-        Ok(Self { content: Content::new(), regular, bold })
+        Ok(Self { content: Content::new(), regular, bold, picture: None })
     }
 
     /// A text that begins at `x` and stands on the line `y`.
@@ -151,29 +225,53 @@ impl Page {
         self.content.fill_nonzero();
     }
 
+    /// A picture whose lower edge stands on the line `y`, as large as fits into `size`. Answers its width.
+    pub(crate) fn picture(&mut self, picture: Picture, x: f32, y: f32, size: (f32, f32)) -> f32 {
+        let (across, down) = (f32::from(picture.width), f32::from(picture.height));
+        let scale = (size.0 / across).min(size.1 / down);
+        let (width, height) = (across * scale, down * scale);
+        self.content.save_state();
+        let bottom = (HEIGHT_MM - y) * POINTS;
+        self.content.transform([width * POINTS, 0.0, 0.0, height * POINTS, x * POINTS, bottom]);
+        self.content.x_object(PICTURE);
+        self.content.restore_state();
+        self.picture = Some(picture);
+        width
+    }
+
     /// The file with this page.
     pub(crate) fn finish(self, title: &str) -> Result<Vec<u8>, DrawError> {
-        let mut pdf = Pdf::new();
-        let mut next = Ref::new(1);
-        let (catalog, pages, page, content, info) =
-            (next.bump(), next.bump(), next.bump(), next.bump(), next.bump());
-        let (regular, bold) = (FontRefs::take(&mut next), FontRefs::take(&mut next));
-        pdf.catalog(catalog).pages(pages).lang(TextStr("pt-BR"));
-        pdf.document_info(info).title(TextStr(title)).producer(TextStr("Regente"));
-        pdf.pages(pages).kids([page]).count(1);
-        let mut written = pdf.page(page);
-        written.media_box(Rect::new(0.0, 0.0, WIDTH_MM * POINTS, HEIGHT_MM * POINTS));
-        written.parent(pages).contents(content);
+        finish(vec![self], title, None)
+    }
+
+    /// What the page needs of the file.
+    fn resources(&self, written: &mut pdf_writer::writers::Page<'_>, refs: PageRefs) {
         let mut resources = written.resources();
         let mut fonts = resources.fonts();
-        fonts.pair(self.regular.resource(), regular.font()).pair(self.bold.resource(), bold.font());
+        fonts.pair(self.regular.resource(), refs.regular.font());
+        fonts.pair(self.bold.resource(), refs.bold.font());
         fonts.finish();
+        if self.picture.is_some() {
+            let mut pictures = resources.x_objects();
+            pictures.pair(PICTURE, refs.picture);
+            pictures.finish();
+        }
         resources.finish();
-        written.finish();
-        pdf.stream(content, &compressed(&self.content.finish())).filter(Filter::FlateDecode);
-        self.regular.embed(&mut pdf, regular)?;
-        self.bold.embed(&mut pdf, bold)?;
-        Ok(pdf.finish())
+    }
+
+    fn embed(self, pdf: &mut Pdf, refs: PageRefs) -> Result<(), DrawError> {
+        pdf.stream(refs.content, &compressed(&self.content.finish())).filter(Filter::FlateDecode);
+        if let Some(picture) = &self.picture {
+            let samples = compressed(&picture.rgb);
+            let mut image = pdf.image_xobject(refs.picture, &samples);
+            image.filter(Filter::FlateDecode);
+            image.width(i32::from(picture.width)).height(i32::from(picture.height));
+            image.color_space().device_rgb();
+            image.bits_per_component(8);
+            image.finish();
+        }
+        self.regular.embed(pdf, refs.regular)?;
+        self.bold.embed(pdf, refs.bold)
     }
 
     fn show(&mut self, style: Style, matrix: [f32; 6], text: &str) {

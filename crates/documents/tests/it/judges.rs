@@ -58,3 +58,38 @@ fn run(command: &mut Command) -> String {
     assert!(output.stderr.is_empty(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
+
+/// The jars of the validator, which Debian packages with PDFBox.
+const VALIDATOR: &str = "/usr/share/java/preflight.jar:/usr/share/java/pdfbox2.jar:/usr/share/java/fontbox2.jar:\
+                         /usr/share/java/xmpbox.jar:/usr/share/java/commons-logging.jar:/usr/share/java/commons-io.jar";
+
+/// What PDFBox Preflight says of a file as PDF/A-1b (ISO 19005-1): its complaints, none of a file that conforms.
+pub(crate) fn complaints_of_archives(pdf: &[u8]) -> String {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("file.pdf");
+    fs::write(&file, pdf).unwrap();
+    let mut command = Command::new("java");
+    command.args(["-cp", VALIDATOR, "org.apache.pdfbox.preflight.Validator_A1b"]).arg(&file);
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said =
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    match output.status.success() && said.contains("is a valid PDF/A-1b file") {
+        true => String::new(),
+        false => said,
+    }
+}
+
+/// The files in a ZIP, by their names, as Python reads them.
+pub(crate) fn files_in_zip(zip: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let folder = tempdir().unwrap();
+    let (file, into) = (folder.path().join("file.zip"), folder.path().join("into"));
+    fs::write(&file, zip).unwrap();
+    run(Command::new("python3").args(["-m", "zipfile", "-e"]).arg(&file).arg(&into));
+    let mut files: Vec<(String, Vec<u8>)> = fs::read_dir(&into)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
