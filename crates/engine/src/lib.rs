@@ -51,6 +51,8 @@ pub mod purchases;
 pub mod queue;
 pub mod races;
 pub mod rates;
+pub mod receipt_links;
+pub mod receipts;
 pub mod report_files;
 pub mod report_links;
 pub mod reports;

@@ -82,6 +82,7 @@ pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;
 pub mod rates;
+pub mod receipts;
 pub mod registration_reviews;
 pub mod reports;
 pub mod sealed;

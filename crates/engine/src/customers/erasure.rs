@@ -9,6 +9,7 @@
 mod notifications;
 mod pages;
 mod person;
+mod receipts;
 mod reports;
 mod sessions;
 mod subscriptions;
@@ -164,6 +165,7 @@ async fn finish(app: &App, client_id: ClientId, remains: Remains) -> Result<Eras
             Commit::Applied | Commit::Refused(_) | Commit::Unknown => {}
         }
     }
+    receipts::receipts(app, &person).await?;
     reports::reports(app, &person).await?;
     let log = app.store.empty_log().await?;
     let counted = Erased {

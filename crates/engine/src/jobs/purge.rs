@@ -1,4 +1,4 @@
-//! Deletes expired idempotency records, tokens, client tokens, listeners, deliveries, events, notifications and rates: a
+//! Deletes expired idempotency records, tokens, client tokens, receipts, listeners, deliveries, events, notifications and rates: a
 //! limited number at once, client by client, because a transaction is for one client.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use regente_store::expiring::{Expired, Expiring};
 use regente_store::idempotency::ExpiredKey;
 use regente_store::{
     Batch, Commit, authentication_setups, credentials, deliveries, events, held_security_codes, idempotency,
-    listeners, provider_notifications, rates, tokens, wallet_payments,
+    listeners, provider_notifications, rates, receipts, tokens, wallet_payments,
 };
 
 use crate::app::App;
@@ -37,11 +37,12 @@ const PAGES_MAX: usize = 4;
 /// Clients whose rows of a page are deleted concurrently.
 const CLIENTS_AT_ONCE: usize = 16;
 /// What expires by itself, each record at a time of its own.
-static EXPIRING: [&Expiring; 4] = [
+static EXPIRING: [&Expiring; 5] = [
     &held_security_codes::EXPIRING,
     &authentication_setups::EXPIRING,
     &wallet_payments::EXPIRING,
     &tokens::EXPIRING,
+    &receipts::EXPIRING,
 ];
 
 /// Deletes expired answers. Claims of what is under way or has moved since are kept, and not read again before their time.
@@ -79,7 +80,7 @@ async fn page_of_keys(app: &App, AccountTime { accounts, now }: &AccountTime) ->
     .await
 }
 
-/// Deletes expired tokens, setups of authentications, held security codes and payments of wallets.
+/// Deletes expired tokens, setups of authentications, held security codes, payments of wallets and receipts.
 pub(super) async fn tokens(app: &App) -> Result<Ended, Error> {
     let mut found = false;
     for AccountTime { accounts, now } in app.clock.times() {

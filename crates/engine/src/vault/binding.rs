@@ -38,6 +38,8 @@ pub enum Purpose {
     ReportData,
     /// `payout_accounts.private`, by the id of the account.
     PayoutAccount,
+    /// `receipts.file`, by the id of the issue.
+    ReceiptFile,
     /// `webhooks.private_key`, by the id of the webhook.
     WebhookKey,
     /// `webhooks.next_private_key`, by the id of the webhook.
@@ -71,6 +73,7 @@ impl Purpose {
             Self::RegistrationAnswer => "registration_answer",
             Self::ReportData => "report_data",
             Self::PayoutAccount => "payout_account",
+            Self::ReceiptFile => "receipt_file",
             Self::WebhookKey => "webhook_key",
             Self::NextWebhookKey => "next_webhook_key",
             Self::AnswerBody => "answer_body",

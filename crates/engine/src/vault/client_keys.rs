@@ -9,7 +9,8 @@ use std::fmt;
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 use aws_lc_rs::hmac::{self, Context, HMAC_SHA256};
 use regente_domain::card::{CardNumber, Expiry};
-use regente_domain::id::{ChargeId, RegistrationReviewId, ReportId, SessionId};
+use regente_domain::id::{ChargeId, ReceiptId, RegistrationReviewId, ReportId, SessionId};
+use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use super::half_of;
@@ -39,6 +40,7 @@ pub struct ClientKeys {
     human_check: hmac::Key,
     review_link: hmac::Key,
     report_link: hmac::Key,
+    receipt_link: hmac::Key,
 }
 
 impl ClientKeys {
@@ -57,6 +59,7 @@ impl ClientKeys {
             human_check: key(&secret, b"human check"),
             review_link: key(&secret, b"registration review link"),
             report_link: key(&secret, b"report link"),
+            receipt_link: key(&secret, b"receipt link"),
         }
     }
 
@@ -104,6 +107,12 @@ impl ClientKeys {
     /// What a link to a file of a report proves itself by, half of a hash.
     pub fn report_digest(&self, report_id: ReportId, number: u32) -> Uuid {
         half_of(&hash_of(&self.report_link, &[report_id.uuid().as_bytes(), &number.to_be_bytes()]))
+    }
+
+    /// What the address of a receipt's file proves itself by, half of a hash: until this time.
+    pub fn receipt_digest(&self, receipt_id: ReceiptId, until: Timestamp) -> Uuid {
+        let until = until.as_millis().to_be_bytes();
+        half_of(&hash_of(&self.receipt_link, &[receipt_id.uuid().as_bytes(), &until]))
     }
 
     /// The key of a session (decision 22), in the form of a random UUID.

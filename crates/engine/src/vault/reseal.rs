@@ -260,6 +260,7 @@ const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
         SealedTable::RegistrationAnswers => [Some(Purpose::RegistrationAnswer), None],
         SealedTable::Reports => [Some(Purpose::ReportData), None],
         SealedTable::PayoutAccounts => [Some(Purpose::PayoutAccount), None],
+        SealedTable::Receipts => [Some(Purpose::ReceiptFile), None],
         SealedTable::Webhooks => [Some(Purpose::WebhookKey), Some(Purpose::NextWebhookKey)],
         SealedTable::Answers => [Some(Purpose::AnswerBody), None],
         SealedTable::ProviderNotifications => [Some(Purpose::ProviderNotification), None],

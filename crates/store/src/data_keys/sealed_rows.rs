@@ -118,6 +118,10 @@ sql! {
     PAGE_PAYOUT_ACCOUNTS = page!("payout_accounts", "id", "client_id", "private", "NULL");
     /// Seals a bank account again.
     RESEAL_PAYOUT_ACCOUNT = reseal!("payout_accounts", "id", "client_id", "private");
+    /// Files of receipts.
+    PAGE_RECEIPTS = page!("receipts", "id", "client_id", "file", "NULL");
+    /// Seals the file of a receipt again.
+    RESEAL_RECEIPT = reseal!("receipts", "id", "client_id", "file");
     /// Private keys of webhooks.
     PAGE_WEBHOOKS = page!("webhooks", "id", "client_id", "private_key", "next_private_key");
     /// Seals the private keys of a webhook again. The second exists during a rotation.
@@ -169,6 +173,8 @@ pub enum SealedTable {
     Reports,
     /// `payout_accounts.private`.
     PayoutAccounts,
+    /// `receipts.file`.
+    Receipts,
     /// `webhooks.private_key` and `webhooks.next_private_key`.
     Webhooks,
     /// `idempotency.body`.
@@ -194,6 +200,7 @@ impl SealedTable {
         Self::RegistrationAnswers,
         Self::Reports,
         Self::PayoutAccounts,
+        Self::Receipts,
         Self::Webhooks,
         Self::Answers,
         Self::ProviderNotifications,
@@ -202,7 +209,7 @@ impl SealedTable {
     /// How many of `rows_max` rows a page has: few of a table whose rows are files of megabytes.
     fn rows_of_page(self, rows_max: u32) -> u32 {
         match self {
-            Self::SellerDocuments => rows_max.min(FILES_OF_PAGE),
+            Self::SellerDocuments | Self::Receipts => rows_max.min(FILES_OF_PAGE),
             Self::Clients
             | Self::Providers
             | Self::Customers
@@ -238,6 +245,7 @@ impl SealedTable {
             Self::RegistrationAnswers => (&PAGE_REGISTRATION_ANSWERS, &RESEAL_REGISTRATION_ANSWER),
             Self::Reports => (&PAGE_REPORTS, &RESEAL_REPORT),
             Self::PayoutAccounts => (&PAGE_PAYOUT_ACCOUNTS, &RESEAL_PAYOUT_ACCOUNT),
+            Self::Receipts => (&PAGE_RECEIPTS, &RESEAL_RECEIPT),
             Self::Webhooks => (&PAGE_WEBHOOKS, &RESEAL_WEBHOOK),
             Self::Answers => (&PAGE_ANSWERS, &RESEAL_ANSWER),
             Self::ProviderNotifications => (&PAGE_PROVIDER_NOTIFICATIONS, &RESEAL_PROVIDER_NOTIFICATION),
@@ -341,6 +349,7 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
         | SealedTable::RegistrationAnswers
         | SealedTable::Reports
         | SealedTable::PayoutAccounts
+        | SealedTable::Receipts
         | SealedTable::Answers
         | SealedTable::ProviderNotifications => args.with("row_key", before.key),
     };
