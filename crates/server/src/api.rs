@@ -29,6 +29,7 @@ pub mod providers;
 pub mod purchases;
 pub mod query;
 pub mod rates;
+pub mod receipts;
 pub mod reports;
 pub mod request_id;
 mod review_page;

@@ -129,7 +129,7 @@ impl Format {
     }
 }
 
-fn mark(app: &App) -> Mark {
+pub(super) fn mark(app: &App) -> Mark {
     match app.settings.mode {
         Mode::Sandbox => Mark::Sandbox,
         Mode::Production => Mark::None,
@@ -185,7 +185,7 @@ async fn find(app: &App, link: &str) -> Result<Option<Instructed>, Error> {
 /// Draws beside the other work of the server.
 pub(super) async fn draw<T: Send + 'static>(
     drawing: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ApiError> {
+) -> Result<T, Error> {
     at_a_place(DRAWING.acquire(), drawing).await
 }
 
@@ -194,24 +194,24 @@ pub(super) async fn draw<T: Send + 'static>(
 pub(super) async fn write_page<T: Send + 'static>(
     writing: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, ApiError> {
-    at_a_place(WRITING.acquire(), writing).await
+    Ok(at_a_place(WRITING.acquire(), writing).await?)
 }
 
 /// Judges a file that a caller has sent. Files have places of their own, so that no upload holds up a payer's document.
 pub(super) async fn judge(app: &App, file: Bytes) -> Result<Result<FileFormat, UploadError>, ApiError> {
-    at_a_place(Arc::clone(&app.limiters.judging).acquire_owned(), move || format_of(&file)).await
+    Ok(at_a_place(Arc::clone(&app.limiters.judging).acquire_owned(), move || format_of(&file)).await?)
 }
 
 /// Works outside of the threads that serve requests, when there is a place.
 async fn at_a_place<P: Send + 'static, T: Send + 'static>(
     place: impl Future<Output = Result<P, AcquireError>>,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ApiError> {
+) -> Result<T, Error> {
     let busy = || Error::Unavailable { retry_after: RETRY_AFTER_BUSY, cause: None };
     let place = timeout(PLACE_WAIT_MAX, place).await.map_err(|_| busy())?.map_err(Error::internal)?;
     let worked = tokio::task::spawn_blocking(move || {
         let _place = place;
         work()
     });
-    Ok(worked.await.map_err(Error::internal)?)
+    worked.await.map_err(Error::internal)
 }

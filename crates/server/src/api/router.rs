@@ -21,6 +21,7 @@ use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, flows, hosted_fields,
     layers, ledger, merchants, notifications, openapi, payment_page, plans, providers, purchases, rates,
     layers, ledger, merchants, notifications, openapi, payment_page, payouts, providers, purchases, rates,
+    layers, ledger, merchants, notifications, openapi, payment_page, providers, purchases, rates, receipts,
     reports, review_page, sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens,
     vendors, webhooks,
 };
@@ -63,6 +64,8 @@ fn routes() -> OpenApiRouter<App> {
         .merge(behind(Needs(Scope::Charges), routes!(charges::operations::capture)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::operations::void)))
         .merge(behind(Needs(Scope::Charges), routes!(charges::explanation::explain)))
+        .merge(behind(SecretKeyOnly, routes!(receipts::read_of_charge)))
+        .merge(behind(SecretKeyOnly, routes!(receipts::create)))
         .merge(behind(SecretKeyOnly, routes!(merchants::create, merchants::list)))
         .merge(behind(SecretKeyOnly, routes!(merchants::read, merchants::update, merchants::delete)))
         .merge(behind(SecretKeyOnly, routes!(platform_fee::create, platform_fee::read, platform_fee::update)))
@@ -161,6 +164,7 @@ fn routes() -> OpenApiRouter<App> {
         .merge(linked(routes!(documents::qr_code)))
         .merge(linked(routes!(documents::slip)))
         .merge(linked(routes!(settings::assets::logo)))
+        .merge(linked(routes!(receipts::read_file)))
         .routes(routes!(notifications::receive))
         .routes(routes!(health::live))
         .routes(routes!(health::ready))

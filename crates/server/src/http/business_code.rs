@@ -4,7 +4,7 @@ use regente_domain::flow::FlowRefusal;
 use regente_engine::charges::split;
 use regente_engine::purchases::operations::{INTENT_MISMATCH, INVALID_STATE};
 use regente_engine::subscriptions::card_links;
-use regente_engine::{link_settings, reports, sessions, subscriptions};
+use regente_engine::{link_settings, receipts, reports, sessions, subscriptions};
 
 /// The rules of the body with their own codes (`docs/interface/purchases.md#errors`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub const KEY_MISMATCH: &str = "idempotency_key_payload_mismatch";
 pub const CAPTCHA_REQUIRED: &str = "session_captcha_required";
 
 /// Every `businessCode`.
-pub const CODES: [&str; 33] = [
+pub const CODES: [&str; 37] = [
     BodyCode::InvalidRequest.code(),
     BodyCode::PanNotAllowed.code(),
     BodyCode::InvalidPaymentsCount.code(),
@@ -98,4 +98,8 @@ pub const CODES: [&str; 33] = [
     FlowRefusal::MetadataDefaultRequired.word(),
     FlowRefusal::Invalid.word(),
     reports::TOO_MANY,
+    receipts::NOT_CONFIRMED,
+    receipts::TYPE_NOT_SUPPORTED,
+    receipts::PROVIDER_NOT_SUPPORTED,
+    receipts::TOO_MANY_REFUNDS,
 ];
