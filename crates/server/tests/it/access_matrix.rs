@@ -14,7 +14,7 @@ use crate::support::bodies::{APPROVED, charge_body, token_body};
 use crate::support::client::{Client, Reply};
 use crate::support::document::doors::OPEN_TO_ALL;
 use crate::support::document::{Document, Operation};
-use crate::support::records::{Records, fresh_key, put};
+use crate::support::records::{Call, Records, fresh_key, put};
 
 stories! {
     without_a_known_account_every_operation_answers_401,
@@ -61,6 +61,8 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("POST /v1/charges/{id}/capture", Scope("charges")),
     ("POST /v1/charges/{id}/void", Scope("charges")),
     ("GET /v1/charges/{id}/explanation", Scope("charges")),
+    ("GET /v1/charges/{id}/receipts", SecretKey),
+    ("POST /v1/receipts", SecretKey),
     ("POST /v1/merchants", SecretKey),
     ("GET /v1/merchants", SecretKey),
     ("GET /v1/merchants/{id}", SecretKey),
@@ -344,9 +346,8 @@ async fn records_of_another_account_are_not_found(app: TestApp) {
             if demand(operation) == SecretKey { &[&app.client] } else { &[&app.client, &public_key] };
         for key in keys {
             for id in [call.ids[0].as_str(), NOBODYS_ID, "not-a-uuid", "0", &call.ids[0].replace('-', "")] {
-                let ids: Vec<&str> =
-                    std::iter::once(id).chain(call.ids[1..].iter().map(String::as_str)).collect();
-                let path = operation.path_with(&ids);
+                let ids = std::iter::once(id.to_owned()).chain(call.ids[1..].iter().cloned()).collect();
+                let path = Call { ids, body: None }.path(operation);
                 let fresh = fresh_key();
                 let (method, headers) = (operation.method.clone(), operation.headers(&fresh));
                 let reply = app.call(key, method, &path, &headers, own.body.as_ref()).await;

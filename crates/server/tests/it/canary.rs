@@ -72,6 +72,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     story.what_is_refused().await;
     story.words_of_the_caller().await;
     story.what_is_read().await;
+    story.receipts().await;
     story.faults().await;
     app.later(Duration::from_secs(3 * 60 * 60)).await;
     story.what_went_out(merchants).await;

@@ -65,6 +65,7 @@ mod purchases;
 mod races;
 mod rates;
 mod real_providers;
+mod receipts;
 mod reconcile;
 mod reports;
 mod sandbox_clock;

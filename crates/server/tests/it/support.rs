@@ -31,6 +31,7 @@ pub mod proofs;
 pub mod providers;
 pub mod purchases;
 pub mod read;
+pub mod receipts;
 pub mod receiver;
 pub mod records;
 pub mod reports;

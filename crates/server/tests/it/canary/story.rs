@@ -23,6 +23,7 @@ use crate::support::canary::search::Search;
 use crate::support::client::{Client, Reply};
 use crate::support::providers::payers::{Act, asking_payers};
 use crate::support::providers::sandbox;
+use crate::support::receipts::{LETTER, RECEIPT, file, issued, own_merchant, text_of};
 use crate::support::records::{Records, put};
 use crate::support::sessions::session_body;
 use crate::support::splits::seller_body;
@@ -528,6 +529,22 @@ impl<'a> Story<'a> {
         }
         for path in paths {
             self.send(&client, Method::GET, &path, &[], String::new()).await.expect_status(200);
+        }
+    }
+
+    /// Documents that prove refunds, as the texts in them: a file is compressed.
+    pub async fn receipts(&mut self) {
+        let canary = self.canary(Fate::Approved);
+        let mut body = self.inline(&canary);
+        body["merchantId"] = json!(own_merchant(self.app).await);
+        let charge = self.post("/v1/charges", &body).await.expect(201);
+        let id = text(&charge["id"]);
+        self.post(&format!("/v1/charges/{id}/void"), &json!({ "amount": 50 })).await.expect(201);
+        for document in [LETTER, RECEIPT] {
+            let receipt = issued(self.app, &charge, document).await;
+            let said = text_of(&file(self.app, &receipt).await);
+            assert!(said.contains(&id), "{said}");
+            self.answers.extend(said.as_bytes());
         }
     }
 

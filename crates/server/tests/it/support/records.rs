@@ -19,6 +19,7 @@ use crate::support::document::{Document, Operation};
 use crate::support::forms::{Form, png};
 use crate::support::payouts::own;
 use crate::support::providers::sandbox;
+use crate::support::receipts::{RECEIPT, own_merchant_body};
 use crate::support::reports::{A_WHILE, report_body};
 use crate::support::sellers::{DOCUMENTS, selfie, seller_body};
 use crate::support::sessions::session_body;
@@ -32,7 +33,7 @@ sql! {
 /// A request that succeeds once.
 #[derive(Debug)]
 pub struct Call {
-    /// The values of the path's parameters.
+    /// The values of the path's parameters; one more is the query.
     pub ids: Vec<String>,
     pub body: Option<Value>,
 }
@@ -68,7 +69,11 @@ impl Call {
 
     pub fn path(&self, operation: &Operation) -> String {
         let ids: Vec<&str> = self.ids.iter().map(String::as_str).collect();
-        operation.path_with(&ids)
+        let path = operation.path_with(&ids);
+        match ids.get(operation.parameters()) {
+            Some(query) => format!("{path}?{query}"),
+            None => path,
+        }
     }
 }
 
@@ -139,6 +144,16 @@ impl Records<'_> {
             "POST /v1/flows/{id}/restore" => {
                 let flow = self.flow().await;
                 Call::of(&text(&flow["id"])).with(flow["merchants"][0].clone())
+            }
+            "GET /v1/charges/{id}/receipts" => {
+                Call { ids: vec![self.refunded().await, format!("type={RECEIPT}")], body: None }
+            }
+            "POST /v1/receipts" => none.with(put(example(), "chargeId", self.refunded().await)),
+            "GET /v1/receipts/{receiptId}/file" => {
+                let body = json!({ "chargeId": self.refunded().await, "type": RECEIPT });
+                let receipt = self.make("/v1/receipts", &body).await;
+                let (_, query) = receipt["url"].as_str().unwrap().split_once('?').expect("a token");
+                Call { ids: vec![text(&receipt["id"]), query.to_owned()], body: None }
             }
             "POST /v1/reports" => none.with(example()),
             "GET /v1/reports" => none,
@@ -419,6 +434,12 @@ impl Records<'_> {
         }
         let order = payouts::orders::find(&engine.store, client_id, orders[0].id).await.unwrap().unwrap();
         (order.id.to_string(), order.batch_id.unwrap().to_string())
+    /// A charge at the platform's own provider, a part of which was given back.
+    async fn refunded(&self) -> String {
+        let merchant = text(&self.make("/v1/merchants", &own_merchant_body()).await["id"]);
+        let charge = text(&self.make("/v1/charges", &charge_body(&merchant, APPROVED)).await["id"]);
+        self.make(&format!("/v1/charges/{charge}/void"), &json!({ "amount": 50 })).await;
+        charge
     }
 
     pub async fn vendor(&self) -> String {

@@ -1,7 +1,7 @@
 //! Operations that need no key.
 
 /// Operations without a key.
-pub const OPEN_TO_ALL: [&str; 7] = [
+pub const OPEN_TO_ALL: [&str; 8] = [
     "/health/live",
     "/health/ready",
     NOTIFICATIONS,
@@ -9,6 +9,7 @@ pub const OPEN_TO_ALL: [&str; 7] = [
     "/qr/{file}",
     "/boleto/{file}",
     "/v1/settings/assets/{file}",
+    "/v1/receipts/{receiptId}/file",
 ];
 
 /// A link to it that was mailed stands for the key; `reports/mail.rs` has its stories.
