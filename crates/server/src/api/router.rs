@@ -19,11 +19,9 @@ use super::request_id::Boundary;
 use super::strangers::{Behind, door};
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, flows, hosted_fields,
-    layers, ledger, merchants, notifications, openapi, payment_page, plans, providers, purchases, rates,
-    layers, ledger, merchants, notifications, openapi, payment_page, payouts, providers, purchases, rates,
-    layers, ledger, merchants, notifications, openapi, payment_page, providers, purchases, rates, receipts,
-    reports, review_page, sandbox_clock, scripts, sellers, sessions, settings, subscriptions, tokens,
-    vendors, webhooks,
+    layers, ledger, merchants, notifications, openapi, payment_page, payouts, plans, providers, purchases,
+    rates, receipts, reports, review_page, sandbox_clock, scripts, sellers, sessions, settings,
+    subscriptions, tokens, vendors, webhooks,
 };
 use crate::access::{Access, Gate, guard};
 use crate::app::App;

@@ -185,7 +185,7 @@ pub enum SealedTable {
 
 impl SealedTable {
     /// Every table, in the order of the walk.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 18] = [
         Self::Clients,
         Self::Providers,
         Self::Customers,

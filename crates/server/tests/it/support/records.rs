@@ -419,6 +419,8 @@ impl Records<'_> {
     pub async fn plan(&self) -> String {
         let client_id = self.client.id.parse().unwrap();
         plans::make(&self.app.app, client_id, &plans::standard()).await.id.to_string()
+    }
+
     /// An order and the batch that it is in. The day on which it is due has not come.
     async fn payout(&self) -> (String, String) {
         let merchant =
@@ -434,6 +436,8 @@ impl Records<'_> {
         }
         let order = payouts::orders::find(&engine.store, client_id, orders[0].id).await.unwrap().unwrap();
         (order.id.to_string(), order.batch_id.unwrap().to_string())
+    }
+
     /// A charge at the platform's own provider, a part of which was given back.
     async fn refunded(&self) -> String {
         let merchant = text(&self.make("/v1/merchants", &own_merchant_body()).await["id"]);
