@@ -25,6 +25,7 @@ pub mod path;
 mod payment_page;
 mod payouts;
 pub mod plans;
+pub mod payouts;
 pub mod providers;
 pub mod purchases;
 pub mod query;
