@@ -80,6 +80,8 @@ pub mod of {
         PaymentBatch,
         /// An issue of a document that proves refunds.
         Receipt,
+        /// Receivables that are paid early.
+        Prepayment,
         /// An event of a charge, purchase, session or webhook.
         Event,
         /// A webhook endpoint.
@@ -141,6 +143,8 @@ pub type PayoutOrderId = Id<of::PayoutOrder>;
 pub type PaymentBatchId = Id<of::PaymentBatch>;
 /// Id of an issue of a document that proves refunds.
 pub type ReceiptId = Id<of::Receipt>;
+/// Id of a prepayment.
+pub type PrepaymentId = Id<of::Prepayment>;
 /// Id of a vendor.
 pub type VendorId = Id<of::Vendor>;
 /// Id of a file that shows who a seller is.

@@ -33,6 +33,7 @@ pub mod payout;
 pub mod percentage;
 pub mod plan;
 pub mod platform_fee;
+pub mod prepayment;
 pub mod problems;
 pub mod provider_type;
 pub mod purchase;

@@ -30,9 +30,13 @@ pub fn civil_of(at: Timestamp) -> DateTime {
 
 /// The end of a day: the first moment of the next one.
 pub fn end_of(day: Date) -> Timestamp {
-    let next = day.saturating_add(1.day());
-    let midnight = SAO_PAULO.to_ambiguous_zoned(next.at(0, 0, 0, 0)).compatible();
-    midnight.map_or(Timestamp::from_millis(i64::MAX), |midnight| {
-        Timestamp::from_millis(midnight.timestamp().as_millisecond())
+    hour_of(day.saturating_add(1.day()), 0)
+}
+
+/// The moment at which an hour of a day begins, 0 to 23.
+pub fn hour_of(day: Date, hour: i8) -> Timestamp {
+    let begins = SAO_PAULO.to_ambiguous_zoned(day.at(hour, 0, 0, 0)).compatible();
+    begins.map_or(Timestamp::from_millis(i64::MAX), |begins| {
+        Timestamp::from_millis(begins.timestamp().as_millisecond())
     })
 }

@@ -27,6 +27,7 @@ mod payout;
 mod percentage;
 mod plan;
 mod platform_fee;
+mod prepayment;
 mod provider_type;
 mod purchase;
 mod rates;
