@@ -2,6 +2,7 @@
 
 use regente_domain::check_digits::CheckDigits;
 use regente_domain::id::ClientId;
+use regente_domain::prepayment::Rates;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -93,6 +94,8 @@ pub struct Client {
     pub time_zone: String,
     /// Whether documents with wrong check digits are refused.
     pub document_check_digits: CheckDigits,
+    /// At which rates its receivables are paid early; nothing is without.
+    pub prepayment: Option<Rates>,
     /// Grows with every change.
     pub version: i64,
     /// When it was changed.
@@ -111,6 +114,8 @@ struct Doc {
     time_zone: String,
     #[serde(default)]
     document_check_digits: CheckDigits,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prepayment: Option<Rates>,
     #[serde(flatten)]
     unknown: Map<String, Value>,
 }
@@ -199,6 +204,7 @@ fn doc(client: &Client) -> Result<Json, StoreError> {
         language: client.language.clone(),
         time_zone: client.time_zone.clone(),
         document_check_digits: client.document_check_digits,
+        prepayment: client.prepayment,
         unknown: client.unknown_members.clone(),
     };
     serde_json::to_string(&doc).map(Json).map_err(|_| StoreError::Programming("clients.doc".to_owned()))
@@ -215,6 +221,7 @@ fn from_row(row: &Row) -> Result<Client, StoreError> {
         language: doc.language,
         time_zone: doc.time_zone,
         document_check_digits: doc.document_check_digits,
+        prepayment: doc.prepayment,
         version: row.get("version")?,
         updated_at: row.get("updated_at")?,
         unknown_members: doc.unknown,

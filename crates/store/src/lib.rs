@@ -78,6 +78,7 @@ pub mod money;
 pub mod newest;
 pub mod payouts;
 pub mod plans;
+pub mod prepayments;
 pub mod provider_notifications;
 pub mod providers;
 pub mod purchases;

@@ -6,6 +6,7 @@ pub mod batches;
 pub mod debts;
 mod list;
 pub mod orders;
+pub mod prepaid;
 pub mod statement;
 mod taking;
 
