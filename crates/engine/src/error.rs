@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use regente_domain::decline::DeclinedCode;
 use regente_domain::flow::FlowRefusal;
+use regente_domain::prepayment::Refusal;
 use regente_domain::problems::Problems;
 use regente_store::StoreError;
 
@@ -78,6 +79,8 @@ pub enum Error {
         /// One sentence for each reason.
         details: Vec<String>,
     },
+    /// A prepayment is not made (`docs/interface/prepayment.md#errors`).
+    PrepaymentRefused(Refusal),
     /// Others do the same at this moment, and nothing was done: the same request may succeed soon.
     TooManyAtOnce {
         /// The stable code of the bound.
@@ -172,6 +175,7 @@ impl Error {
             | Self::IdempotencyMismatch
             | Self::BusinessRule { .. }
             | Self::FlowRefused { .. }
+            | Self::PrepaymentRefused(_)
             | Self::RuleBroken(_)
             | Self::VoucherRefused { .. }
             | Self::SellersNotFound { .. }
@@ -234,6 +238,7 @@ impl fmt::Display for Error {
                 business_code
             }
             Self::FlowRefused { code, .. } => code.word(),
+            Self::PrepaymentRefused(refusal) => refusal.message(),
             Self::RuleBroken(rule) => rule,
             Self::VoucherRefused { .. } => "voucher refused",
             Self::SellersNotFound { .. } => "sellers are gone",

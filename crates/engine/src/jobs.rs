@@ -10,6 +10,7 @@ mod kind;
 mod ledger;
 mod pace;
 mod payouts;
+mod prepayments;
 mod purge;
 mod reports;
 mod reservation;

@@ -46,6 +46,7 @@ pub mod outbound;
 pub mod payouts;
 pub mod plans;
 pub mod platform_fees;
+pub mod prepayments;
 pub mod providers;
 pub mod purchases;
 pub mod queue;

@@ -2,6 +2,7 @@
 //! kind.
 
 pub mod payouts;
+pub mod prepayments;
 pub mod purchases;
 pub mod reports;
 pub mod sellers;
@@ -86,6 +87,8 @@ pub enum Kind {
     Payday,
     /// Hands a payment batch to the bank, and finds out what became of it.
     Transfer,
+    /// Ends a prepayment that nobody has committed, or pays one that was.
+    Prepayment,
 }
 
 /// Whether every deployment always has exactly one job of a kind.
@@ -97,7 +100,7 @@ enum Recurs {
 
 /// The properties of each kind, in the order of [`Kind`]; its word is its name in the jobs table.
 #[rustfmt::skip]
-const KINDS: [(Kind, &str, Queue, Recurs); 33] = [
+const KINDS: [(Kind, &str, Queue, Recurs); 34] = [
     (Kind::PurgeIdempotency,  "purge_idempotency",  Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeTokens,       "purge_tokens",       Queue::Housekeeping, Recurs::Yes),
     (Kind::PurgeCredentials,  "purge_credentials",  Queue::Housekeeping, Recurs::Yes),
@@ -131,6 +134,7 @@ const KINDS: [(Kind, &str, Queue, Recurs); 33] = [
     (Kind::PayoutOrders,      "payout_orders",      Queue::Payouts,      Recurs::No),
     (Kind::Payday,            "payday",             Queue::Payouts,      Recurs::No),
     (Kind::Transfer,          "transfer",           Queue::Payouts,      Recurs::No),
+    (Kind::Prepayment,        "prepayment",         Queue::Housekeeping, Recurs::No),
 ];
 
 const _: () = {

@@ -4,8 +4,8 @@ use regente_store::jobs::Job;
 
 use super::job::Jobs;
 use super::{
-    advance, counters, feeding, ledger, payouts, purge, reports, reservation, rotation, sellers, sessions,
-    subscriptions,
+    advance, counters, feeding, ledger, payouts, prepayments, purge, reports, reservation, rotation, sellers,
+    sessions, subscriptions,
 };
 use crate::app::App;
 use crate::customers::erasure;
@@ -51,6 +51,7 @@ pub(super) async fn run(kind: Kind, jobs: &Jobs, job: &Job) -> Result<Ended, Err
         Kind::PayoutOrders => payouts::write_orders(app, job).await,
         Kind::Payday => payouts::pay_out(app, job).await,
         Kind::Transfer => payouts::transfer(app, job).await,
+        Kind::Prepayment => prepayments::run(app, job).await,
         Kind::AdvanceClock => advance::run(jobs, job).await,
     }
 }

@@ -135,6 +135,7 @@ const fn error_code(error: &Error) -> u16 {
         Error::Conflict { .. } => 409,
         Error::BusinessRule { .. }
         | Error::FlowRefused { .. }
+        | Error::PrepaymentRefused(_)
         | Error::RuleBroken(_)
         | Error::VoucherRefused { .. }
         | Error::SellersUnable { .. }

@@ -1,0 +1,115 @@
+//! Which receivables can be paid early.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::civil::Date;
+use regente_domain::charge::Charge;
+use regente_domain::charge::attempt::TransactionRequest;
+use regente_domain::currency::Currency;
+use regente_domain::id::{ChargeId, ClientId};
+use regente_domain::payout::{Order, Receiver};
+use regente_domain::prepayment::{Receivable, receivables, stands_still};
+use regente_domain::provider_type::ProviderType;
+use regente_domain::seller::{LinkStatus, Seller, Switch};
+use regente_store::payouts::{orders, prepaid};
+use regente_store::{charges, sellers, transaction_requests};
+use uuid::Uuid;
+
+use crate::app::App;
+use crate::error::Error;
+
+/// Most open orders of a receiver that are looked at, those that are due first.
+const ORDERS_MAX: i64 = 100_000;
+/// Charges that are read at once.
+const CHARGES_PER_PAGE: usize = 200;
+/// In which currency the platform's own provider settles.
+const SETTLED_IN: &str = "BRL";
+
+/// What can be paid early, and what it is of.
+pub(super) struct Available {
+    /// By the day on which they are settled.
+    pub(super) receivables: Vec<Receivable>,
+    /// Their charges, as they were looked at.
+    pub(super) charges: HashMap<ChargeId, Charge>,
+}
+
+/// What is settled later than on a day: of charges that are captured, that nothing is under way with and that nobody disputes, unless
+/// the provider does not take the seller.
+pub(super) async fn available(
+    app: &App,
+    client_id: ClientId,
+    receiver: Receiver,
+    after: Date,
+) -> Result<Available, Error> {
+    let mut found = Available { receivables: Vec::new(), charges: HashMap::new() };
+    if !takes(app, client_id, receiver).await? {
+        return Ok(found);
+    }
+    let open = orders::receivables(&app.store, client_id, (receiver, brl()?), after, ORDERS_MAX).await?;
+    let mut ids: Vec<ChargeId> = open.iter().map(|order| order.charge_id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    for page in ids.chunks(CHARGES_PER_PAGE) {
+        look_at(app, client_id, receiver, (page, after), &mut found).await?;
+    }
+    found.receivables.sort_by_key(|receivable| (receivable.settlement_date, receivable.id));
+    Ok(found)
+}
+
+/// Adds what is available of these charges.
+async fn look_at(
+    app: &App,
+    client_id: ClientId,
+    receiver: Receiver,
+    (ids, after): (&[ChargeId], Date),
+    found: &mut Available,
+) -> Result<(), Error> {
+    // The orders first: a charge that moves after them does not agree with them, or does not stand still until the commit.
+    let mut of_charge: BTreeMap<ChargeId, Vec<Order>> = BTreeMap::new();
+    for order in prepaid::of_charges(&app.store, client_id, ids).await? {
+        if order.receiver == receiver {
+            of_charge.entry(order.charge_id).or_default().push(order);
+        }
+    }
+    let objects: Vec<Uuid> = ids.iter().map(|id| id.uuid()).collect();
+    let stored = charges::find_many(&app.store, client_id, ids).await?;
+    let mut requests: HashMap<Uuid, Vec<TransactionRequest>> = HashMap::new();
+    for stored in transaction_requests::of_objects(&app.store, client_id, &objects).await? {
+        requests.entry(stored.request.object_id).or_default().push(stored.request);
+    }
+    for charge in stored.into_iter().map(|stored| stored.charge) {
+        let Some(orders) = of_charge.get(&charge.id) else { continue };
+        let of_charge = requests.get(&charge.id.uuid()).map(Vec::as_slice).unwrap_or_default();
+        if stands_still(&charge, receiver, orders) && !charge.is_disputed(of_charge) {
+            found.receivables.extend(receivables(orders, after));
+            found.charges.insert(charge.id, charge);
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is anything that is not paid out yet, whatever stands against paying it early.
+pub(super) async fn has_any(app: &App, client_id: ClientId, receiver: Receiver) -> Result<bool, Error> {
+    let found = orders::receivables(&app.store, client_id, (receiver, brl()?), Date::MIN, 1).await?;
+    Ok(!found.is_empty())
+}
+
+/// Whether the provider takes the seller, and nobody has switched it off. It always takes the account itself.
+pub(super) async fn takes(app: &App, client_id: ClientId, receiver: Receiver) -> Result<bool, Error> {
+    let Some(seller_id) = receiver else { return Ok(true) };
+    let found = sellers::find_many(&app.store, client_id, &[seller_id]).await?;
+    let is_taken = |seller: &Seller| {
+        let at_platform = |link: &&_| of_platform(link);
+        seller.switch == Switch::On
+            && seller.links.iter().filter(at_platform).any(|link| link.status == LinkStatus::Active)
+    };
+    Ok(found.iter().any(is_taken))
+}
+
+fn of_platform(link: &regente_domain::seller::Link) -> bool {
+    link.provider_type == ProviderType::Platform
+}
+
+fn brl() -> Result<Currency, Error> {
+    Currency::parse(SETTLED_IN).ok_or_else(|| Error::internal("BRL is no currency"))
+}
