@@ -21,7 +21,7 @@ use tower::{Layer, Service, service_fn};
 
 pub use keys::{
     AccessError, NewClient, NewSecretKey, SecretKey, create_client, create_secret_key, revoke_secret_key,
-    secret_keys, set_client_status, set_document_check_digits,
+    secret_keys, set_client_status, set_document_check_digits, set_prepayment,
 };
 
 use crate::app::App;

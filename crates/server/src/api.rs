@@ -26,6 +26,7 @@ mod payment_page;
 mod payouts;
 pub mod plans;
 pub mod payouts;
+pub mod prepayments;
 pub mod providers;
 pub mod purchases;
 pub mod query;

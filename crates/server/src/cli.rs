@@ -13,6 +13,7 @@ mod lists;
 mod operate;
 mod payouts;
 mod plans;
+mod prepayments;
 mod rates;
 mod reports;
 mod run;
@@ -195,6 +196,9 @@ enum Task {
     /// What receivers are paid by the platform's own provider
     #[command(subcommand)]
     Payouts(payouts::PayoutsCommandLine),
+    /// Prepayment: which accounts may have receivables paid early, and at which rates
+    #[command(subcommand)]
+    Prepayment(prepayments::PrepaymentCommand),
     /// Reports: charges of a period as CSV
     #[command(subcommand)]
     Reports(reports::ReportsTask),
@@ -449,6 +453,7 @@ impl Task {
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),
             Self::Payouts(command) => payouts::run(&sources.load_plain()?, command),
+            Self::Prepayment(command) => prepayments::run(&sources.load_plain()?, command),
             Self::Reports(task) => reports::run(&sources.load_plain()?, task),
             Self::Settle(task) => settle::run(&sources.load_plain()?, task),
             Self::Openapi => operate::openapi(),

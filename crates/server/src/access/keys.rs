@@ -7,6 +7,7 @@ use regente_domain::actor::Actor;
 use regente_domain::check_digits::CheckDigits;
 use regente_domain::credential::SECRET_KEYS_ACTIVE_MAX;
 use regente_domain::id::{ClientId, Id, of};
+use regente_domain::prepayment::Rates;
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
 use regente_engine::races;
@@ -124,6 +125,7 @@ impl NewClient {
             language,
             time_zone,
             document_check_digits: CheckDigits::Off,
+            prepayment: None,
             version: 1,
             updated_at: now,
             unknown_members: Map::new(),
@@ -176,6 +178,20 @@ pub async fn set_document_check_digits(
     actor: Actor,
 ) -> Result<(), AccessError> {
     let set = |client: &mut Client| client.document_check_digits = check_digits;
+    change(app, client_id, actor, "client.updated", set).await
+}
+
+/// At which rates receivables of the client are paid early from now on; none are without.
+///
+/// # Errors
+/// As [`set_document_check_digits`].
+pub async fn set_prepayment(
+    app: &App,
+    client_id: ClientId,
+    rates: Option<Rates>,
+    actor: Actor,
+) -> Result<(), AccessError> {
+    let set = |client: &mut Client| client.prepayment = rates;
     change(app, client_id, actor, "client.updated", set).await
 }
 

@@ -18,6 +18,7 @@ use super::flows::FlowsAnswer;
 use super::ledger::{LedgerReport, Statement};
 use super::payouts::PayoutsAnswer;
 use super::plans::PlansAnswer;
+use super::prepayments::PrepaymentRow;
 use super::reports::ReportPart;
 use super::settlement::SettlementAnswer;
 use super::unknowns::UnknownRow;
@@ -144,6 +145,8 @@ pub enum Answer {
     },
     /// The answer about payouts.
     Payouts(PayoutsAnswer),
+    /// How the prepayment of an account stands.
+    Prepayment(PrepaymentRow),
     /// A part of a report.
     ReportPart(ReportPart),
     /// Where the API is served.

@@ -13,6 +13,7 @@ use super::flows::FlowsCommand;
 use super::ledger::StatementOf;
 use super::payouts::PayoutsCommand;
 use super::plans::PlansCommand;
+use super::prepayments::PrepaymentTask;
 use super::reports::ReportsCommand;
 use super::settlement::SettlementCommand;
 use super::webhooks::WebhooksCommand;
@@ -122,6 +123,13 @@ pub enum Command {
     Settlement(SettlementCommand),
     /// Do something about payouts.
     Payouts(PayoutsCommand),
+    /// Do something about the prepayment of an account.
+    Prepayment {
+        /// Which.
+        client_id: ClientId,
+        /// What.
+        task: PrepaymentTask,
+    },
     /// Do something about reports.
     Reports(Box<ReportsCommand>),
     /// Tell where the API is served.
@@ -196,6 +204,7 @@ impl Command {
             Self::Webhooks(command) => command.name(),
             Self::Settlement(_) => "settle",
             Self::Payouts(command) => command.task.name(),
+            Self::Prepayment { task, .. } => task.name(),
             Self::Reports(_) => "reports make",
             Self::Address => "health",
             Self::Doctor => "doctor",

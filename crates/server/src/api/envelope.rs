@@ -1,4 +1,4 @@
-//! The envelopes of resources that have their own ([purchases](super::purchases::error), webhooks). Whatever fails below
+//! The envelopes of resources that have their own ([purchases](super::purchases::error), webhooks, prepayments). Whatever fails below
 //! their paths is answered in it: also at the gate, in a panic, for the size of a body, or for a method that the path
 //! does not have.
 //!
@@ -11,13 +11,14 @@ use axum::http::{HeaderValue, header};
 use axum::response::Response;
 use futures_util::TryFutureExt;
 
-use super::{purchases, webhooks};
+use super::{prepayments, purchases, webhooks};
 use crate::http::Answered;
 use crate::http::error::{ErrorBody, General};
 
 /// Whose errors are answered.
 #[derive(Clone, Copy, Debug)]
 enum Resource {
+    Prepayments,
     Purchases,
     Webhooks,
     Other,
@@ -25,16 +26,19 @@ enum Resource {
 
 impl Resource {
     fn of_path(path: &str) -> Self {
-        match path.strip_prefix("/v1/").and_then(|rest| rest.split('/').next()) {
-            Some("purchases") => Self::Purchases,
-            Some("webhooks") => Self::Webhooks,
-            Some(_) | None => Self::Other,
+        let mut segments = path.strip_prefix("/v1/").into_iter().flat_map(|rest| rest.split('/'));
+        match (segments.next(), segments.next()) {
+            (Some("purchases"), _) => Self::Purchases,
+            (Some("webhooks"), _) => Self::Webhooks,
+            (Some("subacquirer"), Some("prepayment")) => Self::Prepayments,
+            (Some(_) | None, _) => Self::Other,
         }
     }
 
     /// The body in the resource's envelope; `None` where the general one holds.
     fn body(self, error: ErrorBody) -> Option<Vec<u8>> {
         match self {
+            Self::Prepayments => serde_json::to_vec(&prepayments::error::in_own_body(error)?).ok(),
             Self::Purchases => serde_json::to_vec(&purchases::error::in_own_envelope(error)).ok(),
             Self::Webhooks => serde_json::to_vec(&webhooks::in_own_envelope(error)?).ok(),
             Self::Other => None,

@@ -15,6 +15,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder};
 use utoipa_swagger_ui::{Config, SwaggerUi};
 
+use super::prepayments::error::{PrepaymentErrorBody, PrepaymentErrorCode};
 use super::schema::words;
 use super::webhooks::{WebhookErrorBody, WebhookErrorDetail};
 use crate::app::App;
@@ -45,6 +46,8 @@ pub fn base() -> OpenApi {
                 .schema_from::<ForbiddenBody>()
                 .schema_from::<WebhookErrorBody>()
                 .schema_from::<WebhookErrorDetail>()
+                .schema_from::<PrepaymentErrorBody>()
+                .schema_from::<PrepaymentErrorCode>()
                 // Parameters of queries do so too.
                 .schema_from::<words::BusinessCode>()
                 .schema_from::<words::DeclinedCode>()

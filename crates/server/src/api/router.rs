@@ -21,6 +21,8 @@ use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, flows, hosted_fields,
     layers, ledger, merchants, notifications, openapi, payment_page, payouts, plans, providers, purchases,
     rates, receipts, reports, review_page, sandbox_clock, scripts, sellers, sessions, settings,
+    layers, ledger, merchants, notifications, openapi, payment_page, payouts, prepayments, providers,
+    purchases, rates, reports, review_page, sandbox_clock, scripts, sellers, sessions, settings,
     subscriptions, tokens, vendors, webhooks,
 };
 use crate::access::{Access, Gate, guard};
@@ -148,6 +150,10 @@ fn routes() -> OpenApiRouter<App> {
         .merge(behind(SecretKeyOnly, routes!(subscriptions::advance::advance)))
         .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::cycles::list)))
         .merge(behind(Needs(Scope::Subscriptions), routes!(subscriptions::cycles::read)))
+        .merge(behind(SecretKeyOnly, routes!(prepayments::create)))
+        .merge(behind(SecretKeyOnly, routes!(prepayments::receivables)))
+        .merge(behind(SecretKeyOnly, routes!(prepayments::read)))
+        .merge(behind(SecretKeyOnly, routes!(prepayments::commit)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::create, webhooks::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::read, webhooks::update, webhooks::delete)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))

@@ -3,7 +3,7 @@
 use regente_domain::check_digits::CheckDigits;
 use regente_domain::time::Timestamp;
 
-use super::{clock, flows, ledger, payouts, plans, rates};
+use super::{clock, flows, ledger, payouts, plans, prepayments, rates};
 use crate::admin::{
     Answer, BackedUp, ClientRow, ErasedPerson, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
 };
@@ -46,6 +46,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Clock(row) => clock::shown(row),
         Answer::Flows(found) => flows::shown(found),
         Answer::Plans(found) => plans::shown(found),
+        Answer::Prepayment(row) => prepayments::shown(row),
         Answer::WebhookKeyRotated(keys) => key_rotated(keys),
         Answer::WebhookKeys(keys) => webhook_keys(keys),
         Answer::ReplayCounted { deliveries } => format!("{deliveries} deliveries\n"),

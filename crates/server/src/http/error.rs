@@ -158,6 +158,10 @@ fn answer_of_engine(error: Error) -> Answer {
                 .business_code(code.word())
                 .details(details)
         }
+        Error::PrepaymentRefused(refusal) => {
+            let status = StatusCode::from_u16(refusal.status()).unwrap_or(StatusCode::CONFLICT);
+            Answer::new(status, Type::InvalidRequestError, refusal.message())
+        }
         Error::TooManyAtOnce { business_code, message, retry_after } => {
             Answer::new(StatusCode::TOO_MANY_REQUESTS, Type::ApiError, message)
                 .business_code(business_code)

@@ -214,6 +214,7 @@ fn of_engine(error: Error) -> Response {
         | Error::Gone(_)
         | Error::TooManyAtOnce { .. }
         | Error::FlowRefused { .. }
+        | Error::PrepaymentRefused(_)
         | Error::RuleBroken(_)
         | Error::VoucherRefused { .. }
         | Error::SellersNotFound { .. }
