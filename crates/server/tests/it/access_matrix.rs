@@ -95,6 +95,10 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("GET /v1/payouts/payment-batches/{id}/orders", SecretKey),
     ("GET /v1/payouts/orders", SecretKey),
     ("GET /v1/payouts/orders/{id}", SecretKey),
+    ("POST /v1/subacquirer/prepayment", SecretKey),
+    ("GET /v1/subacquirer/prepayment/receivables", SecretKey),
+    ("GET /v1/subacquirer/prepayment/{id}", SecretKey),
+    ("POST /v1/subacquirer/prepayment/{id}/commit", SecretKey),
     ("POST /v1/vendors", SecretKey),
     ("GET /v1/vendors", SecretKey),
     ("GET /v1/vendors/{id}", SecretKey),
@@ -191,6 +195,7 @@ const FORBIDDEN: &str = r#"{"message":"Forbidden"}"#;
 const NOT_FOUND: &str =
     r#"{"error":{"type":"invalid_request_error","code":404,"message":"Resource not found","details":[]}}"#;
 const PURCHASE_NOT_FOUND: &str = r#"{"error":{"type":"not_found","code":404,"message":"Resource not found","businessCode":"purchase_not_found","details":["purchase_not_found"]}}"#;
+const PREPAYMENT_NOT_FOUND: &str = r#"{"code":"I-404","networkDeniedMessage":"Resource not found"}"#;
 const WEBHOOK_NOT_FOUND: &str =
     r#"{"error":{"type":"api_error","message":"webhook not found","details":[]}}"#;
 const NOBODYS_ID: &str = "3f1c1b1e-2a7b-4a57-9d35-000000000000";
@@ -354,6 +359,7 @@ async fn records_of_another_account_are_not_found(app: TestApp) {
                 let body = match operation.path.split('/').nth(2) {
                     Some("webhooks") => WEBHOOK_NOT_FOUND,
                     Some("purchases") => PURCHASE_NOT_FOUND,
+                    Some("subacquirer") if operation.path.contains("/prepayment/") => PREPAYMENT_NOT_FOUND,
                     _ => NOT_FOUND,
                 };
                 refused(&reply, 404, body, &format!("{name} of {id}"));

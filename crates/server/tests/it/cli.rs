@@ -7,6 +7,7 @@ mod ledger;
 mod payouts;
 mod plans;
 mod postgres;
+mod prepayment;
 mod rates;
 mod unknowns;
 mod webhooks;

@@ -59,6 +59,7 @@ mod plumbing_headers;
 mod plumbing_http;
 mod plumbing_peer;
 mod plumbing_query;
+mod prepayments;
 mod production;
 mod providers;
 mod purchases;

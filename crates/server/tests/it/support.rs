@@ -27,6 +27,7 @@ pub mod payers;
 pub mod payouts;
 pub mod plans;
 pub mod platform_fees;
+pub mod prepayments;
 pub mod proofs;
 pub mod providers;
 pub mod purchases;

@@ -67,6 +67,7 @@ impl Fixture {
             language: "pt-BR".to_owned(),
             time_zone: "America/Sao_Paulo".to_owned(),
             document_check_digits: regente_domain::check_digits::CheckDigits::Off,
+            prepayment: None,
             version: 1,
             updated_at: Timestamp::EPOCH,
             unknown_members: serde_json::Map::new(),

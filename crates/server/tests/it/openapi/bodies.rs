@@ -9,6 +9,7 @@ use super::mutation::{Mutation, mutations};
 use crate::support::app::TestApp;
 use crate::support::bodies::{APPROVED, Charge, token_body};
 use crate::support::document::{Document, Operation};
+use crate::support::prepayments::RECEIVABLES;
 use crate::support::providers::sandbox;
 use crate::support::read::text;
 use crate::support::records::{Call, Records, address, customer_body, fresh_key, put, unique};
@@ -117,6 +118,13 @@ async fn variants(records: &Records<'_>, operation: &Operation) -> Vec<Call> {
             changes.map(|changes| Call { ids: vec![made.clone()], body: Some(changes) }).into()
         }
         "POST /v1/reports" => vec![with(report(&records.merchant().await))],
+        "POST /v1/subacquirer/prepayment" => {
+            let seller = &example["sellerId"];
+            let path = format!("{RECEIVABLES}?sellerId={}", text(seller));
+            let listed = records.app.call(records.client, Method::GET, &path, &[], None).await.expect(200);
+            let day = &listed["receivables"][0]["settlementDate"];
+            vec![with(json!({ "sellerId": seller, "dates": [day] }))]
+        }
         "PATCH /v1/vendors/{id}" => vec![with(vendors::another())],
         "POST /v1/merchants" => vec![with(merchant())],
         "PATCH /v1/merchants/{id}" => vec![with(merchant())],

@@ -18,6 +18,7 @@ use crate::support::client::{Client, Reply};
 use crate::support::document::{Document, Operation};
 use crate::support::forms::{Form, png};
 use crate::support::payouts::own;
+use crate::support::prepayments::PREPAYMENT;
 use crate::support::providers::sandbox;
 use crate::support::receipts::{RECEIPT, own_merchant_body};
 use crate::support::reports::{A_WHILE, report_body};
@@ -25,6 +26,7 @@ use crate::support::sellers::{DOCUMENTS, selfie, seller_body};
 use crate::support::sessions::session_body;
 use crate::support::subscriptions::subscription_body;
 use crate::support::{anti_fraud, documents, plans, vendors};
+use crate::support::{anti_fraud, documents, prepayments, splits, vendors};
 
 sql! {
     FORGET_SETTINGS = "DELETE FROM settings WHERE client_id = :client_id";
@@ -167,6 +169,15 @@ impl Records<'_> {
             "GET /v1/payouts/orders/{id}" => Call::of(&self.payout().await.0),
             "GET /v1/payouts/payment-batches/{id}" | "GET /v1/payouts/payment-batches/{id}/orders" => {
                 Call::of(&self.payout().await.1)
+            }
+            "GET /v1/subacquirer/prepayment/receivables" => {
+                self.receivable().await;
+                none
+            }
+            "POST /v1/subacquirer/prepayment" => none.with(self.receivable().await),
+            "GET /v1/subacquirer/prepayment/{id}" | "POST /v1/subacquirer/prepayment/{id}/commit" => {
+                let offer = self.make(PREPAYMENT, &self.receivable().await).await;
+                Call::of(&text(&offer["id"]))
             }
             "POST /v1/vendors" => none.with(vendors::another()),
             "GET /v1/vendors" => none,
@@ -444,6 +455,16 @@ impl Records<'_> {
         let charge = text(&self.make("/v1/charges", &charge_body(&merchant, APPROVED)).await["id"]);
         self.make(&format!("/v1/charges/{charge}/void"), &json!({ "amount": 50 })).await;
         charge
+    /// What asks for the prepayment of a receivable that nothing else has: that of a new seller.
+    async fn receivable(&self) -> Value {
+        prepayments::operator(self.app, self.client.id.parse().unwrap(), prepayments::PUBLISHED).await;
+        let merchant = prepayments::merchant_of(self.app, self.client).await;
+        let seller = self.make("/v1/sellers", &splits::seller_body(&merchant, 1, "4921")).await;
+        self.app.run_jobs().await;
+        let rules = json!([{ "sellerId": seller["id"], "percentage": 100 }]);
+        self.make("/v1/charges", &splits::divided(&merchant, 1_000, &rules)).await;
+        self.app.run_jobs().await;
+        prepayments::everything_of(&seller)
     }
 
     pub async fn vendor(&self) -> String {
