@@ -164,12 +164,12 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
     Migration { version: 39, name: "0039_reports", text: include_str!("../migrations/0039_reports.sql") },
     Migration { version: 40, name: "0040_plans", text: include_str!("../migrations/0040_plans.sql") },
     Migration { version: 41, name: "0041_payouts", text: include_str!("../migrations/0041_payouts.sql") },
-    Migration { version: 43, name: "0043_receipts", text: include_str!("../migrations/0043_receipts.sql") },
     Migration {
         version: 42,
         name: "0042_prepayments",
         text: include_str!("../migrations/0042_prepayments.sql"),
     },
+    Migration { version: 43, name: "0043_receipts", text: include_str!("../migrations/0043_receipts.sql") },
 ];
 
 /// The table of applied migrations.

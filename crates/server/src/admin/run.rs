@@ -16,8 +16,8 @@ use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
 use super::{
-    backup, clients, clock, customers, flow_replay, flows, ledger, payouts, plans, prepayments, provider_check, reports, settlement, unknowns, webhooks,
-    settlement, unknowns, webhooks,
+    backup, clients, clock, customers, flow_replay, flows, ledger, payouts, plans, prepayments,
+    provider_check, reports, settlement, unknowns, webhooks,
 };
 use crate::access;
 use crate::api::charges::explanation;

@@ -19,10 +19,8 @@ use super::request_id::Boundary;
 use super::strangers::{Behind, door};
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, documents, flows, hosted_fields,
-    layers, ledger, merchants, notifications, openapi, payment_page, payouts, plans, providers, purchases,
-    rates, receipts, reports, review_page, sandbox_clock, scripts, sellers, sessions, settings,
-    layers, ledger, merchants, notifications, openapi, payment_page, payouts, prepayments, providers,
-    purchases, rates, reports, review_page, sandbox_clock, scripts, sellers, sessions, settings,
+    layers, ledger, merchants, notifications, openapi, payment_page, payouts, plans, prepayments, providers,
+    purchases, rates, receipts, reports, review_page, sandbox_clock, scripts, sellers, sessions, settings,
     subscriptions, tokens, vendors, webhooks,
 };
 use crate::access::{Access, Gate, guard};

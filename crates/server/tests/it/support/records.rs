@@ -455,6 +455,8 @@ impl Records<'_> {
         let charge = text(&self.make("/v1/charges", &charge_body(&merchant, APPROVED)).await["id"]);
         self.make(&format!("/v1/charges/{charge}/void"), &json!({ "amount": 50 })).await;
         charge
+    }
+
     /// What asks for the prepayment of a receivable that nothing else has: that of a new seller.
     async fn receivable(&self) -> Value {
         prepayments::operator(self.app, self.client.id.parse().unwrap(), prepayments::PUBLISHED).await;
