@@ -23,7 +23,6 @@ pub mod openapi;
 pub mod page;
 pub mod path;
 mod payment_page;
-mod payouts;
 pub mod payouts;
 pub mod plans;
 pub mod prepayments;
