@@ -25,8 +25,7 @@ use crate::support::reports::{A_WHILE, report_body};
 use crate::support::sellers::{DOCUMENTS, selfie, seller_body};
 use crate::support::sessions::session_body;
 use crate::support::subscriptions::subscription_body;
-use crate::support::{anti_fraud, documents, plans, vendors};
-use crate::support::{anti_fraud, documents, prepayments, splits, vendors};
+use crate::support::{anti_fraud, documents, plans, prepayments, splits, vendors};
 
 sql! {
     FORGET_SETTINGS = "DELETE FROM settings WHERE client_id = :client_id";
