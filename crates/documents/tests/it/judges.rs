@@ -61,7 +61,8 @@ fn run(command: &mut Command) -> String {
 
 /// The jars of the validator, which Debian packages with PDFBox.
 const VALIDATOR: &str = "/usr/share/java/preflight.jar:/usr/share/java/pdfbox2.jar:/usr/share/java/fontbox2.jar:\
-                         /usr/share/java/xmpbox.jar:/usr/share/java/commons-logging.jar:/usr/share/java/commons-io.jar";
+                         /usr/share/java/xmpbox.jar:/usr/share/java/commons-logging.jar:/usr/share/java/commons-io.jar:\
+                         /usr/share/java/javax.activation.jar:/usr/share/java/jaxb-api.jar";
 
 /// What PDFBox Preflight says of a file as PDF/A-1b (ISO 19005-1): its complaints, none of a file that conforms.
 pub(crate) fn complaints_of_archives(pdf: &[u8]) -> String {
