@@ -145,6 +145,7 @@ fn taken(known: &[Known], change: &Change, today: Date) -> Vec<Known> {
     // What is not paid out yet comes first, of each the latest.
     left.sort_by_key(|left| Reverse((left.order.is_open, left.order.scheduled_at, left.order.ordinal)));
     let (mut missing, mut made) = (-change.amount, Vec::new());
+    let mut held = sum(known.iter().map(|order| order.fee));
     let next_day = next_business_day(today);
     let unreduced = Known {
         ordinal: 0,
@@ -163,6 +164,9 @@ fn taken(known: &[Known], change: &Change, today: Date) -> Vec<Known> {
             break;
         }
         let of_fee = if part == *gross { *fee } else { share(order.fee, part, order.gross).min(*fee) };
+        // Never more than is kept of all, nor less than nothing.
+        let of_fee = of_fee.min(held).max(0);
+        held -= of_fee;
         made.push(Known {
             installment: order.installment,
             total_installments: order.total_installments,
