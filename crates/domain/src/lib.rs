@@ -13,6 +13,7 @@ pub mod card;
 pub mod charge;
 pub mod check_digits;
 pub mod circuit;
+pub mod cnab240;
 pub mod country;
 pub mod credential;
 pub mod currency;

@@ -10,6 +10,7 @@ mod card;
 mod card_in_text;
 mod charge;
 mod circuit;
+mod cnab240;
 mod country;
 mod currency;
 mod customer;
