@@ -170,6 +170,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         text: include_str!("../migrations/0042_prepayments.sql"),
     },
     Migration { version: 43, name: "0043_receipts", text: include_str!("../migrations/0043_receipts.sql") },
+    Migration {
+        version: 44,
+        name: "0044_payout_files",
+        text: include_str!("../migrations/0044_payout_files.sql"),
+    },
 ];
 
 /// The table of applied migrations.

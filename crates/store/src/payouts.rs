@@ -4,6 +4,7 @@
 pub mod accounts;
 pub mod batches;
 pub mod debts;
+pub mod files;
 mod list;
 pub mod orders;
 pub mod prepaid;

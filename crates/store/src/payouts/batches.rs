@@ -43,6 +43,9 @@ sql! {
     /// Batches that are on their way, oldest first.
     pub PENDING_PAYMENT_BATCHES = concat!("SELECT ", columns!(), " FROM payment_batches
         WHERE client_id = :client_id AND status = 'pending' AND id > :after ORDER BY id LIMIT :limit");
+    /// Batches between two ids.
+    pub PAYMENT_BATCHES_BETWEEN = concat!("SELECT ", columns!(), " FROM payment_batches
+        WHERE client_id = :client_id AND id >= :first AND id <= :last ORDER BY id LIMIT :limit");
     /// The batches that a prepayment has made.
     pub PAYMENT_BATCHES_OF_PREPAYMENT = concat!("SELECT ", columns!(), " FROM payment_batches
         WHERE client_id = :client_id AND receiver = :receiver AND prepayment_id = :prepayment_id ORDER BY id");
@@ -191,6 +194,20 @@ pub async fn pending(
     limit: i64,
 ) -> Result<Vec<PaymentBatch>, StoreError> {
     let rows = store.rows(&PENDING_PAYMENT_BATCHES, args! { client_id, after, limit }).await?;
+    rows.iter().map(from_row).collect()
+}
+
+/// Batches from one id to another, oldest first.
+///
+/// # Errors
+/// As [`find`].
+pub async fn between(
+    store: &Store,
+    client_id: ClientId,
+    (first, last): (PaymentBatchId, PaymentBatchId),
+    limit: i64,
+) -> Result<Vec<PaymentBatch>, StoreError> {
+    let rows = store.rows(&PAYMENT_BATCHES_BETWEEN, args! { client_id, first, last, limit }).await?;
     rows.iter().map(from_row).collect()
 }
 
