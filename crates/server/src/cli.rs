@@ -11,6 +11,7 @@ mod health;
 mod ledger;
 mod lists;
 mod operate;
+mod payout_files;
 mod payouts;
 mod plans;
 mod prepayments;

@@ -1,6 +1,7 @@
 //! What operators do about payouts: see what is on its way, say where the account itself is paid, tell what a bank without an interface
-//! has done, and add everything up.
+//! has done, by hand or by its files, and add everything up.
 
+use jiff::civil::Date;
 use regente_domain::id::{ClientId, PaymentBatchId};
 use regente_domain::payout::Receiver;
 use regente_domain::payout::batch::Told;
@@ -9,6 +10,7 @@ use regente_domain::seller::data::BankAccount;
 use regente_domain::wire;
 use regente_engine::audit::Author;
 use regente_engine::error::Error;
+use regente_engine::payouts::returned::Run;
 use regente_engine::payouts::statement::{self, ReceiverStatement};
 use regente_engine::payouts::{account, transfers};
 use regente_store::payouts::batches::{self, PaymentBatch};
@@ -18,6 +20,7 @@ use uuid::Uuid;
 
 use super::clients::the_client;
 use super::error::CommandError;
+use super::payout_files::{self, ExportedRow, ReturnRow};
 use crate::app::App;
 
 /// Batches that a list shows.
@@ -56,6 +59,22 @@ pub enum PayoutsTask {
         /// Why.
         reason: String,
     },
+    /// What is pending is written into a file for a bank.
+    Export {
+        /// The members of the file about the company.
+        company: Map<String, Value>,
+        /// When it is paid; what is to be paid later is left for later.
+        day: Date,
+        /// Whether what is in a file already is written again.
+        again: bool,
+    },
+    /// The return file of a bank decides.
+    ImportReturn {
+        /// Its text, one character for each byte.
+        text: String,
+        /// Whether that is written.
+        run: Run,
+    },
     /// Everything is added up, by receiver.
     Report,
 }
@@ -68,6 +87,8 @@ impl PayoutsTask {
             Self::ShowAccount | Self::SetAccount(_) => "payouts account",
             Self::Paid { .. } => "payouts paid",
             Self::Failed { .. } => "payouts failed",
+            Self::Export { .. } => "payouts export",
+            Self::ImportReturn { .. } => "payouts import-return",
             Self::Report => "payouts report",
         }
     }
@@ -93,6 +114,10 @@ pub enum PayoutsAnswer {
         /// Its status.
         status: String,
     },
+    /// A file was written for a bank.
+    Exported(ExportedRow),
+    /// The return file of a bank was read.
+    Returned(ReturnRow),
     /// The statement of each receiver.
     Report(Vec<ReceiverStatement>),
 }
@@ -169,6 +194,12 @@ pub(super) async fn run(app: &App, command: PayoutsCommand) -> Result<PayoutsAns
         PayoutsTask::Paid { batch_id } => decide(app, client_id, batch_id, Told::Paid, None).await,
         PayoutsTask::Failed { batch_id, reason } => {
             decide(app, client_id, batch_id, Told::Returned, Some(reason)).await
+        }
+        PayoutsTask::Export { company, day, again } => {
+            payout_files::export(app, client_id, company, day, again).await.map(PayoutsAnswer::Exported)
+        }
+        PayoutsTask::ImportReturn { text, run } => {
+            payout_files::import_return(app, client_id, &text, run).await.map(PayoutsAnswer::Returned)
         }
         PayoutsTask::Report => {
             Ok(PayoutsAnswer::Report(statement::of(app, client_id).await.map_err(CommandError::of)?))

@@ -11,7 +11,7 @@ use regente_domain::payout::Receiver;
 use regente_engine::payouts::statement::ReceiverStatement;
 use serde_json::{Map, Value};
 
-use super::{Failure, OutputArg, lists, operate};
+use super::{Failure, OutputArg, lists, operate, payout_files};
 use crate::admin::{AccountRow, Answer, Command, PayoutsAnswer, PayoutsCommand, PayoutsTask, PendingRow};
 use crate::config::Loaded;
 
@@ -47,6 +47,15 @@ pub(super) enum PayoutsCommandLine {
         #[command(flatten)]
         of: PayoutsArgs,
     },
+    /// Write what is pending into a file that a bank pays (CNAB 240), where Regente has no bank
+    #[command(
+        after_help = "The file about the company has bank, bankName, agreement, name, document, branch, branchCheckDigit, \
+                        account, accountCheckDigit and service, all of them texts. What is in a file counts as sent: \
+                        another file has it only with `--again`."
+    )]
+    Export(payout_files::ExportArgs),
+    /// Read the file by which a bank tells what it has paid (CNAB 240); ends with 1 when it leaves something undecided
+    ImportReturn(payout_files::ImportReturnArgs),
     /// Add up what became of the money of each receiver; ends with 1 when a cent is missing, or the ledger says otherwise
     Report(PayoutsArgs),
 }
@@ -56,9 +65,9 @@ pub(super) enum PayoutsCommandLine {
 pub(super) struct PayoutsArgs {
     /// Those of this account; not needed where there is one
     #[arg(long = "client", value_name = "CLIENT_ID")]
-    client_id: Option<ClientId>,
+    pub(super) client_id: Option<ClientId>,
     #[command(flatten)]
-    output: OutputArg,
+    pub(super) output: OutputArg,
 }
 
 pub(super) fn run(loaded: &Loaded, command: PayoutsCommandLine) -> Result<ExitCode, Failure> {
@@ -73,6 +82,8 @@ pub(super) fn run(loaded: &Loaded, command: PayoutsCommandLine) -> Result<ExitCo
         }
         PayoutsCommandLine::Paid { batch_id, of } => (of, PayoutsTask::Paid { batch_id }),
         PayoutsCommandLine::Failed { batch_id, reason, of } => (of, PayoutsTask::Failed { batch_id, reason }),
+        PayoutsCommandLine::Export(args) => return payout_files::export(loaded, args),
+        PayoutsCommandLine::ImportReturn(args) => return payout_files::import_return(loaded, args),
         PayoutsCommandLine::Report(of) => (of, PayoutsTask::Report),
     };
     let command = Command::Payouts(PayoutsCommand { client_id: of.client_id, task });
@@ -98,6 +109,8 @@ pub(super) fn shown(answer: &PayoutsAnswer) -> String {
             format!("Bank {bank}, branch {branch}, account …{last_digits} of {holder}\n")
         }
         PayoutsAnswer::Decided { batch_id, status } => format!("Payment batch {batch_id} is {status}.\n"),
+        PayoutsAnswer::Exported(row) => payout_files::exported(row),
+        PayoutsAnswer::Returned(row) => payout_files::returned(row),
         PayoutsAnswer::Report(lines) => report(lines),
     }
 }
