@@ -2,6 +2,7 @@
 
 mod bank;
 mod crashes;
+mod files;
 mod lists;
 mod month;
 

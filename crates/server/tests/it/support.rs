@@ -11,6 +11,7 @@ pub mod canary;
 pub mod charges;
 pub mod client;
 pub mod clocks;
+pub mod cnab240;
 pub mod crashes;
 pub mod customers;
 pub mod disputes;

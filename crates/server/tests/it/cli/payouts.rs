@@ -1,7 +1,10 @@
 //! `regente payouts`: where an account is paid, what is on its way, and what became of each cent.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
+use crate::support::cnab240::company;
 use crate::support::payouts::{bank_account, own};
 use crate::support::server::{Server, run_on};
 
@@ -44,5 +47,32 @@ async fn an_operator_says_where_an_account_is_paid_and_sees_every_cent() {
     assert_eq!(failed.text(), format!("Payment batch {id} is failed.\n"));
     let again = run_on(folder.path(), &["payouts", "paid", id]).await;
     assert!(again.complaint().contains("the payment batch is failed"), "{}", again.complaint());
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_file_for_a_bank_is_written_where_no_bank_is_connected() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (about, file) = (at("company.toml"), at("pay.rem"));
+    let members: Vec<String> =
+        company().as_object().unwrap().iter().map(|(name, value)| format!("{name} = {value}\n")).collect();
+    std::fs::write(&about, members.concat()).unwrap();
+    let export = ["payouts", "export", "--date", "2200-01-02", "--company", &about, "--output", &file];
+    // The sandbox has a bank of its own.
+    let refused = run_on(folder.path(), &export).await;
+    assert!(refused.complaint().contains("a bank is connected"), "{}", refused.complaint());
+    assert!(!Path::new(&file).exists());
+    std::fs::write(&file, "kept").unwrap();
+    let exists = run_on(folder.path(), &export).await;
+    assert!(exists.complaint().contains("pay.rem cannot be written"), "{}", exists.complaint());
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+    let no_return = run_on(folder.path(), &["payouts", "import-return", &file, "--dry-run"]).await;
+    assert!(
+        no_return.complaint().contains("row 1 has 4 columns instead of 240"),
+        "{}",
+        no_return.complaint()
+    );
     server.stop().await;
 }

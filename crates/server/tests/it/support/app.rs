@@ -92,6 +92,8 @@ pub struct TestApp {
     bucket: Option<BucketOptions>,
     /// The bank that pays receivers; it outlives the process.
     pub bank: Arc<SimulatedBank>,
+    /// Whether it is connected; otherwise receivers are paid by hand.
+    has_bank: bool,
 }
 
 /// The provider adapters of the release that runs.
@@ -127,7 +129,7 @@ impl TestApp {
             report_folder: report_folder.path(),
             mail: None,
             bucket: None,
-            bank: &bank,
+            bank: Some(&bank),
             database: &database,
             clock: &clock,
             books: &books,
@@ -168,6 +170,7 @@ impl TestApp {
             mail: None,
             bucket: None,
             bank,
+            has_bank: true,
         }
     }
 
@@ -217,7 +220,7 @@ impl TestApp {
             report_folder: self.report_folder.path(),
             mail: self.mail.as_ref(),
             bucket: self.bucket.as_ref(),
-            bank: &self.bank,
+            bank: self.has_bank.then_some(&self.bank),
         }
     }
 
@@ -266,6 +269,18 @@ impl TestApp {
     /// The deployment that hands its mail over like this.
     pub async fn with_mail(mut self, mail: MailOptions) -> Self {
         self.mail = Some(mail);
+        self.restart().await
+    }
+
+    /// The deployment without a bank, whose operators pay by hand.
+    pub async fn without_bank(mut self) -> Self {
+        self.has_bank = false;
+        self.restart().await
+    }
+
+    /// The deployment once a bank is connected.
+    pub async fn with_bank(mut self) -> Self {
+        self.has_bank = true;
         self.restart().await
     }
 

@@ -15,7 +15,7 @@ use regente::human_check::ProofOfWork;
 use regente_domain::provider_type::ProviderType;
 use regente_engine::app as engine;
 use regente_engine::apple_pay::ApplePayKeys;
-use regente_engine::bank::SimulatedBank;
+use regente_engine::bank::{SharedBank, SimulatedBank};
 use regente_engine::calls::circuits::Circuits;
 use regente_engine::calls::in_flight::InFlight;
 use regente_engine::calls::learned::Learned;
@@ -65,7 +65,8 @@ pub struct Ground<'a> {
     pub report_folder: &'a Path,
     pub mail: Option<&'a MailOptions>,
     pub bucket: Option<&'a BucketOptions>,
-    pub bank: &'a Arc<SimulatedBank>,
+    /// `None` where receivers are paid by hand.
+    pub bank: Option<&'a Arc<SimulatedBank>>,
 }
 
 /// Outbound calls without any known host name.
@@ -204,7 +205,10 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         circuits: Circuits::new(settings.circuits, clock.clone()),
         report_files: report_files((report_folder, bucket), fuse),
         mailer: mail.map(|mail| Mailer::new(mail.clone()).unwrap()),
-        bank: Some(Arc::new(FusedBank { bank: bank.clone(), fuse: fuse.clone() })),
+        bank: bank.map(|bank| {
+            let fused: SharedBank = Arc::new(FusedBank { bank: bank.clone(), fuse: fuse.clone() });
+            fused
+        }),
         settings: settings.clone(),
         answer_to: kept_answer,
     });
