@@ -1,6 +1,7 @@
 //! Settlement files of providers: what a provider says it took, gave back, kept and paid out, line by line. [`moved`]
 //! is what the records of a charge say of the same, [`judge`] compares both, and [`entries`] is what the ledger gets.
 
+mod kept;
 mod matching;
 mod moved;
 mod orphaned;
@@ -17,6 +18,7 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 use crate::words::words;
 
+pub use kept::{JudgedKept, Kept, judge_kept};
 pub use matching::{Covered, Judged, SettledPayment, judge, judge_named};
 pub use moved::moved;
 pub use orphaned::orphaned;

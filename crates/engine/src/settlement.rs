@@ -1,6 +1,7 @@
 //! What a settlement file is compared with, and what is posted of it (`docs/settlement.md`): a page of what the records have,
 //! the requests of named payments, and the ledger. Whoever reads the file compares.
 
+mod kept;
 mod posting;
 mod records;
 
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::accounts;
 use crate::app::App;
 
+pub use kept::{KeptCursor, kept, keys};
 pub use posting::{Otherwise, PostError, Posted, post};
 pub use records::{find, page};
 

@@ -4,9 +4,11 @@
 mod compare;
 pub mod daily;
 mod file;
+mod kept;
 mod mapping;
 mod page;
 mod parts;
+mod provider_file;
 mod report;
 mod sandbox_file;
 
@@ -14,6 +16,7 @@ pub use compare::{File, POSTED_AT_ONCE, Progress, Step, reconcile};
 pub use file::{LineError, Lines, WrongRow};
 pub use mapping::{Mapping, MappingError, OF_THE_SIMULATOR};
 pub use page::page;
+pub use provider_file::ProviderFile;
 pub use report::{Report, ReportedFinding, Sum, Tally};
 pub use sandbox_file::write_sandbox_file;
 

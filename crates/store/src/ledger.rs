@@ -44,7 +44,7 @@ sql! {
     ENTRIES_OF_SOURCES = concat!("SELECT ", columns!(), " FROM ledger_entries
         WHERE UNINDEXED client_id = :client_id AND source_id IN EACH_UUID(:sources)
         ORDER BY source_id, version, ordinal");
-    /// When charges have moved, in that order. What settlement files have posted has no version.
+    /// When charges have moved, in that order. What settlement files and payouts have posted has no version.
     CHARGES_MOVED = "
         SELECT DISTINCT at, source_id FROM ledger_entries
         WHERE client_id = :client_id AND (at, source_id) > (:after_at, :after) AND at < :to AND source_id < :before

@@ -32,7 +32,7 @@ pub struct SettledPayment {
 
 /// Whether the file must have what happened at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
+pub(super) enum Due {
     Yes,
     Perhaps,
     No,
@@ -56,7 +56,7 @@ impl Covered {
         at >= self.from && at < self.to
     }
 
-    fn due(&self, at: Timestamp) -> Due {
+    pub(super) fn due(&self, at: Timestamp) -> Due {
         if !self.is_complete {
             Due::No
         } else if at >= self.from + self.edge && at < self.to - self.edge {

@@ -43,6 +43,11 @@ pub struct Posting {
 }
 
 impl Scope {
+    /// Whether it is the own provider, whose fees, payouts and anticipations are posted by payouts: lines about them are compared.
+    pub const fn is_own(&self) -> bool {
+        matches!(self.provider_type, ProviderType::Platform)
+    }
+
     /// Judges a line about all payments together.
     pub fn judge_without_payment(&self, line: Line) -> Judged {
         let verdict = if self.registered.is_none() {

@@ -40,6 +40,7 @@ mod report;
 mod routing;
 mod scope;
 mod settlement;
+mod settlement_kept;
 mod split;
 mod splitmix;
 mod subscription;

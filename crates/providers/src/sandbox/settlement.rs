@@ -33,8 +33,8 @@ pub struct SettlementLine {
     pub r#type: Kind,
     /// When it happened.
     pub at: Timestamp,
-    /// Our key of the authorization.
-    pub payment: Uuid,
+    /// Our key of the authorization; none of a line that is about several.
+    pub payment: Option<Uuid>,
     /// ISO 4217.
     pub currency: String,
     /// In minor units.
@@ -242,7 +242,7 @@ impl Change<'_> {
             line: format!("{}.{}", self.entry.key, kind.word()),
             r#type: kind,
             at: self.entry.at,
-            payment: self.payment,
+            payment: Some(self.payment),
             currency: self.after.currency.code().to_owned(),
             amount,
             fee: 0,

@@ -172,6 +172,8 @@ impl Command {
                 | Self::Settlement(
                     SettlementCommand::Moved { .. }
                         | SettlementCommand::Find { .. }
+                        | SettlementCommand::Kept { .. }
+                        | SettlementCommand::Keys { .. }
                         | SettlementCommand::Post { .. }
                         | SettlementCommand::SandboxFile { .. }
                 )

@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 
 use regente_domain::id::{ClientId, MerchantId, SellerId};
-use regente_domain::settlement::{Moved, Posting, Scope};
+use regente_domain::settlement::{Kept, Moved, Posting, Scope};
 use regente_domain::time::Timestamp;
-use regente_engine::settlement::{self, Cursor, PostError, Posted};
+use regente_engine::settlement::{self, Cursor, KeptCursor, PostError, Posted};
 use regente_providers::sandbox::SettlementPage;
 use regente_store::sellers;
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use super::error::CommandError;
 use crate::app::App;
@@ -43,6 +44,22 @@ pub enum SettlementCommand {
         scope: Scope,
         /// The ids.
         transaction_ids: Vec<String>,
+    },
+    /// A page of what payouts of the own provider have posted.
+    Kept {
+        /// Of whom.
+        scope: Scope,
+        /// In this time.
+        during: (Timestamp, Timestamp),
+        /// Where the page begins; at first nowhere.
+        after: Option<KeptCursor>,
+    },
+    /// A page of the keys under which a provider knows payments.
+    Keys {
+        /// Which one.
+        scope: Scope,
+        /// Where the page begins; at first nowhere.
+        after: Option<Cursor>,
     },
     /// Find out which of these sellers an account has, also deleted ones.
     Sellers {
@@ -83,6 +100,20 @@ pub enum SettlementAnswer {
         /// Where the next page begins; `None` at the end.
         next: Option<Cursor>,
     },
+    /// What payouts have posted.
+    Kept {
+        /// A page.
+        kept: Vec<Kept>,
+        /// Where the next page begins; `None` at the end.
+        next: Option<KeptCursor>,
+    },
+    /// The keys of payments.
+    Keys {
+        /// A page.
+        keys: Vec<Uuid>,
+        /// Where the next page begins; `None` at the end.
+        next: Option<Cursor>,
+    },
     /// Which sellers an account has.
     Sellers {
         /// Their ids, with their merchants.
@@ -113,6 +144,14 @@ pub(super) async fn run(app: &App, command: SettlementCommand) -> Result<Settlem
         SettlementCommand::Find { scope, transaction_ids } => {
             let moved = settlement::find(app, &scope, &transaction_ids).await?;
             Ok(SettlementAnswer::Moved { moved, next: None })
+        }
+        SettlementCommand::Kept { scope, during, after } => {
+            let (kept, next) = settlement::kept(app, &scope, during, after).await?;
+            Ok(SettlementAnswer::Kept { kept, next })
+        }
+        SettlementCommand::Keys { scope, after } => {
+            let (keys, next) = settlement::keys(app, &scope, after).await?;
+            Ok(SettlementAnswer::Keys { keys, next })
         }
         SettlementCommand::Sellers { client_id, seller_ids } => {
             let found = sellers::find_many_ever(&app.store, client_id, &seller_ids).await?;

@@ -18,7 +18,7 @@ use crate::admin::{self, Answer, Command, SettlementAnswer, SettlementCommand};
 use crate::bootstrap;
 use crate::config::{Config, Loaded};
 use crate::settlement::{
-    self, File, Mapping, OF_THE_SIMULATOR, POSTED_AT_ONCE, Progress, Step, page, reconcile,
+    self, File, Mapping, OF_THE_SIMULATOR, POSTED_AT_ONCE, Progress, ProviderFile, Step, page, reconcile,
 };
 use crate::telemetry;
 
@@ -72,6 +72,10 @@ pub(super) enum SettleTask {
         /// Read the transaction log of `regente sandbox-provider` in this file
         #[arg(long, value_name = "FILE")]
         books: Option<PathBuf>,
+        /// What the simulator has done as this provider alone: the id of a registered one, or a type such as PLATFORM, of which
+        /// it has what payouts have kept and paid [default: the whole log]
+        #[arg(long, value_name = "ID|TYPE", conflicts_with = "books")]
+        provider: Option<String>,
     },
     /// Print the mapping of the simulator's file, as an example for others
     Mapping,
@@ -93,11 +97,15 @@ pub(super) fn run(loaded: &Loaded, task: SettleTask) -> Result<ExitCode, Failure
             io::stdout().write_all(OF_THE_SIMULATOR.as_bytes())?;
             Ok(ExitCode::SUCCESS)
         }
-        SettleTask::SandboxFile { day, books: Some(books) } => {
+        SettleTask::SandboxFile { day, books: Some(books), provider: _ } => {
             telemetry::start(&config.log)?;
             runtime()?.block_on(file_of_log(&books, day))
         }
-        SettleTask::SandboxFile { day, books: None } => {
+        SettleTask::SandboxFile { day, books: None, provider: Some(provider) } => {
+            telemetry::start(&config.log)?;
+            runtime()?.block_on(file_of_provider(config, day, provider))
+        }
+        SettleTask::SandboxFile { day, books: None, provider: None } => {
             telemetry::start(&config.log)?;
             runtime()?.block_on(sandbox_file(config, day))
         }
@@ -159,7 +167,8 @@ async fn import_through(
     };
     let mapping = match import.mapping {
         Some(path) => Mapping::read(path)?,
-        None if scope.provider_type.is_simulator() => Mapping::of_the_simulator()?,
+        // The simulator stands in for the own provider.
+        None if scope.provider_type.is_simulator() || scope.is_own() => Mapping::of_the_simulator()?,
         None => return Err("name the mapping of the file with `--mapping`".into()),
     };
     let file = File {
@@ -223,6 +232,8 @@ async fn sandbox_file(config: &Config, day: Timestamp) -> Result<ExitCode, Failu
                     | SettlementAnswer::Moved { .. }
                     | SettlementAnswer::Owed { .. }
                     | SettlementAnswer::Sellers { .. }
+                    | SettlementAnswer::Kept { .. }
+                    | SettlementAnswer::Keys { .. }
                     | SettlementAnswer::Posted(_) => Err("the running server is of another release".into()),
                 }
             };
@@ -235,6 +246,18 @@ async fn sandbox_file(config: &Config, day: Timestamp) -> Result<ExitCode, Failu
             print_log(&log, day).await
         }
     }
+}
+
+async fn file_of_provider(config: &Config, day: Timestamp, provider: String) -> Result<ExitCode, Failure> {
+    asking(config, async |asked| {
+        let ask = async |command: SettlementCommand| settled(asked.ask(Command::Settlement(command)).await?);
+        let SettlementAnswer::Scope(scope) = ask(SettlementCommand::Scope { provider }).await? else {
+            return Err("the running server is of another release".into());
+        };
+        let file = ProviderFile::of(&ask, scope, (day, day + DAY)).await?;
+        print_file(async |after| file.page(&ask, after).await).await
+    })
+    .await
 }
 
 async fn file_of_log(books: &Path, day: Timestamp) -> Result<ExitCode, Failure> {

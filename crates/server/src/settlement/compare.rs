@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Failure;
 use super::file::{LineError, Lines, days_of, end_of, start_of};
+use super::kept;
 use super::mapping::{Mapping, PaymentIs};
 use super::parts::{Part, Parts, parts_of};
 use super::report::Report;
@@ -29,7 +30,7 @@ const EDGE: Duration = Duration::from_secs(60 * 60);
 const AROUND: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long after the days of a file the records may learn what has happened on them: a boleto that is paid before a long
 /// weekend, what a bank took back.
-const LEARNED: Duration = Duration::from_secs(4 * 24 * 60 * 60);
+pub(super) const LEARNED: Duration = Duration::from_secs(4 * 24 * 60 * 60);
 /// Lines that are posted in one batch, unless a story says otherwise.
 pub const POSTED_AT_ONCE: usize = 400;
 /// Payments that are looked for by their ids at once.
@@ -97,12 +98,17 @@ pub async fn reconcile(
     let found = records(&ask, file, around(told, dated), progress).await?;
     // Either may be much larger than the other: a file of few lines may be about many days.
     let number = parts_of(named.bytes().max(found.bytes()));
-    let lines = lines_by_payment(named, number)?;
+    let number_apart = if file.scope.is_own() { number } else { 1 };
+    let (lines, apart) = lines_by_payment(named, number, number_apart, file.scope)?;
+    let mut by_name = kept::by_name(&ask, file, around(told, dated), (apart, number_apart)).await?;
     let records = records_by_payment(found, number, file.mapping.payment_is)?;
     let mut parts: Vec<(Part, Part)> = lines.into_parts()?.into_iter().zip(records.into_parts()?).collect();
     let days = match told {
         Some(days) => Some(days),
-        None => settled(&ask, file, &mut parts).await?.map(|(first, last)| days_of(&zone, first, last)),
+        None => {
+            let settled = settled(&ask, file, &mut parts).await?;
+            around(settled, kept::times(&mut by_name)?).map(|(first, last)| days_of(&zone, first, last))
+        }
     };
     report.is_about(days, file.mapping.complete);
     let covered = days.map(|(from, to)| Covered { from, to, edge: EDGE, is_complete: file.mapping.complete });
@@ -127,12 +133,15 @@ pub async fn reconcile(
         progress.done(read);
     }
     post(&ask, &mut waiting, &mut report).await?;
+    kept::compare(file, by_name, covered.as_ref(), (&mut report, progress))?;
     match ask(SettlementCommand::Owed { scope: file.scope.clone() }).await? {
         SettlementAnswer::Owed { owed } => report.finish(owed),
         SettlementAnswer::Scope(_)
         | SettlementAnswer::Moved { .. }
         | SettlementAnswer::Sellers { .. }
         | SettlementAnswer::Posted(_)
+        | SettlementAnswer::Kept { .. }
+        | SettlementAnswer::Keys { .. }
         | SettlementAnswer::SandboxFile(_) => return Err(other_release()),
     }
     Ok(report)
@@ -140,14 +149,14 @@ pub async fn reconcile(
 
 /// A line as it was read.
 #[derive(Serialize, Deserialize)]
-struct Read {
-    line: Line,
+pub(super) struct Read {
+    pub(super) line: Line,
     /// Whether an earlier line of the file has the same name and kind.
-    is_doubled: bool,
+    pub(super) is_doubled: bool,
 }
 
 /// From a moment to another.
-type Times = (Timestamp, Timestamp);
+pub(super) type Times = (Timestamp, Timestamp);
 
 /// Reads the file into parts by name, and the times of its first and last line.
 fn read(
@@ -180,7 +189,7 @@ fn read(
     Ok((named, dated))
 }
 
-fn with(times: Option<Times>, at: Timestamp) -> Times {
+pub(super) fn with(times: Option<Times>, at: Timestamp) -> Times {
     times.map_or((at, at), |(first, last)| (first.min(at), last.max(at)))
 }
 
@@ -248,19 +257,31 @@ async fn records(
     }
 }
 
-/// Divides lines by payment that are divided by name.
-fn lines_by_payment(named: Parts, number: u64) -> Result<Parts, Failure> {
-    let mut parts = Parts::of_number(number)?;
+/// Divides lines by payment that are divided by name. Those that payouts are compared with stay divided by name, in parts of their
+/// own.
+fn lines_by_payment(
+    named: Parts,
+    number: u64,
+    number_apart: u64,
+    scope: &Scope,
+) -> Result<(Parts, Parts), Failure> {
+    let (mut parts, mut parts_apart) = (Parts::of_number(number)?, Parts::of_number(number_apart)?);
     for mut part in named.into_parts()? {
         let mut known: HashSet<(String, Kind)> = HashSet::new();
         for line in part.stream::<Line>()? {
             let line = line?;
             let is_doubled = !known.insert((line.id.clone(), line.kind));
-            let payment = line.payment.clone().unwrap_or_else(|| line.id.clone());
-            parts.add(&payment, &Read { line, is_doubled })?;
+            let (line, apart) = kept::apart(scope, line);
+            for line in apart {
+                parts_apart.add(&line.id.clone(), &Read { line, is_doubled })?;
+            }
+            if let Some(line) = line {
+                let payment = line.payment.clone().unwrap_or_else(|| line.id.clone());
+                parts.add(&payment, &Read { line, is_doubled })?;
+            }
         }
     }
-    Ok(parts)
+    Ok((parts, parts_apart))
 }
 
 /// Divides by payment what the records have.
@@ -328,11 +349,13 @@ fn moved(answer: SettlementAnswer) -> Result<(Vec<Moved>, Option<Cursor>), Failu
         | SettlementAnswer::Sellers { .. }
         | SettlementAnswer::Posted(_)
         | SettlementAnswer::Owed { .. }
+        | SettlementAnswer::Kept { .. }
+        | SettlementAnswer::Keys { .. }
         | SettlementAnswer::SandboxFile(_) => Err(other_release()),
     }
 }
 
-fn other_release() -> Failure {
+pub(super) fn other_release() -> Failure {
     "the running server is of another release".into()
 }
 
@@ -410,6 +433,8 @@ async fn post(
         | SettlementAnswer::Moved { .. }
         | SettlementAnswer::Sellers { .. }
         | SettlementAnswer::Owed { .. }
+        | SettlementAnswer::Kept { .. }
+        | SettlementAnswer::Keys { .. }
         | SettlementAnswer::SandboxFile(_) => return Err(other_release()),
     }
     Ok(())

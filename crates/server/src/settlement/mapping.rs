@@ -134,6 +134,11 @@ impl Mapping {
         self.kinds.get(word).copied()
     }
 
+    /// Whether files have lines of this kind.
+    pub(super) fn has(&self, kind: Kind) -> bool {
+        self.kinds.values().any(|named| *named == Some(kind))
+    }
+
     pub(super) fn sign(&self, of: &str) -> i64 {
         if self.negated.iter().any(|negated| negated == of) { -1 } else { 1 }
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use regente_domain::currency::Currency;
 use regente_domain::id::ChargeId;
 use regente_domain::money::Amount;
-use regente_domain::settlement::{Judged, Kind, Line, Verdict};
+use regente_domain::settlement::{Judged, JudgedKept, Kept, Kind, Line, Verdict};
 use regente_domain::time::Timestamp;
 use serde::Serialize;
 use uuid::Uuid;
@@ -156,16 +156,21 @@ impl Report {
         self.days_are_unknown = days.is_none() && (is_complete || self.lines == 0);
     }
 
-    pub(super) fn add(&mut self, judged: &Judged) {
-        let tally = self.found.entry(judged.verdict.word()).or_default();
+    /// Counts a finding; whether it is shown.
+    fn count(&mut self, verdict: Verdict, line: Option<&Line>) -> bool {
+        let tally = self.found.entry(verdict.word()).or_default();
         tally.number += 1;
-        if let Some(line) = &judged.line {
+        if let Some(line) = line {
             let (lines, amount, fee) = self.all.entry((line.kind, line.currency.clone())).or_default();
             *lines += 1;
             *amount += i128::from(line.amount);
             *fee += i128::from(line.fee);
         }
-        if is_right(judged.verdict) || tally.number > self.shown_max {
+        !is_right(verdict) && tally.number <= self.shown_max
+    }
+
+    pub(super) fn add(&mut self, judged: &Judged) {
+        if !self.count(judged.verdict, judged.line.as_ref()) {
             return;
         }
         let Judged { verdict, line, ours, .. } = judged;
@@ -184,6 +189,29 @@ impl Report {
             here: compared.map(|ours| {
                 let parts = ours.parts.iter().map(|part| (part.recipient.as_str(), part.amount));
                 shown_parts(ours.currency.code(), ours.amount, parts)
+            }),
+            why: None,
+        });
+    }
+
+    /// Adds what was found about what payouts have posted.
+    pub(super) fn add_kept(&mut self, JudgedKept { verdict, line, ours }: &JudgedKept) {
+        if !self.count(*verdict, line.as_ref()) {
+            return;
+        }
+        self.findings.push(ReportedFinding {
+            finding: verdict.word(),
+            row: line.as_ref().map(|line| line.row),
+            column: None,
+            line: line.as_ref().map(|line| line.id.clone()).or_else(|| ours.as_ref().map(Kept::name)),
+            kind: line.as_ref().map(|line| line.kind).or(ours.as_ref().map(|ours| ours.kind)).map(Kind::word),
+            payment: line.as_ref().and_then(|line| line.payment.clone()),
+            charge_id: None,
+            request_id: None,
+            there: line.as_ref().map(shown_line),
+            here: ours.as_ref().map(|ours| {
+                let seller = ours.seller_id.map_or_else(String::new, |id| format!(", of seller {id}"));
+                format!("{}{seller}", shown(ours.currency.code(), ours.amount))
             }),
             why: None,
         });

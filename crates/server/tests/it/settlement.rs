@@ -2,6 +2,7 @@
 //! planted are all found; a file that is read twice, or in two goes, changes nothing.
 
 mod lines;
+mod own;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -39,6 +39,16 @@ async fn an_operator_says_where_an_account_is_paid_and_sees_every_cent() {
     let told = run_on(folder.path(), &["payouts", "report", "--json"]).await.json();
     let line = &told["report"][0];
     assert_eq!((&line["captured"], &line["paid"]), (&charge["amount"], &charge["amount"]), "{told:#}");
+    // The simulator's file of the day of the charge, of which nothing is posted that payouts have posted.
+    let day = &charge["createdAt"].as_str().unwrap()[..10];
+    let settled =
+        run_on(folder.path(), &["settle", "sandbox-file", "--day", day, "--provider", "PLATFORM"]).await;
+    assert_eq!(settled.text().matches(",sale,").count(), 1, "{}", settled.text());
+    let file = folder.path().join("settlement.csv");
+    std::fs::write(&file, settled.text()).unwrap();
+    let import = ["settle", "import", file.to_str().unwrap(), "--provider", "PLATFORM", "--json"];
+    let imported = run_on(folder.path(), &import).await.json();
+    assert_eq!((&imported["found"]["matched"]["number"], &imported["posted"]), (&json!(1), &json!(0)));
     let batches: Value =
         server.get("/v1/payouts/payment-batches").send().await.unwrap().json().await.unwrap();
     let id = batches["items"][0]["id"].as_str().unwrap();

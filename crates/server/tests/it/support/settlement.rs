@@ -5,7 +5,8 @@ use std::path::Path;
 use regente::admin::{Answer, Command, SettlementAnswer, SettlementCommand, run};
 use regente::config::Config;
 use regente::settlement::{
-    Failure, File, Mapping, Progress, Report, ReportedFinding, Step, reconcile, write_sandbox_file,
+    Failure, File, Mapping, Progress, ProviderFile, Report, ReportedFinding, Step, reconcile,
+    write_sandbox_file,
 };
 use regente_domain::time::Timestamp;
 
@@ -35,6 +36,18 @@ pub async fn sandbox_file(app: &TestApp) -> String {
     write_sandbox_file(&mut written, async |after| app.books.settlement(from, to, after, 7).await)
         .await
         .unwrap();
+    String::from_utf8(written).unwrap()
+}
+
+/// The simulator's file of all days about one provider.
+pub async fn provider_file(app: &TestApp, provider: &str) -> String {
+    let ask = async |command| ask(app, command).await;
+    let command = SettlementCommand::Scope { provider: provider.to_owned() };
+    let SettlementAnswer::Scope(scope) = ask(command).await.unwrap() else { panic!("another answer") };
+    let during = (Timestamp::EPOCH, Timestamp::from_millis(i64::MAX / 2));
+    let file = ProviderFile::of(&ask, scope, during).await.unwrap();
+    let mut written = Vec::new();
+    write_sandbox_file(&mut written, async |after| file.page(&ask, after).await).await.unwrap();
     String::from_utf8(written).unwrap()
 }
 
