@@ -19,6 +19,7 @@ mod meter;
 mod open_loop;
 mod overload;
 mod payers;
+mod payouts;
 mod postgres;
 mod profile;
 mod reads;
@@ -148,6 +149,8 @@ pub(crate) enum Scenario {
     Subscriptions,
     /// A report of millions of charges: time, memory, and its bytes when the service is killed meanwhile
     Reports,
+    /// A payday on which a million receivables are due: time, memory, and whether every cent is in a batch that was paid
+    Payouts,
     /// The import of a settlement file with a million lines: time and memory
     Settlement,
     /// Where a charge's time goes: by thread, by function, and the pages that it writes
@@ -158,7 +161,7 @@ pub(crate) enum Scenario {
 
 impl Scenario {
     /// All scenarios in order; without `compare`, which needs a second binary.
-    const ALL: [Self; 20] = [
+    const ALL: [Self; 21] = [
         Self::Charges,
         Self::Growth,
         Self::Latency,
@@ -177,6 +180,7 @@ impl Scenario {
         Self::Waiting,
         Self::Subscriptions,
         Self::Reports,
+        Self::Payouts,
         Self::Settlement,
         Self::Profile,
     ];
@@ -202,6 +206,7 @@ impl Scenario {
             Self::Waiting => "waiting",
             Self::Subscriptions => "subscriptions",
             Self::Reports => "reports",
+            Self::Payouts => "payouts",
             Self::Settlement => "settlement",
             Self::Profile => "profile",
             Self::Compare => "compare",
@@ -229,6 +234,7 @@ impl Scenario {
             Self::Waiting => "Due work while more waits",
             Self::Subscriptions => "A million subscriptions of one day",
             Self::Reports => "Reports",
+            Self::Payouts => "A payday",
             Self::Settlement => "Settlement files",
             Self::Profile => "Where a charge's time goes",
             Self::Compare => "Two binaries in turns",
@@ -255,6 +261,7 @@ impl Scenario {
             Self::Waiting => waiting::measure(bench).await,
             Self::Subscriptions => subscriptions::measure(bench).await,
             Self::Reports => reports::measure(bench).await,
+            Self::Payouts => payouts::measure(bench).await,
             Self::Settlement => settlement::measure(bench).await,
             Self::Profile => profile::measure(bench).await,
             Self::Compare => compare::measure(bench).await,

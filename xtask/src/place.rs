@@ -1,6 +1,7 @@
 //! The data folder and settings of a service, without the running process. Accounts are created in this process by
 //! the product's own functions, while no service has the database open.
 
+pub(crate) mod payouts;
 mod work;
 
 use std::collections::HashSet;
