@@ -6,7 +6,7 @@ use crate::words::words;
 
 words! {
     /// A payment arrangement, by its code in the registers of receivables.
-    #[schema(as = PaymentArrangement)]
+    #[schema(as = ReceivableArrangement)]
     Arrangement {
         /// Visa credit.
         Vcc = "VCC",

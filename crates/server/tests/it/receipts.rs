@@ -263,5 +263,5 @@ async fn issuing_may_be_a_command(app: TestApp) {
     assert_eq!(anew["id"], receipt["id"]);
     assert_ne!(anew["url"], receipt["url"]);
     let other = json!({ "chargeId": charge["id"], "type": LETTER });
-    app.post_with_key("/v1/receipts", "key", &other).await.expect(422);
+    app.post_with_key("/v1/receipts", "key", &other).await.expect(409);
 }

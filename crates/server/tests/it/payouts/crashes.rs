@@ -3,12 +3,15 @@
 
 use std::time::Duration;
 
+use regente_domain::local_day;
+use regente_domain::payout::schedule::next_business_day;
 use serde_json::json;
 
 use crate::support::app::{TestApp, stories};
 use crate::support::crashes::at_each_step;
 use crate::support::payouts::{
-    ORDERS, all_of_it, every_cent_is_accounted_for, listed, pix_payment, platform, seller, transfers,
+    ORDERS, all_of_it, every_cent_is_accounted_for, listed, on_payday, pix_payment, platform, seller,
+    transfers,
 };
 use crate::support::read::text;
 
@@ -36,8 +39,9 @@ async fn stopped_at_each_step(app: TestApp, account: &str) {
         app.prepare().await;
         app.fuse.arm(steps);
         let fuse = app.fuse.clone();
+        let day = next_business_day(local_day::day_of(app.clock.deployment())).to_string();
         let is_done = tokio::select! {
-            () = app.later(A_WHILE) => true,
+            () = on_payday(&app, &day) => true,
             () = fuse.blown() => false,
         };
         let app = if is_done {

@@ -100,7 +100,7 @@ async fn two_who_ask_at_once_get_the_same_issue(app: TestApp) {
 }
 
 async fn of_an_erased_person_nothing_is_left(app: TestApp) {
-    let person = json!({ "name": "Quirina Zambujal", "email": "quirina@zambujal.example",
+    let person = json!({ "name": "Quirina Zambujal", "email": "quirina@zambujal.example", "phoneNumber": "21988899909",
         "document": { "type": "cpf", "number": "39053344705", "country": "BR" } });
     let customer = app.post("/v1/customers", &person).await.expect(201);
     let mut card = token_body(APPROVED);

@@ -1,9 +1,11 @@
 //! Receivers of the platform's own provider: what they are due, what they were paid, and whether every cent is accounted for.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use regente_domain::plan::NewPlan;
 use regente_domain::seller::data::BankAccount;
+use regente_domain::time::Timestamp;
 use regente_domain::wire;
 use regente_engine::audit::Author;
 use regente_engine::bank::Transfer;
@@ -109,6 +111,17 @@ pub async fn pix_payment(app: &TestApp, merchant: &str, amount: i64, rules: Opti
 }
 
 /// Everything that a list has, oldest first.
+/// Goes to 06:00 in São Paulo on a day, `YYYY-MM-DD`, and an hour beyond. What falls due on the way is done there, so that the steps of
+/// the way are few.
+pub async fn on_payday(app: &TestApp, day: &str) {
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+    app.run_jobs().await;
+    let payday = Timestamp::parse(&format!("{day}T09:00:00Z")).unwrap();
+    app.clock.set(payday.max(app.clock.deployment()));
+    app.run_jobs().await;
+    app.later(HOUR).await;
+}
+
 pub async fn listed(app: &TestApp, path: &str, filter: &str) -> Vec<Value> {
     let mut all = Vec::new();
     for page in 1.. {
