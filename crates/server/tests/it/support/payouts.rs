@@ -110,7 +110,6 @@ pub async fn pix_payment(app: &TestApp, merchant: &str, amount: i64, rules: Opti
     id
 }
 
-/// Everything that a list has, oldest first.
 /// Goes to 06:00 in São Paulo on a day, `YYYY-MM-DD`, and an hour beyond. What falls due on the way is done there, so that the steps of
 /// the way are few.
 pub async fn on_payday(app: &TestApp, day: &str) {
@@ -122,6 +121,7 @@ pub async fn on_payday(app: &TestApp, day: &str) {
     app.later(HOUR).await;
 }
 
+/// Everything that a list has, oldest first.
 pub async fn listed(app: &TestApp, path: &str, filter: &str) -> Vec<Value> {
     let mut all = Vec::new();
     for page in 1.. {
