@@ -11,5 +11,4 @@ CREATE TABLE prepayments (
     updated_at {int} NOT NULL,
     PRIMARY KEY (id, client_id)
 ) {table_options};
-CREATE INDEX prepayments_by_client ON prepayments (client_id, id);
 CREATE INDEX payout_orders_prepaid ON payout_orders (client_id, prepayment_id) WHERE prepayment_id IS NOT NULL;

@@ -15,7 +15,14 @@ const SPLITS_MAX: usize = 6;
 const TELL_OF_CONFLICTS: [&str; 1] = ["jobs_by_key"];
 
 /// Statements that find their rows by a column that they change.
-const FOUND_BY_WHAT_CHANGES: [&str; 2] = ["WAIT_WITH_EARLIER", "VOID_LEASES"];
+const FOUND_BY_WHAT_CHANGES: [&str; 6] = [
+    "WAIT_WITH_EARLIER",
+    "VOID_LEASES",
+    "TAKE_DUE_PAYOUT_ORDERS",
+    "RELEASE_PAYOUT_ORDERS",
+    "PASS_PAYOUT_ORDERS_ON",
+    "RELEASE_PREPAID_ORDERS",
+];
 
 /// What a charge by card reads.
 const READS_OF_A_CHARGE: [&str; 8] = [
