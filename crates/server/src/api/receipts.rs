@@ -144,13 +144,14 @@ pub async fn read_of_charge(
     Path(id): Path<String>,
     query: Query,
 ) -> Result<Response, ApiError> {
+    let charge_id = path_id(&id)?;
     let (receipt_type, language) = query.read(|parameters| {
         let receipt_type = parameters.choice("type", ReceiptType::WORDS);
         (receipt_type, parameters.choice("language", ReceiptLanguage::WORDS))
     })?;
     let receipt_type = receipt_type.ok_or_else(|| Error::invalid("type", not_one_of(ReceiptType::WORDS)))?;
     let language = language.unwrap_or(ReceiptLanguage::PtBr);
-    let new = NewReceipt { charge_id: path_id(&id)?, receipt_type, language };
+    let new = NewReceipt { charge_id, receipt_type, language };
     let (author, mark) = (Author::of(&caller, &request_id), mark(&app));
     let issued = receipts::issue(&app, &author, &new, &|drawing| drawn(drawing, mark)).await?;
     Ok(Json(ReceiptView::of(&issued)).into_response())

@@ -19,7 +19,8 @@ fn wrong(path: &str, name: &str) -> Vec<String> {
         (_, "sort") => &["up", "ASC,DESC"],
         (
             _,
-            "id" | "merchantId" | "customerId" | "sessionId" | "subscriptionId" | "sellerId" | "sourceId",
+            "id" | "merchantId" | "customerId" | "sessionId" | "subscriptionId" | "sellerId" | "sourceId"
+            | "chargeId",
         ) => &["x", "1"],
         ("/v1/flows", "paymentMethod") => &["voucher"],
         (_, "status" | "multiplePayments.status" | "type" | "paymentType" | "providerType" | "movement") => {
@@ -27,7 +28,7 @@ fn wrong(path: &str, name: &str) -> Vec<String> {
         }
         (_, "currency" | "purpose") => &["gone", "brl,usd"],
         (_, "originalAmount") => &["1.5", "-1", "many"],
-        (_, "splitRules" | "isActive") => &["maybe", "1"],
+        (_, "splitRules" | "isActive" | "isDefault") => &["maybe", "1"],
         (
             _,
             "created" | "created.gt" | "created.lt" | "createdAt" | "deadline.lt" | "at" | "at.gt" | "at.lt",
@@ -39,8 +40,10 @@ fn wrong(path: &str, name: &str) -> Vec<String> {
         ("/v1/sessions", "orderId") => &["x"],
         // Any text may be a reference.
         ("/v1/charges", "orderId") | ("/v1/subscriptions", "referenceKey") => return vec!["x".repeat(256)],
+        (_, "startDate" | "endDate" | "paymentDate") => &["yesterday", "2026-13-01"],
         // It has no effect, whatever it is.
         ("/v1/sessions", "order") => &[],
+        (_, "order") => &["up"],
         (path, name) => panic!("{path}: which values of {name} are refused?"),
     };
     values.iter().map(|value| (*value).to_owned()).collect()

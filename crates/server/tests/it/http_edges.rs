@@ -332,7 +332,12 @@ async fn no_body_is_no_body() {
         match (call.body, operation.value.pointer("/requestBody/required") == Some(&json!(true))) {
             (Some(_), _) if operation.name() == "PATCH /v1/settings" => drop(reply.expect(422)),
             // Either of two members has to be there, which its schema does not say.
-            (Some(_), _) if operation.name() == "POST /v1/sandbox/clock" => drop(reply.expect(400)),
+            (Some(_), _)
+                if ["POST /v1/sandbox/clock", "POST /v1/subacquirer/prepayment"]
+                    .contains(&operation.name().as_str()) =>
+            {
+                drop(reply.expect(400));
+            }
             // The empty body changes nothing, or means the whole amount.
             (None, _) | (Some(_), false) => {
                 assert!(reply.status.is_success(), "{}: {reply:?}", operation.name())
