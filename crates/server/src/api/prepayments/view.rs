@@ -53,6 +53,7 @@ struct ReceivableView {
 }
 
 impl ReceivablesView {
+    /// What a receiver could have paid early.
     pub fn of(receivables: &[Receivable]) -> Self {
         let available_amount = receivables.iter().map(|receivable| receivable.amount.minor_units()).sum();
         let view = |receivable: &Receivable| ReceivableView {
