@@ -146,7 +146,7 @@ impl Terms {
     /// When money of a method is paid out. Without a policy of its own: daily, a card after 30 days, and the others after one.
     pub fn policy_of(&self, method: PlanMethod) -> Policy {
         let own = self.policies.iter().find(|policy| policy.payment_method == method);
-        own.copied().unwrap_or_else(|| Policy {
+        own.copied().unwrap_or(Policy {
             payment_method: method,
             payout_term_days: match method {
                 PlanMethod::Credit => 30,

@@ -181,10 +181,10 @@ pub async fn create(
     let draw = |drawing| drawn(drawing, mark);
     let plan = || async {
         let planned = receipts::plan_issue(&app, &author, &new, &draw).await;
-        let (batch, issued) = planned.map_err(|error| match error {
-            Error::NotFound => Error::ReferenceNotFound(CHARGE_ID),
-            error => error,
-        })?;
+        let (batch, issued) = match planned {
+            Err(Error::NotFound) => return Err(Error::ReferenceNotFound(CHARGE_ID)),
+            planned => planned?,
+        };
         Planned::showing(batch, StatusCode::CREATED.as_u16(), &ReceiptView::of(&issued))
     };
     commit_once(&app, &caller, &headers, "POST /v1/receipts", &body, plan).await

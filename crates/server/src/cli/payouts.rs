@@ -26,7 +26,7 @@ pub(super) enum PayoutsCommandLine {
     Account {
         /// Set it to what this file says
         #[arg(long, value_name = "FILE")]
-        set: Option<PathBuf>,
+        file: Option<PathBuf>,
         #[command(flatten)]
         of: PayoutsArgs,
     },
@@ -73,8 +73,8 @@ pub(super) struct PayoutsArgs {
 pub(super) fn run(loaded: &Loaded, command: PayoutsCommandLine) -> Result<ExitCode, Failure> {
     let (of, task) = match command {
         PayoutsCommandLine::Pending(of) => (of, PayoutsTask::Pending),
-        PayoutsCommandLine::Account { set: None, of } => (of, PayoutsTask::ShowAccount),
-        PayoutsCommandLine::Account { set: Some(file), of } => {
+        PayoutsCommandLine::Account { file: None, of } => (of, PayoutsTask::ShowAccount),
+        PayoutsCommandLine::Account { file: Some(file), of } => {
             let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
             let members: Map<String, Value> =
                 serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;

@@ -1,14 +1,10 @@
 //! Documents that prove refunds (`docs/interface/receipts.md`). What they look like is tested where they are drawn.
 
-#[expect(dead_code, reason = "codes and archives are looked at where documents are drawn")]
-#[path = "../../../documents/tests/it/judges.rs"]
-mod judges;
 mod kept;
 
 use std::time::Duration;
 
 use axum::http::Method;
-use judges::{files_in_zip, text_of_pdf};
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
@@ -18,6 +14,7 @@ use crate::support::bodies::{APPROVED, Charge, charge_body};
 use crate::support::charges::{charged, read, single_merchant};
 use crate::support::client::Reply;
 use crate::support::documents::open;
+use crate::support::judges::{files_in_zip, text_of_pdf};
 use crate::support::payers::happens;
 use crate::support::read::text;
 use crate::support::receipts::{

@@ -20,6 +20,9 @@ pub mod documents;
 pub mod flows;
 pub mod forms;
 pub mod generators;
+#[expect(dead_code, reason = "codes and archives are looked at where documents are drawn")]
+#[path = "../../../documents/tests/it/judges.rs"]
+pub mod judges;
 pub mod mail;
 pub mod metrics;
 pub mod names;

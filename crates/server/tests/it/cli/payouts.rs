@@ -18,10 +18,10 @@ async fn an_operator_says_where_an_account_is_paid_and_sees_every_cent() {
     assert!(none.text().starts_with("The account has no bank account"), "{}", none.text());
     let file = folder.path().join("bank-account.json");
     std::fs::write(&file, bank_account("1000").to_string()).unwrap();
-    let set = run_on(folder.path(), &["payouts", "account", "--set", file.to_str().unwrap()]).await;
+    let set = run_on(folder.path(), &["payouts", "account", "--file", file.to_str().unwrap()]).await;
     assert_eq!(set.text(), "Bank 077, branch 492, account …1000 of Rita Lima\n");
     std::fs::write(&file, "{}").unwrap();
-    let wrong = run_on(folder.path(), &["payouts", "account", "--set", file.to_str().unwrap()]).await;
+    let wrong = run_on(folder.path(), &["payouts", "account", "--file", file.to_str().unwrap()]).await;
     assert!(wrong.complaint().contains("holderName"), "{}", wrong.complaint());
 
     let merchant = json!({ "mcc": "5812", "providers": [own()] });

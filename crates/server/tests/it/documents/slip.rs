@@ -1,11 +1,6 @@
 //! The slip of a boleto as a payer gets it: fetched over HTTP, and read with the programs of others.
 
-#[expect(dead_code, reason = "pictures and fonts are looked at where they are drawn")]
-#[path = "../../../../documents/tests/it/judges.rs"]
-mod judges;
-
 use axum::http::Method;
-use judges::{codes_in_pdf, text_of_pdf};
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
@@ -13,6 +8,7 @@ use crate::support::bodies::payers::{boleto_body, described, payer, pix_body, wi
 use crate::support::bodies::{APPROVED, charge_body};
 use crate::support::customers;
 use crate::support::documents::{link, open};
+use crate::support::judges::{codes_in_pdf, text_of_pdf};
 use crate::support::providers::sandbox;
 use crate::support::read::text;
 

@@ -6,12 +6,12 @@ use axum::http::Method;
 use regente_store::audit;
 use serde_json::{Value, json};
 
-use super::judges::text_of_pdf;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, token_body};
 use crate::support::client::Reply;
 use crate::support::customers;
 use crate::support::forms::{Form, png};
+use crate::support::judges::text_of_pdf;
 use crate::support::read::text;
 use crate::support::receipts::{RECEIPT, fetch, file, give_back, issued, own_merchant, sold};
 
