@@ -93,7 +93,9 @@ pub(super) fn compare(
     for (mut lines, mut posted) in by_name {
         let (mut lines, posted): (Vec<Read>, Vec<Kept>) = (lines.read()?, posted.read()?);
         lines.sort_by_key(|read| read.line.row);
-        progress.done(lines.len() as u64);
+        if !lines.is_empty() {
+            progress.done(lines.len() as u64);
+        }
         let lines = lines.into_iter().map(|Read { line, is_doubled }| (line, is_doubled));
         for judged in judge_kept(lines, posted, covered, |kind| file.mapping.has(kind)) {
             report.add_kept(&judged);

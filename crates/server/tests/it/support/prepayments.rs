@@ -107,12 +107,12 @@ pub async fn simulated(app: &TestApp, body: &Value) -> Value {
 
 /// All that is settled until far in the future.
 pub fn everything() -> Value {
-    json!({ "endDate": "2027-12-31" })
+    json!({ "endDate": "2099-12-31" })
 }
 
 /// The same of a seller.
 pub fn everything_of(seller: &Value) -> Value {
-    json!({ "endDate": "2027-12-31", "sellerId": seller["id"] })
+    json!({ "endDate": "2099-12-31", "sellerId": seller["id"] })
 }
 
 pub async fn read(app: &TestApp, prepayment: &Value) -> Value {
