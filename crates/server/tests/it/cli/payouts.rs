@@ -50,7 +50,8 @@ async fn an_operator_says_where_an_account_is_paid_and_sees_every_cent() {
     std::fs::write(&file, settled.text()).unwrap();
     let import = ["settle", "import", file.to_str().unwrap(), "--provider", "PLATFORM", "--json"];
     let imported = run_on(folder.path(), &import).await.json();
-    assert_eq!((&imported["found"]["matched"]["number"], &imported["posted"]), (&json!(1), &json!(0)));
+    // The sale and the fee.
+    assert_eq!((&imported["found"]["matched"]["number"], &imported["posted"]), (&json!(2), &json!(0)));
     let batches: Value =
         server.get("/v1/payouts/payment-batches").send().await.unwrap().json().await.unwrap();
     let id = batches["items"][0]["id"].as_str().unwrap();
