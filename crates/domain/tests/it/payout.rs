@@ -182,7 +182,10 @@ impl Receiver {
     }
 }
 
-fn told(orders: &[Known]) -> Vec<(i64, i64, Option<u8>, String, Option<i64>)> {
+/// Gross, fee, installment, day, and the place of the order that it reduces.
+type Shown = (i64, i64, Option<u8>, String, Option<i64>);
+
+fn told(orders: &[Known]) -> Vec<Shown> {
     let told = orders.iter().map(|order| {
         (order.gross, order.fee, order.installment, order.scheduled_at.to_string(), order.reduces)
     });

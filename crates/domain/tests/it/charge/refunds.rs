@@ -60,7 +60,7 @@ fn the_release_of_a_reservation_is_none() {
     let asks = Asks { request_type: RequestType::PreAuthorization, ..charge().authorization_at(hop(0)) };
     let reserved = request(0, asks, approved());
     assert_eq!(told(&[reserved.clone(), void(1, &reserved, 150, approved())]), []);
-    assert_eq!(sale(&[reserved.clone()]), None);
+    assert_eq!(sale(std::slice::from_ref(&reserved)), None);
     // What is given back after a capture is a refund of what was captured.
     let captured = request(1, Asks::about(&reserved, RequestType::Capture, amount(100)), approved());
     let requests = [reserved.clone(), captured, void(2, &reserved, 40, approved())];
