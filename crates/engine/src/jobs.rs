@@ -8,7 +8,7 @@ mod feeding;
 mod job;
 mod kind;
 mod ledger;
-mod pace;
+pub mod pace;
 mod payouts;
 mod prepayments;
 mod purge;

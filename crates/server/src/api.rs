@@ -1,11 +1,11 @@
 //! The HTTP interface: parses requests and formats answers. The engine calls the store and the providers.
 
 pub mod auth;
-mod buyer_page;
+pub mod buyer_page;
 pub mod cards;
 mod challenge;
 pub mod charges;
-mod checkout;
+pub mod checkout;
 pub mod cors;
 pub mod customer_cards;
 pub mod customers;

@@ -22,7 +22,7 @@ mod migrate;
 mod postgres;
 pub mod readable;
 mod row;
-mod spans;
+pub mod spans;
 mod sql;
 mod sqlite;
 #[cfg(feature = "bench-without-storage")]

@@ -1,8 +1,5 @@
 //! How many pieces of work may begin in a time: a backlog of cheap pieces would otherwise take all that the machine has.
 
-#[cfg(test)]
-mod tests;
-
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -11,7 +8,7 @@ const SAVED_MAX: Duration = Duration::from_millis(200);
 
 /// Lets pieces begin at a bounded rate. Times are machine time, from the start of the process.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub struct Pace {
     /// The time of one piece.
     every: Duration,
     /// Up to here all is used.
@@ -20,12 +17,12 @@ pub(super) struct Pace {
 
 impl Pace {
     /// At most so many pieces a second.
-    pub(super) fn of(per_second: NonZeroU32) -> Self {
+    pub fn of(per_second: NonZeroU32) -> Self {
         Self { every: Duration::from_secs(1) / per_second.get(), used_up_to: Duration::ZERO }
     }
 
     /// How many pieces may begin at `now`: none until half of what can be saved is there.
-    pub(super) fn room(&self, now: Duration) -> usize {
+    pub fn room(&self, now: Duration) -> usize {
         if !self.wait(now).is_zero() {
             return 0;
         }
@@ -34,12 +31,12 @@ impl Pace {
     }
 
     /// The time from `now` until pieces may begin.
-    pub(super) fn wait(&self, now: Duration) -> Duration {
+    pub fn wait(&self, now: Duration) -> Duration {
         (self.unused_from(now) + (SAVED_MAX / 2).max(self.every)).saturating_sub(now)
     }
 
     /// A piece has begun at `now`.
-    pub(super) fn use_up_one(&mut self, now: Duration) {
+    pub fn use_up_one(&mut self, now: Duration) {
         self.used_up_to = self.unused_from(now) + self.every;
     }
 

@@ -17,9 +17,12 @@ pub(super) struct Page {
 
 /// The languages of the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub enum Language {
+    /// As in Brazil.
     Portuguese,
+    /// As in the United States.
     English,
+    /// As in Argentina and Spain.
     Spanish,
 }
 

@@ -2,10 +2,10 @@
 //! Whoever has the link may pay; the page brings the key of the session along, which opens nothing else.
 
 mod card;
-mod colours;
+pub mod colours;
 mod human;
 mod live;
-mod money;
+pub mod money;
 mod page;
 mod read;
 mod script;

@@ -1,7 +1,10 @@
 //! The page of a session as the server makes it; what a browser does with it is in `browsers.rs`.
 
+mod amounts;
+mod colours;
 mod doors;
 mod human;
+mod texts;
 
 use std::time::Duration;
 

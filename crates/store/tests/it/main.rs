@@ -6,6 +6,7 @@ mod conformance;
 mod distribution;
 mod migrations;
 mod postgres;
+mod spans;
 mod sqlite;
 mod things;
 mod translation;

@@ -5,26 +5,32 @@
 use std::fmt::Write;
 
 /// The contrast of text with what is behind it.
-const TEXT_CONTRAST: f32 = 4.5;
+pub const TEXT_CONTRAST: f32 = 4.5;
 /// The contrast of the edge of a control with what is around it.
-const EDGE_CONTRAST: f32 = 3.0;
+pub const EDGE_CONTRAST: f32 = 3.0;
 /// The steps in which a colour is made darker or lighter.
 const SHADES: u8 = 20;
 
 /// The colours as the merchant has set them; `None` where they have not.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Chosen {
-    pub(super) main: Option<String>,
-    pub(super) secondary: Option<String>,
-    pub(super) attention: Option<String>,
-    pub(super) error: Option<String>,
-    pub(super) success: Option<String>,
-    pub(super) background: Option<String>,
+pub struct Chosen {
+    /// Of the button that goes on.
+    pub main: Option<String>,
+    /// Of what stands beside it.
+    pub secondary: Option<String>,
+    /// Of warnings.
+    pub attention: Option<String>,
+    /// Of errors.
+    pub error: Option<String>,
+    /// Of what went well.
+    pub success: Option<String>,
+    /// Behind everything.
+    pub background: Option<String>,
 }
 
 /// A colour without transparency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Colour {
+pub struct Colour {
     red: u8,
     green: u8,
     blue: u8,
@@ -74,7 +80,7 @@ const DARK_LUMINANCE_MAX: f32 = 0.05;
 
 impl Chosen {
     /// The variables of the style sheet.
-    pub(super) fn variables(&self) -> String {
+    pub fn variables(&self) -> String {
         let background = parsed(self.background.as_deref(), LIGHT_BACKGROUND);
         let dark_background =
             if background.luminance() <= DARK_LUMINANCE_MAX { background } else { DARK_BACKGROUND };
@@ -132,7 +138,7 @@ impl Colour {
     }
 
     /// `#` and 3, 6 or 8 hexadecimal digits; transparency does not count.
-    fn parse(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         let digits =
             text.strip_prefix('#').filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
         let rgb = match digits.len() {
@@ -156,7 +162,8 @@ impl Colour {
         0.2126 * linear(self.red) + 0.7152 * linear(self.green) + 0.0722 * linear(self.blue)
     }
 
-    fn contrast(self, other: Self) -> f32 {
+    /// The contrast of two colours, from 1 to 21, as WCAG defines it.
+    pub fn contrast(self, other: Self) -> f32 {
         let (one, two) = (self.luminance(), other.luminance());
         (one.max(two) + 0.05) / (one.min(two) + 0.05)
     }
@@ -191,6 +198,3 @@ impl Colour {
 fn to_byte(part: u32) -> u8 {
     part.min(255).to_le_bytes()[0]
 }
-
-#[cfg(test)]
-mod tests;

@@ -116,30 +116,3 @@ macro_rules! texts_of {
 static PORTUGUESE: LazyLock<Texts> = texts_of!("pt-BR.json");
 static ENGLISH: LazyLock<Texts> = texts_of!("en.json");
 static SPANISH: LazyLock<Texts> = texts_of!("es.json");
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_language_has_the_texts_that_the_script_asks_for() {
-        let script = crate::api::checkout::script::SOURCE;
-        for language in [Language::Portuguese, Language::English, Language::Spanish] {
-            let texts = Texts::of(language);
-            let known = |name: &str| texts.script.contains_key(name);
-            let asked = script.split("texts.").skip(1).map(|rest| {
-                rest.split(|sign: char| !sign.is_ascii_alphanumeric()).next().unwrap_or_default()
-            });
-            for name in asked {
-                assert!(known(name), "{language:?} has no {name}");
-            }
-            assert!(script.contains("texts["), "names that the script computes are checked by eye");
-            assert_eq!(
-                texts.of_card_script().len(),
-                texts.script.len(),
-                "{language:?} has what nobody asks for"
-            );
-            assert_eq!(texts.script.len(), Texts::of(Language::Portuguese).script.len(), "{language:?}");
-        }
-    }
-}

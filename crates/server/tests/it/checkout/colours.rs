@@ -1,6 +1,6 @@
 //! Every colour a merchant may choose leaves the page readable.
 
-use super::*;
+use regente::api::checkout::colours::{Chosen, Colour, EDGE_CONTRAST, TEXT_CONTRAST};
 
 /// The value of a variable in light and in dark.
 fn read(css: &str, name: &str) -> [Colour; 2] {

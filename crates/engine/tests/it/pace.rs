@@ -1,4 +1,9 @@
-use super::*;
+//! Pieces of work begin at a bounded rate.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use regente_engine::jobs::pace::Pace;
 
 fn of(per_second: u32) -> Pace {
     Pace::of(NonZeroU32::new(per_second).unwrap())
