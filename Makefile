@@ -20,13 +20,13 @@ SEEDS ?= 2000
 # Twice as many tests at once as there are processors: a part of them waits, for time-outs or for other processes.
 export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
-.PHONY: run test test-times test-long check tools format openapi method-table container container-static package
+.PHONY: run test test-times test-long check packages tools compiled linters ready format openapi method-table container container-static package
 
 run:
 	@echo "Building Regente; the first time takes some minutes."
 	$(CARGO) run --profile fast-build --package regente -- dev $(DEV)
 
-test: tools
+test: ready
 	$(CARGO) test --workspace --quiet --no-fail-fast
 
 test-times: tools
@@ -36,9 +36,7 @@ test-long: tools
 	REGENTE_ORDERS=all $(CARGO) test --package regente-domain --test orders
 	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) $(CARGO) test --package regente --test it -- purchases::orders sequences::
 
-check: tools
-	@# Built without optimization, since it runs for seconds.
-	@$(CARGO) deny --version >/dev/null 2>&1 || CARGO_PROFILE_DEV_DEBUG=0 $(CARGO) install --quiet --locked --debug cargo-deny
+check: packages linters
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
 	$(CARGO) deny --all-features check bans licenses sources
@@ -61,5 +59,19 @@ container-static:
 package:
 	./scripts/package
 
-tools:
-	./scripts/install-tools
+# The compiler works on one crate at a time for minutes: what is installed for the tests is made meanwhile.
+ready: packages
+	@$(MAKE) --no-print-directory --jobs 2 tools compiled
+
+packages:
+	@./scripts/install-tools --packages
+
+tools: packages
+	@./scripts/install-tools
+
+compiled: packages
+	$(CARGO) test --workspace --quiet --no-run
+
+# Built without optimization, since it runs for seconds.
+linters: packages
+	@$(CARGO) deny --version >/dev/null 2>&1 || CARGO_PROFILE_DEV_DEBUG=0 $(CARGO) install --quiet --locked --debug cargo-deny
