@@ -6,7 +6,6 @@ mod status;
 
 use std::time::Duration;
 
-use axum::http::Method;
 use regente_domain::capture_mode::CaptureMode;
 use serde_json::{Value, json};
 
@@ -14,7 +13,7 @@ use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothin
 use crate::support::anti_fraud;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, Charge, TIMED_OUT, charge_body};
-use crate::support::client::request;
+use crate::support::crashes::{stopped_at, stopped_while};
 use crate::support::flows::FLOWS;
 use crate::support::platform_fees::keep;
 use crate::support::providers::{lying, sandbox};
@@ -115,15 +114,15 @@ async fn recovered(
             let end = app.clock.deployment() + LATER;
             for steps in 0.. {
                 assert!(steps < STEPS_MAX, "the recovery does not end");
-                app.fuse.arm(steps);
-                let fuse = app.fuse.clone();
-                tokio::select! {
-                    () = app.later(end.since(app.clock.deployment())) => break,
-                    () = fuse.blown() => {}
+                let is_done;
+                (app, is_done) = stopped_while(app, steps, async |app| {
+                    app.later(end.since(app.clock.deployment())).await;
+                })
+                .await;
+                if is_done {
+                    break;
                 }
-                app = app.restart().await;
             }
-            app.fuse.disarm();
         }
         Recovery::Repeated => {
             let again = app.post_with_key(path, key, body).await;
@@ -147,21 +146,9 @@ async fn sweep_with(
     for steps in 0..STEPS_MAX {
         let interrupted = prepare(&app).await;
         let key = format!("key {steps}");
-        let headers = [("X-Idempotency-Key", key.as_str())];
         let Interrupted { path, body, operation } = &interrupted;
-        app.fuse.arm(steps);
-        let mut pending = app.begin(request(&app.client, Method::POST, path, &headers, Some(body)));
-        let fuse = app.fuse.clone();
-        let reply = tokio::select! {
-            reply = &mut pending => Some(reply.unwrap()),
-            () = fuse.blown() => None,
-        };
-        if reply.is_none() {
-            app = app.restart().await;
-            pending.abort();
-        } else {
-            app.fuse.disarm();
-        }
+        let is_answered;
+        (app, is_answered) = stopped_at(app, steps, path, &key, body).await;
         app = recovered(app, recovery, &interrupted, &key).await;
         nothing_is_open(&app).await;
         let found = all_charges(&app).await;
@@ -176,10 +163,10 @@ async fn sweep_with(
         assert_eq!(charges.len() as u64, steps + 1, "one charge for one key, after {steps} steps");
         let read = app.get(&format!("/v1/charges/{}", text(&answer["id"]))).await.expect(200);
         assert_eq!(read, answer, "after {steps} steps");
-        let was_stopped = reply.is_none() && found.contains(&answer);
+        let was_stopped = !is_answered && found.contains(&answer);
         assert_done(&answer, *operation, was_stopped);
         done += successes(&answer, *operation);
-        if reply.is_some() {
+        if is_answered {
             assert!(
                 steps >= steps_min,
                 "the flow has {steps} steps: writes and calls are missing from the sweep"
@@ -400,17 +387,8 @@ async fn while_an_orphan_is_given_back(mut app: TestApp) {
     for steps in 0..2 * STEPS_MAX {
         let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
         let id = text(&charge["id"]);
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = app.later(SECOND_LOOK_AND_VOID) => true,
-            () = fuse.blown() => false,
-        };
-        if is_done {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await;
-        }
+        let is_done;
+        (app, is_done) = stopped_while(app, steps, async |app| app.later(SECOND_LOOK_AND_VOID).await).await;
         app.later(DAY).await;
         nothing_is_open(&app).await;
         agree_on_all(&app.books, &all_charges(&app).await).await;

@@ -9,6 +9,7 @@ use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothin
 use crate::support::anti_fraud::{APPROVED_RISK, PENDING, REPROVED, analysed, analysing, requests};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, charge_body};
+use crate::support::crashes::stopped_while;
 use crate::support::read::{announced, text};
 
 stories! {
@@ -31,16 +32,11 @@ async fn while_a_tester_decides(mut app: TestApp) {
     for steps in 0..STEPS_MAX {
         let charge = app.post("/v1/charges", &analysed(&merchant, PENDING, true)).await.expect(201);
         let id = text(&charge["id"]).to_owned();
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            reply = decide(&app, &id, "approved") => { reply.expect(200); true }
-            () = fuse.blown() => false,
-        };
-        if !is_done {
-            app = app.restart().await;
-        }
-        app.fuse.disarm();
+        let is_done;
+        (app, is_done) = stopped_while(app, steps, async |app| {
+            decide(app, &id, "approved").await.expect(200);
+        })
+        .await;
         app.later(LATER).await;
         if read(&app, &id).await["status"] == "pre_authorized" {
             decide(&app, &id, "approved").await.expect(200);
@@ -70,7 +66,7 @@ async fn while_the_provider_is_asked_for_its_verdict(mut app: TestApp) {
         let identity = if steps % 2 == 0 { APPROVED_RISK } else { REPROVED };
         let charge = app.post("/v1/charges", &analysed(&merchant, identity, true)).await.expect(201);
         let id = text(&charge["id"]).to_owned();
-        app = stopped_while_jobs_run(app, steps).await;
+        (app, _) = stopped_while(app, steps, async |app| app.later(LATER).await).await;
         decided.push(read(&app, &id).await["status"] != "pre_authorized");
         app.later(LATER).await;
         let charge = read(&app, &id).await;
@@ -84,29 +80,13 @@ async fn while_the_provider_is_asked_for_its_verdict(mut app: TestApp) {
     agree_on_all(&app.books, &all_charges(&app).await).await;
 }
 
-/// Stops the process after so many steps of the jobs, and starts it again.
-async fn stopped_while_jobs_run(mut app: TestApp, steps: u64) -> TestApp {
-    app.fuse.arm(steps);
-    let fuse = app.fuse.clone();
-    let is_stopped = tokio::select! {
-        () = app.later(LATER) => false,
-        () = fuse.blown() => true,
-    };
-    if is_stopped {
-        app = app.restart().await;
-    }
-    app.fuse.disarm();
-    app.end_leases().await;
-    app
-}
-
 async fn while_a_charge_is_fed(mut app: TestApp) {
     let merchant = analysing(&app, &json!({ "sendAllCharges": true })).await;
     let mut fed = Vec::new();
     for steps in 0..STEPS_OF_A_FEEDING {
         let charge = app.post("/v1/charges", &charge_body(&merchant, APPROVED)).await.expect(201);
         let id = text(&charge["id"]).to_owned();
-        app = stopped_while_jobs_run(app, steps).await;
+        (app, _) = stopped_while(app, steps, async |app| app.later(LATER).await).await;
         fed.push(requests(&read(&app, &id).await).len() == 2);
         app.later(LATER).await;
         let told = requests(&read(&app, &id).await);

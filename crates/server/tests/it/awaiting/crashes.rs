@@ -3,14 +3,13 @@
 
 use std::time::Duration;
 
-use axum::http::Method;
 use serde_json::Value;
 
 use super::{agrees, held, merchant};
 use crate::support::agreement::nothing_is_open;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, charge_body};
-use crate::support::client::request;
+use crate::support::crashes::{stopped_at, stopped_while};
 use crate::support::providers::payers::Act;
 use crate::support::read::text;
 
@@ -46,20 +45,8 @@ async fn while_instructions_are_issued(mut app: TestApp) {
     let body = charge_body(&merchant(&app).await, APPROVED);
     for steps in 0..STEPS_MAX {
         let key = format!("key {steps}");
-        let headers = [("X-Idempotency-Key", key.as_str())];
-        app.fuse.arm(steps);
-        let mut pending = app.begin(request(&app.client, Method::POST, "/v1/charges", &headers, Some(&body)));
-        let fuse = app.fuse.clone();
-        let answered = tokio::select! {
-            reply = &mut pending => Some(reply.unwrap()),
-            () = fuse.blown() => None,
-        };
-        if answered.is_none() {
-            app = app.restart().await;
-            pending.abort();
-        } else {
-            app.fuse.disarm();
-        }
+        let is_answered;
+        (app, is_answered) = stopped_at(app, steps, "/v1/charges", &key, &body).await;
         app.wire.payers().act(Act::Pays, &app.books).await;
         app.later(LATER).await;
         // A key that is claimed only now makes a new charge, whose payer is asked now.
@@ -69,7 +56,7 @@ async fn while_instructions_are_issued(mut app: TestApp) {
         assert_eq!(charge["id"], again["id"]);
         assert!(matches!(text(&charge["status"]), "authorized" | "failed"), "{charge:#}");
         assert_eq!(charges(&app).await, steps + 1, "one charge for one key, after {steps} steps");
-        if answered.is_some() {
+        if is_answered {
             assert!(steps >= 5, "the flow has {steps} steps: writes and calls are missing");
             assert_eq!(charge["status"], "authorized");
             return;
@@ -89,16 +76,11 @@ async fn while_a_job_goes_on(mut app: TestApp, act: Act, steps_min: u64) {
         // Housekeeping runs first, so that the steps are those of the charge.
         app.run_jobs().await;
         app.clock.advance(FIRST_LOOK);
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            round = app.worker.round() => round.is_ok(),
-            () = fuse.blown() => false,
-        };
-        if !is_done {
-            app = app.restart().await;
-        }
-        app.fuse.disarm();
+        let is_done;
+        (app, is_done) = stopped_while(app, steps, async |app| {
+            app.worker.round().await.unwrap();
+        })
+        .await;
         let charge = in_the_end(&app, &key, &body).await;
         assert_eq!(charge["id"], answer["id"]);
         if act == Act::Pays {

@@ -11,7 +11,7 @@ use super::pix::paid::HOUR;
 use crate::support::agreement::nothing_is_open;
 use crate::support::app::TestApp;
 use crate::support::charges::read;
-use crate::support::crashes::{at_each_step, stopped_at};
+use crate::support::crashes::{at_each_step, stopped_at, stopped_while};
 use crate::support::payers::{PAYS, agrees_with, happens, requests, stored};
 use crate::support::read::text;
 use crate::support::time::MINUTE;
@@ -78,7 +78,7 @@ pub(crate) async fn while_jobs_find_it(
 ) {
     at_each_step(app, steps_min, async |app, steps| {
         let charge = happening(&app).await;
-        let (app, is_done) = stopped_in_jobs(app, steps).await;
+        let (app, is_done) = stopped_while(app, steps, async |app| app.later(4 * MINUTE).await).await;
         outcome(&app, &charge, steps).await;
         (app, is_done)
     })
@@ -101,19 +101,4 @@ pub(crate) fn count(charge: &Value, kind: &str, status: &str) -> usize {
         .iter()
         .filter(|(own_kind, own_status, _)| (*own_kind, *own_status) == (kind, status))
         .count()
-}
-
-/// Lets time pass and stops the process after so many steps; whether all jobs were done.
-async fn stopped_in_jobs(app: TestApp, steps: u64) -> (TestApp, bool) {
-    app.fuse.arm(steps);
-    let fuse = app.fuse.clone();
-    let is_done = tokio::select! {
-        () = app.later(4 * MINUTE) => true,
-        () = fuse.blown() => false,
-    };
-    if is_done {
-        app.fuse.disarm();
-        return (app, true);
-    }
-    (app.restart().await, false)
 }

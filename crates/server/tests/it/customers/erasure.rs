@@ -19,6 +19,7 @@ use crate::support::canary::places::Disk;
 use crate::support::charges::single_merchant;
 use crate::support::client;
 use crate::support::client::As;
+use crate::support::crashes::stopped_while;
 use crate::support::customers::{ask, erase};
 use crate::support::notifications::{message, request_of, send};
 use crate::support::payers::set;
@@ -501,17 +502,11 @@ async fn a_crash_in_between_is_made_good(mut app: TestApp) {
             .with("description", json!(NAME))
             .body();
         app.post("/v1/charges", &body).await.expect(201);
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let has_ended = tokio::select! {
-            _ = ask(&app, app.client_id(), &customer) => true,
-            () = fuse.blown() => false,
-        };
-        if has_ended {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await;
-        }
+        let has_ended;
+        (app, has_ended) = stopped_while(app, steps, async |app| {
+            let _ = ask(app, app.client_id(), &customer).await;
+        })
+        .await;
         let is_begun = app.get(&format!("/v1/customers/{customer}")).await.status == 404;
         if !is_begun {
             // The crash came before the first batch: the operator asks again.

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::agrees;
 use crate::support::app::{TestApp, stories};
 use crate::support::charges::{captured, reserved, void};
+use crate::support::crashes::stopped_while;
 use crate::support::disputes::{happens, read, told_of};
 use crate::support::read::announced;
 
@@ -60,20 +61,13 @@ async fn sweep(app: TestApp, before: &[Staged], what: Staged, (status, amount, e
         // Housekeeping runs first, so that the steps are those of the report.
         app.prepare().await;
         while app.worker.round().await.unwrap().jobs > 0 {}
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = async {
-                app.deliver(&notices[0]).await.expect(200);
-                app.worker.round().await.unwrap();
-            } => true,
-            () = fuse.blown() => false,
-        };
-        if is_done {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await.reachable().await;
-            app.end_leases().await;
+        let is_done;
+        (app, is_done) = stopped_while(app, steps, async |app| {
+            app.deliver(&notices[0]).await.expect(200);
+            app.worker.round().await.unwrap();
+        })
+        .await;
+        if !is_done {
             app.deliver(&notices[0]).await.expect(200);
         }
         app.later(SOON).await;
@@ -97,19 +91,12 @@ async fn while_a_tester_has_a_reservation_charged_back(app: TestApp) {
     for steps in 0..STEPS_MAX {
         let id = reserved(&app).await;
         let (path, body) = (format!("/v1/charges/{id}"), json!({ "status": "charged_back" }));
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
         let key = format!("key {steps}");
-        let is_done = tokio::select! {
-            reply = app.post_with_key(&path, &key, &body) => { reply.expect(200); true },
-            () = fuse.blown() => false,
-        };
-        if is_done {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await.reachable().await;
-            app.end_leases().await;
-        }
+        let is_done;
+        (app, is_done) = stopped_while(app, steps, async |app| {
+            app.post_with_key(&path, &key, &body).await.expect(200);
+        })
+        .await;
         app.later(SOON).await;
         // A tester tries again; what is charged back already is final.
         let again = app.post_with_key(&path, &key, &body).await.status.as_u16();

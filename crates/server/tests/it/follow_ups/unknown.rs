@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use axum::http::Method;
 use regente_domain::actor::Actor;
 use regente_engine::captures_and_voids;
 use regente_store::transaction_requests;
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, Charge};
 use crate::support::charges::{capture, void};
-use crate::support::client::request;
+use crate::support::crashes::stopped_while;
 use crate::support::read::{announced, is, text, told};
 
 stories! {
@@ -134,13 +133,11 @@ async fn faults_that_cannot_be_read_are_named(app: TestApp) {
 async fn a_refund_that_a_crash_cut_off_is_announced_when_its_answer_does_not_come(app: TestApp) {
     let id = silent(&app, true, "void", "before_effect", &[1]).await;
     // The process stops after the intent is written and before the call.
-    app.fuse.arm(2);
-    let path = format!("/v1/charges/{id}/void");
-    let body = json!({ "amount": 30 });
-    let pending = app.begin(request(&app.client, Method::POST, &path, &[], Some(&body)));
-    app.fuse.blown().await;
-    let app = app.restart().await;
-    pending.abort();
+    let (app, is_answered) = stopped_while(app, 2, async |app| {
+        void(app, &id, json!({ "amount": 30 })).await;
+    })
+    .await;
+    assert!(!is_answered);
     app.later(Duration::from_secs(120)).await;
     assert_eq!(told(&read(&app, &id).await), is("authorized", 70, 100, ("void", "success", 30)));
     assert_eq!(announced(&app, &id).await, ["pending", "authorized", "refund_pending", "voided"]);

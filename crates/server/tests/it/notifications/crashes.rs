@@ -3,20 +3,14 @@
 
 use std::time::Duration;
 
-use regente_store::{Batch, Commit, args, sql};
-
 use super::{agrees, lost, read};
 use crate::support::app::{TestApp, stories};
+use crate::support::crashes::stopped_while;
 use crate::support::read::announced;
 
 stories! {
     while_a_notification_is_taken_and_settled,
     what_was_taken_before_a_crash_is_settled_after_it,
-}
-
-sql! {
-    /// Leases end by the clock of the database, for which a story does not wait.
-    END_LEASES = "UPDATE jobs SET lease_owner = NULL, lease_until = NULL WHERE client_id = :client_id";
 }
 
 /// A job that failed is tried again by then.
@@ -31,22 +25,13 @@ async fn while_a_notification_is_taken_and_settled(app: TestApp) {
         // Housekeeping runs first, so that the steps are those of the notification.
         app.prepare().await;
         while app.worker.round().await.unwrap().jobs > 0 {}
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = async {
-                app.deliver(&notice).await.expect(200);
-                app.worker.round().await.unwrap();
-            } => true,
-            () = fuse.blown() => false,
-        };
-        if is_done {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await;
-            let mut batch = Batch::new(app.client_id());
-            batch.push_any(&END_LEASES, args! { client_id: app.client_id() });
-            assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
+        let is_done;
+        (app, is_done) = stopped_while(app, steps, async |app| {
+            app.deliver(&notice).await.expect(200);
+            app.worker.round().await.unwrap();
+        })
+        .await;
+        if !is_done {
             app.deliver(&notice).await.expect(200);
         }
         app.later(SOON).await;

@@ -8,7 +8,7 @@ use regente_domain::payout::schedule::next_business_day;
 use serde_json::json;
 
 use crate::support::app::{TestApp, stories};
-use crate::support::crashes::at_each_step;
+use crate::support::crashes::{at_each_step, stopped_while};
 use crate::support::payouts::{
     ORDERS, all_of_it, every_cent_is_accounted_for, listed, on_payday, pix_payment, platform, seller,
     transfers,
@@ -37,22 +37,11 @@ async fn stopped_at_each_step(app: TestApp, account: &str) {
     at_each_step(app, 12, async |app, steps| {
         let id = pix_payment(&app, &merchant, 1_000, Some(all_of_it(&rita))).await;
         app.prepare().await;
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
         let day = next_business_day(local_day::day_of(app.clock.deployment())).to_string();
-        let is_done = tokio::select! {
-            () = on_payday(&app, &day) => true,
-            () = fuse.blown() => false,
-        };
-        let app = if is_done {
-            app.fuse.disarm();
-            app
-        } else {
-            let app = app.restart().await;
-            app.end_leases().await;
+        let (app, is_done) = stopped_while(app, steps, async |app| on_payday(app, &day).await).await;
+        if !is_done {
             app.later(2 * A_WHILE).await;
-            app
-        };
+        }
         let orders = listed(&app, ORDERS, &format!("chargeId={id}")).await;
         assert_eq!(orders.len(), 1, "after {steps} steps: {orders:#?}");
         let batch = text(&orders[0]["paymentBatchId"]).to_owned();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::support::app::{TestApp, stories};
-use crate::support::crashes::{at_each_step, stopped_at};
+use crate::support::crashes::{at_each_step, stopped_at, stopped_while};
 use crate::support::payouts::on_payday;
 use crate::support::prepayments::{
     captured, captured_for, commit, commit_path, enabled, everything, everything_of, read, seller_of,
@@ -43,20 +43,8 @@ async fn while_a_prepayment_is_paid(app: TestApp) {
         let offer = simulated(&app, &everything_of(&seller)).await;
         commit(&app, &offer).await.expect(200);
         app.prepare().await;
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = on_payday(&app, text(&offer["paymentDate"])) => true,
-            () = fuse.blown() => false,
-        };
-        let app = if is_done {
-            app.fuse.disarm();
-            app
-        } else {
-            let app = app.restart().await;
-            app.end_leases().await;
-            app
-        };
+        let day = text(&offer["paymentDate"]);
+        let (app, is_done) = stopped_while(app, steps, async |app| on_payday(app, day).await).await;
         // A carnival lies between two business days.
         app.later(8 * DAY).await;
         assert_eq!(read(&app, &offer).await["status"], "paid", "after {steps} steps");

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::with_bank::{agrees, provider, registered, settle, with_bank};
@@ -11,7 +10,7 @@ use crate::support::agreement::all_charges;
 use crate::support::app::{TestApp, stories};
 use crate::support::bank::books::Face;
 use crate::support::bodies::{APPROVED, charge_body};
-use crate::support::client::request;
+use crate::support::crashes::stopped_at;
 use crate::support::read::text;
 
 stories! {
@@ -120,19 +119,8 @@ async fn sweep(app: TestApp, face: Face, interrupted: Interrupted) {
             }
         };
         let key = format!("key {steps}");
-        app.fuse.arm(steps);
-        let headers = [("X-Idempotency-Key", key.as_str())];
-        let mut pending = app.begin(request(&app.client, Method::POST, &path, &headers, Some(&body)));
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            reply = &mut pending => reply.is_ok(),
-            () = fuse.blown() => false,
-        };
-        app.fuse.disarm();
-        if !is_done {
-            app = app.restart().await;
-            pending.abort();
-        }
+        let is_done;
+        (app, is_done) = stopped_at(app, steps, &path, &key, &body).await;
         // What is still going on is told by the provider meanwhile, and found out otherwise.
         for _ in 0..HOURS {
             settle(&app, &bank, &post).await;

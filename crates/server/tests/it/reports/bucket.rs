@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, Charge};
 use crate::support::charges::charged;
-use crate::support::crashes::at_each_step;
+use crate::support::crashes::{at_each_step, stopped_while};
 use crate::support::customers::erase;
 use crate::support::mail::{MailServer, opened};
 use crate::support::read::text;
@@ -160,23 +160,12 @@ async fn while_a_report_is_made_in_a_bucket(app: TestApp) {
     at_each_step(app, 15, async |app, steps| {
         let report = asked(&app, &everything(), &[]).await.expect(201);
         app.prepare().await;
-        app.fuse.arm(steps);
         server.stops_with(&app.fuse);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = app.later(A_WHILE) => true,
-            () = fuse.blown() => false,
-        };
-        let app = if is_done {
-            app.fuse.disarm();
-            app
-        } else {
-            let app = app.restart().await;
-            server.stops_with(&app.fuse);
-            app.end_leases().await;
+        let (app, is_done) = stopped_while(app, steps, async |app| app.later(A_WHILE).await).await;
+        server.stops_with(&app.fuse);
+        if !is_done {
             app.later(2 * A_WHILE).await;
-            app
-        };
+        }
         let report = read(&app, &report).await;
         assert_eq!(report["status"], "uploaded", "after {steps} steps");
         assert_eq!(files_there(&app, &report).await, expected, "after {steps} steps");

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, Charge};
 use crate::support::charges::charged;
-use crate::support::crashes::at_each_step;
+use crate::support::crashes::{at_each_step, stopped_while};
 use crate::support::mail::MailServer;
 use crate::support::read::text;
 use crate::support::reports::{A_WHILE, asked, files, made, read, report_body};
@@ -37,21 +37,10 @@ async fn stopped_at_each_step(app: TestApp, report_type: &str) {
     at_each_step(app, 15, async |app, steps| {
         let report = asked(&app, &body, &[]).await.expect(201);
         app.prepare().await;
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = app.later(A_WHILE) => true,
-            () = fuse.blown() => false,
-        };
-        let app = if is_done {
-            app.fuse.disarm();
-            app
-        } else {
-            let app = app.restart().await;
-            app.end_leases().await;
+        let (app, is_done) = stopped_while(app, steps, async |app| app.later(A_WHILE).await).await;
+        if !is_done {
             app.later(2 * A_WHILE).await;
-            app
-        };
+        }
         let report = read(&app, &report).await;
         assert_eq!(report["status"], "uploaded", "after {steps} steps");
         assert_eq!(files(&app, &report).await, expected, "after {steps} steps");
@@ -73,23 +62,12 @@ async fn while_a_report_is_mailed(app: TestApp) {
     at_each_step(app, 10, async |app, steps| {
         let report = asked(&app, &body, &[]).await.expect(201);
         app.prepare().await;
-        app.fuse.arm(steps);
         server.stops_with(&app.fuse);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = app.later(A_WHILE) => true,
-            () = fuse.blown() => false,
-        };
-        let app = if is_done {
-            app.fuse.disarm();
-            app
-        } else {
-            let app = app.restart().await;
-            server.stops_with(&app.fuse);
-            app.end_leases().await;
+        let (app, is_done) = stopped_while(app, steps, async |app| app.later(A_WHILE).await).await;
+        server.stops_with(&app.fuse);
+        if !is_done {
             app.later(2 * A_WHILE).await;
-            app
-        };
+        }
         assert_eq!(read(&app, &report).await["status"], "sent", "after {steps} steps");
         let name = format!("<report-{}@regente.example>", text(&report["id"]));
         let mails = server.got().iter().filter(|mail| mail.header("Message-ID") == name).count();

@@ -16,7 +16,7 @@ use super::registrations::{links, staged};
 use super::reviews::kept_answers;
 use crate::support::app::{TestApp, stories};
 use crate::support::charges::single_merchant;
-use crate::support::client::request;
+use crate::support::crashes::{stopped_at, stopped_while};
 use crate::support::forms::png;
 use crate::support::read::text;
 use crate::support::reviews::{answered, place};
@@ -41,20 +41,8 @@ async fn while_a_seller_is_registered(mut app: TestApp) {
     for steps in 0..STEPS_MAX {
         let body = seller_body(&single_merchant(&app).await);
         let key = format!("seller {steps}");
-        let headers = [("X-Idempotency-Key", key.as_str())];
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let mut pending = app.begin(request(&app.client, Method::POST, SELLERS, &headers, Some(&body)));
-        let is_answered = tokio::select! {
-            _ = &mut pending => true,
-            () = fuse.blown() => false,
-        };
-        if is_answered {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await;
-            pending.abort();
-        }
+        let is_answered;
+        (app, is_answered) = stopped_at(app, steps, SELLERS, &key, &body).await;
         app.later(LATER).await;
         let seller = app.post_with_key(SELLERS, &key, &body).await.expect(201);
         app.later(LATER).await;
@@ -83,18 +71,9 @@ async fn while_a_seller_is_reviewed(mut app: TestApp) {
         let seller = made(&app, &seller_body(&single_merchant(&app).await)).await;
         staged(&app, &seller, Staged::ReviewOpened).await;
         let (key, deadline_at) = (format!("review {steps}"), app.clock.deployment() + OPEN_FOR);
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = goes_its_way(&app, &seller, &key, deadline_at) => true,
-            () = fuse.blown() => false,
-        };
-        if is_done {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await;
-            app.end_leases().await;
-        }
+        let is_done;
+        (app, is_done) =
+            stopped_while(app, steps, async |app| goes_its_way(app, &seller, &key, deadline_at).await).await;
         // Jobs do what was left: also the review that the provider has asked for is opened, at its next look.
         let review = opened(&app, &seller, &key, deadline_at).await;
         app.later(DAY * 3).await;
@@ -159,18 +138,8 @@ async fn names(app: &TestApp, id: uuid::Uuid) -> Vec<String> {
 async fn while_files_are_on_their_way(mut app: TestApp) {
     for steps in 0..STEPS_MAX {
         let merchant = single_merchant(&app).await;
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = files_go(&app, &merchant, steps) => true,
-            () = fuse.blown() => false,
-        };
-        if is_done {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await;
-            app.end_leases().await;
-        }
+        let is_done;
+        (app, is_done) = stopped_while(app, steps, async |app| files_go(app, &merchant, steps).await).await;
         let (file, seller) = given(&app, &merchant, steps).await;
         app.later(DAY * 8).await;
         let place = format!("{}/{}", sellers::DOCUMENTS, text(&file["id"]));

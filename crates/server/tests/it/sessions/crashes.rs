@@ -9,10 +9,11 @@ use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothin
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::{APPROVED, BLOCKED, WRONG_CVV, token_body};
 use crate::support::charges::single_merchant;
-use crate::support::client::request;
+use crate::support::crashes::stopped_while;
 use crate::support::payers::{PAYS, happens};
 use crate::support::read::text;
 use crate::support::sessions::{buyer, by_card, by_pix, create, pay, read, session_body};
+use crate::support::time::MINUTE;
 
 stories! {
     while_a_session_is_paid,
@@ -32,19 +33,11 @@ async fn while_a_session_is_paid(mut app: TestApp) {
         let session = create(&app, &session_body(&merchant)).await;
         let path = format!("/v1/sessions/{}/charge", text(&session["id"]));
         let (key, headers, body) = (buyer(&session), [("X-Idempotency-Key", "pay")], by_card(APPROVED));
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let mut pending = app.begin(request(&key, Method::POST, &path, &headers, Some(&body)));
-        let is_answered = tokio::select! {
-            _ = &mut pending => true,
-            () = fuse.blown() => false,
-        };
-        if is_answered {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await;
-            pending.abort();
-        }
+        let is_answered;
+        (app, is_answered) = stopped_while(app, steps, async |app| {
+            app.call(&key, Method::POST, &path, &headers, Some(&body)).await;
+        })
+        .await;
         app.later(LATER).await;
         nothing_is_open(&app).await;
         // Whoever was interrupted pays again: with their key, or as another buyer where they were refused.
@@ -84,19 +77,11 @@ async fn sweep_a_try(
         let session = create(&app, &session_body(&merchant)).await;
         let key = buyer(&session);
         let (path, body) = prepare(&app, &session).await;
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let mut pending = app.begin(request(&key, Method::POST, &path, &[], Some(&body)));
-        let is_answered = tokio::select! {
-            _ = &mut pending => true,
-            () = fuse.blown() => false,
-        };
-        if is_answered {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await;
-            pending.abort();
-        }
+        let is_answered;
+        (app, is_answered) = stopped_while(app, steps, async |app| {
+            app.call(&key, Method::POST, &path, &[], Some(&body)).await;
+        })
+        .await;
         app.later(LATER).await;
         nothing_is_open(&app).await;
         let path = format!("/v1/sessions/{}", text(&session["id"]));
@@ -141,18 +126,8 @@ async fn while_a_further_payment_is_given_back(mut app: TestApp) {
         pay(&app, &session, &by_card(APPROVED)).await.expect(201);
         app.run_jobs().await;
         happens(&app, &pix, 0, PAYS).await;
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = app.later(Duration::from_secs(60)) => true,
-            () = fuse.blown() => false,
-        };
-        if is_done {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await;
-            app.end_leases().await;
-        }
+        let is_done;
+        (app, is_done) = stopped_while(app, steps, async |app| app.later(MINUTE).await).await;
         app.later(LATER / 2).await;
         let charge = app.get(&format!("/v1/charges/{}", text(&pix["id"]))).await.expect(200);
         assert_eq!(charge["status"], "refund_pending", "after {steps} steps: {charge:#}");

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::APPROVED;
-use crate::support::crashes::at_each_step;
+use crate::support::crashes::{at_each_step, stopped_while};
 use crate::support::read::text;
 use crate::support::sessions::{buyer, read as session_of};
 use crate::support::subscriptions::{Parties, charges_of, day, made, put, read};
@@ -115,21 +115,4 @@ async fn while_a_buyer_gives_another_card(app: TestApp) {
         (app, is_done)
     })
     .await;
-}
-
-/// Lets something happen and stops the process after so many steps; whether it was done before.
-async fn stopped_while(app: TestApp, steps: u64, happening: impl AsyncFnOnce(&TestApp)) -> (TestApp, bool) {
-    app.fuse.arm(steps);
-    let fuse = app.fuse.clone();
-    let is_done = tokio::select! {
-        () = happening(&app) => true,
-        () = fuse.blown() => false,
-    };
-    if is_done {
-        app.fuse.disarm();
-        return (app, true);
-    }
-    let app = app.restart().await;
-    app.end_leases().await;
-    (app, false)
 }

@@ -13,6 +13,7 @@ use crate::support::agreement::{agree_on_all, all_charges, ledger_is_right, noth
 use crate::support::app::TestApp;
 use crate::support::bank::faults::Dice;
 use crate::support::bodies::{APPROVED, BLOCKED, TIMED_OUT};
+use crate::support::crashes::stopped_while;
 use crate::support::seeds::Seeds;
 use crate::support::subscriptions::{Parties, ask, cycles_agree, day, made, put, read};
 
@@ -149,19 +150,9 @@ impl Life {
 
     /// Time passes, and the process stops at some step.
     async fn crashed(&mut self, app: TestApp, told: &mut Told) -> TestApp {
-        app.fuse.arm(self.dice.below(30));
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            () = app.later(3 * DAY) => true,
-            () = fuse.blown() => false,
-        };
-        app.fuse.disarm();
-        if is_done {
-            return app;
-        }
-        told.crashes += 1;
-        let app = app.restart().await;
-        app.end_leases().await;
+        let (app, is_done) =
+            stopped_while(app, self.dice.below(30), async |app| app.later(3 * DAY).await).await;
+        told.crashes += usize::from(!is_done);
         app
     }
 

@@ -1,10 +1,8 @@
 //! Stops the process one step later each time, until a flow has come to its end.
 
-use axum::http::Method;
 use serde_json::Value;
 
 use crate::support::app::TestApp;
-use crate::support::client::request;
 
 /// More steps than any of these flows has.
 pub const STEPS_MAX: u64 = 200;
@@ -27,21 +25,32 @@ pub async fn at_each_step(
     panic!("the flow does not end");
 }
 
-/// Sends a request and stops the process after so many steps; whether the request was answered.
-pub async fn stopped_at(app: TestApp, steps: u64, path: &str, key: &str, body: &Value) -> (TestApp, bool) {
+/// Lets something happen and stops the process after so many steps, unless it is done before; whether it was. A process that was
+/// stopped is started again, and what its workers held is free.
+pub async fn stopped_while(
+    app: TestApp,
+    steps: u64,
+    happening: impl AsyncFnOnce(&TestApp),
+) -> (TestApp, bool) {
     app.fuse.arm(steps);
-    let headers = [("X-Idempotency-Key", key)];
-    let mut pending = app.begin(request(&app.client, Method::POST, path, &headers, Some(body)));
     let fuse = app.fuse.clone();
-    let is_answered = tokio::select! {
-        reply = &mut pending => reply.is_ok(),
+    let is_done = tokio::select! {
+        () = happening(&app) => true,
         () = fuse.blown() => false,
     };
-    if is_answered {
+    if is_done {
         app.fuse.disarm();
         return (app, true);
     }
     let app = app.restart().await;
-    pending.abort();
+    app.end_leases().await;
     (app, false)
+}
+
+/// The same while a request is answered.
+pub async fn stopped_at(app: TestApp, steps: u64, path: &str, key: &str, body: &Value) -> (TestApp, bool) {
+    stopped_while(app, steps, async |app| {
+        app.post_with_key(path, key, body).await;
+    })
+    .await
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 use super::challenged;
 use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
 use crate::support::app::{TestApp, stories};
-use crate::support::charges::read;
-use crate::support::client::request;
+use crate::support::charges::{charged, read};
+use crate::support::crashes::stopped_while;
 use crate::support::read::text;
 use crate::support::three_d_secure::{
     CHALLENGE_PASSES, FRICTIONLESS, answer, held, merchant, own_body, visit,
@@ -30,21 +30,11 @@ async fn while_a_cardholder_is_authenticated(app: TestApp) {
     let merchant = merchant(&app).await;
     for steps in 0..STEPS_MAX {
         let body = own_body(&app, &merchant, FRICTIONLESS).await;
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let mut pending =
-            app.begin(request(&app.client, axum::http::Method::POST, "/v1/charges", &[], Some(&body)));
-        let reply = tokio::select! {
-            reply = &mut pending => Some(reply.unwrap()),
-            () = fuse.blown() => None,
-        };
-        match &reply {
-            Some(_) => app.fuse.disarm(),
-            None => {
-                app = app.restart().await;
-                pending.abort();
-            }
-        }
+        let is_answered;
+        (app, is_answered) = stopped_while(app, steps, async |app| {
+            assert_eq!(charged(app, &body).await["status"], "authorized");
+        })
+        .await;
         app.later(LATER).await;
         nothing_is_open(&app).await;
         let charges = all_charges(&app).await;
@@ -52,8 +42,7 @@ async fn while_a_cardholder_is_authenticated(app: TestApp) {
         ledger_agrees(&app, &charges).await;
         let is_over = |charge: &Value| charge["status"] == "authorized" || charge["status"] == "failed";
         assert!(charges.iter().all(is_over), "after {steps} steps");
-        if let Some(reply) = reply {
-            assert_eq!(reply.expect(201)["status"], "authorized");
+        if is_answered {
             assert!(steps >= 8, "the flow has {steps} steps: writes and calls are missing from the sweep");
             return;
         }
@@ -67,16 +56,12 @@ async fn while_a_cardholder_comes_back(app: TestApp) {
     for steps in 0..STEPS_MAX {
         let charge = challenged(&app, CHALLENGE_PASSES).await;
         let path = answer(&app, &charge, "approve").await;
-        app.fuse.arm(steps);
-        let fuse = app.fuse.clone();
-        let is_done = tokio::select! {
-            back = visit(&app, &path) => { assert_eq!(back.status, 303); true }
-            () = fuse.blown() => false,
-        };
-        if is_done {
-            app.fuse.disarm();
-        } else {
-            app = app.restart().await;
+        let is_done;
+        (app, is_done) = stopped_while(app, steps, async |app| {
+            assert_eq!(visit(app, &path).await.status, 303);
+        })
+        .await;
+        if !is_done {
             // The cardholder reloads the page.
             assert_eq!(visit(&app, &path).await.status, 303);
         }

@@ -7,13 +7,13 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use regente_engine::deliveries::DeliveryWorker;
-use regente_store::{Batch, Commit, jobs};
 use serde_json::{Value, json};
 
 use super::deliveries::deliveries;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::APPROVED;
 use crate::support::charges::any_charge;
+use crate::support::crashes::stopped_while;
 use crate::support::purchases::{accepted, read};
 use crate::support::read::text;
 use crate::support::receiver::{Receiver, Say};
@@ -37,20 +37,17 @@ async fn deliver(app: &TestApp) {
     while delivery_worker.round().await.unwrap() > 0 {}
 }
 
-/// Stops the process at a step of `work`, unless it ends before; returns whether it stopped. The interrupted work does
-/// not continue.
-async fn stops(app: &TestApp, receiver: &Receiver, steps: u64, work: impl Future<Output = ()>) -> bool {
+/// Stops the process at a step of `work`, also at those of the receiver, unless it ends before; whether it did.
+async fn stopped(
+    app: TestApp,
+    receiver: &Receiver,
+    steps: u64,
+    work: impl AsyncFnOnce(&TestApp),
+) -> (TestApp, bool) {
     receiver.stops_with(&app.fuse);
-    app.fuse.arm(steps);
-    let fuse = app.fuse.clone();
-    let has_stopped = tokio::select! {
-        () = work => false,
-        () = fuse.blown() => true,
-    };
-    if !has_stopped {
-        app.fuse.disarm();
-    }
-    has_stopped
+    let (app, is_done) = stopped_while(app, steps, work).await;
+    receiver.stops_with(&app.fuse);
+    (app, is_done)
 }
 
 /// The ids that arrived at a path since `from`, in the order of their first arrival; repeated arrivals are equal.
@@ -86,11 +83,8 @@ async fn while_events_are_handed_over(mut app: TestApp) {
     for steps in 0..STEPS_MAX {
         let from = receiver.received().len();
         any_charge(&app).await;
-        let has_stopped = stops(&app, &receiver, steps, deliver(&app)).await;
-        if has_stopped {
-            app = app.restart().await;
-            receiver.stops_with(&app.fuse);
-        }
+        let is_done;
+        (app, is_done) = stopped(app, &receiver, steps, async |app| deliver(app).await).await;
         app.later(LATER).await;
         let to_all = arrived(&receiver, "/all", from);
         assert_eq!(events(&to_all), ["transaction.pending", "transaction.authorized"], "after {steps} steps");
@@ -100,7 +94,7 @@ async fn while_events_are_handed_over(mut app: TestApp) {
             let made = (made * each).min(100);
             assert_eq!(statuses(&deliveries(&app, id).await), vec!["delivered"; made], "after {steps} steps");
         }
-        if !has_stopped {
+        if is_done {
             let sent = receiver.received().len() - from;
             assert_eq!(sent, 3, "undisturbed, each once");
             assert!(steps >= 15, "writes and sends are missing: {steps}");
@@ -127,16 +121,13 @@ async fn while_messages_are_lost_and_their_webhook_is_switched_off(app: TestApp)
         for _ in 0..2 {
             any_charge(&app).await;
         }
-        let work = async {
-            deliver(&app).await;
+        let is_done;
+        (app, is_done) = stopped(app, &receiver, steps, async |app| {
+            deliver(app).await;
             app.clock.advance(2 * MINUTE);
-            deliver(&app).await;
-        };
-        let has_stopped = stops(&app, &receiver, steps, work).await;
-        if has_stopped {
-            app = app.restart().await;
-            receiver.stops_with(&app.fuse);
-        }
+            deliver(app).await;
+        })
+        .await;
         app.later(LATER).await;
         let mut found = deliveries(&app, &id).await;
         found.truncate(2);
@@ -156,7 +147,7 @@ async fn while_messages_are_lost_and_their_webhook_is_switched_off(app: TestApp)
         let found = deliveries(&app, &id).await;
         assert_eq!(statuses(&found[..2]), ["delivered"; 2], "after {steps} steps");
         assert_eq!(arrived(&receiver, "/", from).len(), 2, "after {steps} steps");
-        if !has_stopped {
+        if is_done {
             assert_eq!(found.len() as u64, (2 * (steps + 1)).min(100), "nothing was made twice");
             // One write begins both attempts of a round.
             assert!(steps >= 18, "writes and sends are missing: {steps}");
@@ -175,15 +166,8 @@ async fn while_a_purchase_is_announced(mut app: TestApp) {
     // Every third step suffices for this long a flow: another test sweeps the purchase's own steps.
     for steps in (0..STEPS_MAX).step_by(3) {
         let purchase = accepted(&app, &merchant, &[APPROVED, APPROVED], true).await;
-        let has_stopped = stops(&app, &receiver, steps, app.run_jobs()).await;
-        if has_stopped {
-            app = app.restart().await;
-            receiver.stops_with(&app.fuse);
-            // A dead worker's jobs become free when their lease ends by machine time; here at once.
-            let mut batch = Batch::new(app.client_id());
-            jobs::void_leases(&mut batch, uuid::Uuid::nil());
-            assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
-        }
+        let is_done;
+        (app, is_done) = stopped(app, &receiver, steps, async |app| app.run_jobs().await).await;
         app.later(LATER).await;
         let ended = read(&app, &purchase).await;
         match text(&ended["status"]) {
@@ -197,7 +181,7 @@ async fn while_a_purchase_is_announced(mut app: TestApp) {
         let found = deliveries(&app, &id).await;
         assert_eq!(statuses(&found), vec!["delivered"; expected.len()], "once, after {steps} steps");
         assert_eq!(arrived(&receiver, "/paid", 0).len(), expected.len());
-        if !has_stopped {
+        if is_done {
             assert!(steps >= 30 && expected.len() > 2, "writes and calls are missing: {steps}");
             return;
         }

@@ -3,12 +3,13 @@
 use std::slice;
 
 use super::order::Outcome::{Approve, Decline, TimeOutAfterEffect, TimeOutBeforeEffect};
-use regente_store::{Batch, Commit, DatabaseKind, jobs};
+use regente_store::DatabaseKind;
 
 use super::order::{Intention, Order};
 use super::verdict::verdicts;
 use super::{LATER, Shop, is_long, settle};
 use crate::support::app::{TestApp, stories};
+use crate::support::crashes::stopped_while;
 
 stories! {
     while_the_cards_are_reserved,
@@ -118,22 +119,8 @@ async fn stopped_after(mut app: TestApp, shop: &Shop, order: &Order, steps: u64)
 }
 
 /// Runs the jobs due within a minute, with the process stopping after this many steps; returns whether it did.
-async fn interrupted(mut app: TestApp, steps: u64) -> (TestApp, bool) {
+async fn interrupted(app: TestApp, steps: u64) -> (TestApp, bool) {
     app.prepare().await;
-    app.fuse.arm(steps);
-    let fuse = app.fuse.clone();
-    let is_through = tokio::select! {
-        () = app.later(LATER) => true,
-        () = fuse.blown() => false,
-    };
-    if is_through {
-        app.fuse.disarm();
-    } else {
-        app = app.restart().await;
-        // A dead worker's jobs become free when their lease ends by machine time; here at once.
-        let mut batch = Batch::new(app.client_id());
-        jobs::void_leases(&mut batch, uuid::Uuid::nil());
-        assert_eq!(app.app.store.apply(batch).await.unwrap(), Commit::Applied);
-    }
+    let (app, is_through) = stopped_while(app, steps, async |app| app.later(LATER).await).await;
     (app, !is_through)
 }
