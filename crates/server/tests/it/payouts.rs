@@ -1,6 +1,7 @@
 //! How money reaches receivers (`docs/interface/payouts.md`): what a capture makes, what is paid on which day, and what is taken back.
 
 mod bank;
+mod by_hand;
 mod crashes;
 mod files;
 mod lists;

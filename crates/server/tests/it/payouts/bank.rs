@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
 use crate::support::payouts::{
-    BATCHES, all_of_it, balance, bank_account, every_cent_is_accounted_for, listed, own, pix_payment, plan,
+    BATCHES, all_of_it, balance, every_cent_is_accounted_for, listed, moves_to, own, pix_payment, plan,
     platform, seller, transfers,
 };
 
@@ -39,9 +39,7 @@ async fn a_refused_transfer_is_tried_again_to_a_corrected_account(app: TestApp) 
     assert_eq!(balance(&app, Some(&rita)).await, (990, 0));
     let of_batch = format!("{BATCHES}/{}/orders", batches[0]["id"].as_str().unwrap());
     assert_eq!(listed(&app, &of_batch, "").await.len(), 0, "its orders are in the next one");
-    app.patch(&format!("/v1/sellers/{rita}"), &json!({ "bankAccount": bank_account("4920") }))
-        .await
-        .expect(200);
+    moves_to(&app, &rita, "4920").await;
     app.later(2 * DAY).await;
     let batches = listed(&app, BATCHES, "").await;
     assert_eq!(statuses(&batches), ["failed", "paid"]);
@@ -77,9 +75,7 @@ async fn what_comes_back_is_paid_again(app: TestApp) {
     let batches = listed(&app, BATCHES, "").await;
     assert_eq!((statuses(&batches), balance(&app, Some(&rita)).await), (vec!["paid"], (0, 0)));
     every_cent_is_accounted_for(&app).await;
-    app.patch(&format!("/v1/sellers/{rita}"), &json!({ "bankAccount": bank_account("4921") }))
-        .await
-        .expect(200);
+    moves_to(&app, &rita, "4921").await;
     app.later(4 * DAY).await;
     let batches = listed(&app, BATCHES, "").await;
     assert_eq!(statuses(&batches), ["failed", "paid"]);

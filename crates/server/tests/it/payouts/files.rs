@@ -3,20 +3,17 @@
 use std::time::Duration;
 
 use jiff::civil::{Date, date};
-use regente::admin::{
-    Answer, Command, ExportedRow, PayoutsAnswer, PayoutsCommand, PayoutsTask, ReturnRow, run,
-};
-use regente::config::Config;
+use regente::admin::{ExportedRow, PayoutsAnswer, PayoutsTask, ReturnRow};
 use regente_domain::cnab240::name::name_of;
 use regente_domain::id::PaymentBatchId;
 use regente_engine::payouts::returned::{Became, Run};
-use regente_engine::payouts::statement;
 use serde_json::{Value, json};
 
-use crate::support::agreement::ledger_is_right;
 use crate::support::app::{TestApp, stories};
 use crate::support::cnab240::{answered, columns, company, payments};
-use crate::support::payouts::{BATCHES, adds_up, all_of_it, listed, pix_payment, platform, seller};
+use crate::support::payouts::{
+    BATCHES, adds_up, all_of_it, listed, operator, pix_payment, platform, seller, statements_add_up,
+};
 use crate::support::read::text;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -59,23 +56,7 @@ async fn statuses(app: &TestApp) -> Vec<(i64, String)> {
     found
 }
 
-async fn every_cent_is_there(app: &TestApp) {
-    ledger_is_right(app).await;
-    for line in statement::of(&app.app, app.client_id()).await.unwrap() {
-        assert!(line.adds_up() && line.equals_ledger(), "{line:#?}");
-    }
-}
-
-async fn operator(app: &TestApp, task: PayoutsTask) -> Result<PayoutsAnswer, String> {
-    let command = Command::Payouts(PayoutsCommand { client_id: Some(app.client_id()), task });
-    match run(&app.app, &Config::default(), command).await {
-        Ok(Answer::Payouts(answer)) => Ok(answer),
-        Ok(_) => panic!("another answer"),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-async fn exported_on(app: &TestApp, day: Date, again: bool) -> Result<ExportedRow, String> {
+pub(super) async fn exported_on(app: &TestApp, day: Date, again: bool) -> Result<ExportedRow, String> {
     let company = company().as_object().unwrap().clone();
     match operator(app, PayoutsTask::Export { company, day, again }).await? {
         PayoutsAnswer::Exported(row) => Ok(row),
@@ -92,7 +73,7 @@ async fn exported(app: &TestApp) -> String {
     exported_on(app, TUESDAY, false).await.unwrap().text.unwrap()
 }
 
-async fn imported(app: &TestApp, text: &str, run: Run) -> Result<ReturnRow, String> {
+pub(super) async fn imported(app: &TestApp, text: &str, run: Run) -> Result<ReturnRow, String> {
     match operator(app, PayoutsTask::ImportReturn { text: text.to_owned(), run }).await? {
         PayoutsAnswer::Returned(row) => Ok(row),
         PayoutsAnswer::Pending { .. }
@@ -104,13 +85,13 @@ async fn imported(app: &TestApp, text: &str, run: Run) -> Result<ReturnRow, Stri
 }
 
 /// What became of the payments of a file, in the order of the amounts that it has.
-fn became(row: &ReturnRow) -> Vec<Became> {
+pub(super) fn became(row: &ReturnRow) -> Vec<Became> {
     let mut outcomes: Vec<_> = row.outcomes.iter().collect();
     outcomes.sort_by_key(|outcome| outcome.amount);
     outcomes.into_iter().map(|outcome| outcome.became.clone()).collect()
 }
 
-fn already(status: &str) -> Became {
+pub(super) fn already(status: &str) -> Became {
     Became::Already { status: status.to_owned() }
 }
 
@@ -155,7 +136,7 @@ async fn a_file_pays_what_is_pending_once(app: TestApp) {
     let again = exported_on(&app, TUESDAY, true).await.unwrap();
     assert_eq!(again.number, Some(2));
     assert_eq!(payments(&again.text.unwrap()), payments(&text_of));
-    every_cent_is_there(&app).await;
+    statements_add_up(&app).await;
 }
 
 async fn the_return_file_decides_once(app: TestApp) {
@@ -172,7 +153,7 @@ async fn the_return_file_decides_once(app: TestApp) {
     assert_eq!(statuses(&app).await, [(990, "paid"), (1_980, "failed"), (2_970, "pending")].map(owned));
     let failed = decided.iter().find(|batch| batch["status"] == "failed").unwrap();
     assert_eq!(failed["error"], json!({ "reason": NO_SUCH_ACCOUNT }));
-    every_cent_is_there(&app).await;
+    statements_add_up(&app).await;
 
     let second = imported(&app, &file, Run::Real).await.unwrap();
     assert_eq!(became(&second), [already("paid"), already("failed"), Became::Scheduled]);
@@ -194,7 +175,7 @@ async fn the_return_file_decides_once(app: TestApp) {
     app.later(DAY).await;
     let next = exported_on(&app, WEDNESDAY, false).await.unwrap();
     assert_eq!((next.number, next.amount, next.batches.len(), next.in_a_file), (Some(2), 1_980, 1, 1));
-    every_cent_is_there(&app).await;
+    statements_add_up(&app).await;
 }
 
 async fn what_a_return_file_does_not_say_clearly_decides_nothing(app: TestApp) {
@@ -235,7 +216,7 @@ async fn what_a_return_file_does_not_say_clearly_decides_nothing(app: TestApp) {
     let no_return = imported(&app, &written, Run::Real).await.unwrap_err();
     assert!(no_return.contains("does not begin like a return file"), "{no_return}");
     assert_eq!(statuses(&app).await, [(990, "pending"), (1_980, "pending"), (2_970, "pending")].map(owned));
-    every_cent_is_there(&app).await;
+    statements_add_up(&app).await;
 }
 
 async fn a_returned_payment_is_paid_again_under_another_name(app: TestApp) {
@@ -254,13 +235,13 @@ async fn a_returned_payment_is_paid_again_under_another_name(app: TestApp) {
         let told = imported(&app, &back, Run::Real).await.unwrap();
         assert_eq!(became(&told), [expected, already("paid"), already("paid")]);
     }
-    every_cent_is_there(&app).await;
+    statements_add_up(&app).await;
     app.later(DAY).await;
     let next = exported_on(&app, WEDNESDAY, false).await.unwrap().text.unwrap();
     let (first, again) = (payments(&written), payments(&next));
     assert_eq!((again.len(), columns(again[0], 120, 15)), (1, "000000000000990"));
     assert!(first.iter().all(|line| columns(line, 74, 20) != columns(again[0], 74, 20)));
-    every_cent_is_there(&app).await;
+    statements_add_up(&app).await;
 }
 
 async fn a_bank_that_is_connected_takes_no_files(app: TestApp) {

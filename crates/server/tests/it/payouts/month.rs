@@ -10,7 +10,7 @@ use crate::support::app::{TestApp, stories};
 use crate::support::charges::void;
 use crate::support::disputes::{happens, hear};
 use crate::support::payouts::{
-    BATCHES, ORDERS, bank_account, card_payment, every_cent_is_accounted_for, listed, pix_payment, platform,
+    BATCHES, ORDERS, card_payment, every_cent_is_accounted_for, listed, moves_to, pix_payment, platform,
     seller,
 };
 
@@ -86,8 +86,7 @@ async fn at_the_end_of_a_month_each_cent_is_accounted_for(app: TestApp) {
 
     // Whose account was wrong corrects it, and a year later everything is paid, set off or owed.
     for seller in [&sellers[2], &sellers[4]] {
-        let body = json!({ "bankAccount": bank_account("4920") });
-        app.patch(&format!("/v1/sellers/{seller}"), &body).await.expect(200);
+        moves_to(&app, seller, "4920").await;
     }
     app.later(400 * DAY).await;
     let statements = every_cent_is_accounted_for(&app).await;

@@ -3,6 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use jiff::civil::Date;
+use regente::admin::{Answer, Command, PayoutsAnswer, PayoutsCommand, PayoutsTask, run};
+use regente::config::Config;
+use regente_domain::local_day::day_of;
+use regente_domain::payout::schedule::next_business_day;
 use regente_domain::plan::NewPlan;
 use regente_domain::seller::data::BankAccount;
 use regente_domain::time::Timestamp;
@@ -70,6 +75,22 @@ pub async fn seller(app: &TestApp, merchant: &str, number: u32, account: &str) -
     text(&made(app, &seller_body(merchant, number, account)).await["id"]).to_owned()
 }
 
+/// From now on the bank account of a seller has this number.
+pub async fn moves_to(app: &TestApp, seller: &str, number: &str) {
+    let changed = json!({ "bankAccount": bank_account(number) });
+    app.patch(&format!("/v1/sellers/{seller}"), &changed).await.expect(200);
+}
+
+/// An operator does this about the payouts of the account.
+pub async fn operator(app: &TestApp, task: PayoutsTask) -> Result<PayoutsAnswer, String> {
+    let command = Command::Payouts(PayoutsCommand { client_id: Some(app.client_id()), task });
+    match run(&app.app, &Config::default(), command).await {
+        Ok(Answer::Payouts(answer)) => Ok(answer),
+        Ok(_) => panic!("another answer"),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// All of a charge is this seller's.
 pub fn all_of_it(seller: &str) -> Value {
     json!([{ "sellerId": seller, "percentage": 100 }])
@@ -108,6 +129,11 @@ pub async fn pix_payment(app: &TestApp, merchant: &str, amount: i64, rules: Opti
     let paid = json!({ "status": "authorized" });
     assert_eq!(app.post(&format!("/v1/charges/{id}"), &paid).await.expect(200)["status"], "authorized");
     id
+}
+
+/// The next business day.
+pub fn next_payday(app: &TestApp) -> Date {
+    next_business_day(day_of(app.clock.deployment()))
 }
 
 /// Goes to 06:00 in São Paulo on a day, `YYYY-MM-DD`, and an hour beyond. What falls due on the way is done there, so that the steps of
@@ -150,14 +176,19 @@ pub fn transfers(app: &TestApp) -> BTreeMap<String, Transfer> {
     taken.map(|(transfer, _)| (transfer.id.to_string(), transfer)).collect()
 }
 
-/// What became of the money of each receiver adds up, the ledger says the same, and the bank has paid what is paid: each batch
-/// once. Returns the statements.
-pub async fn every_cent_is_accounted_for(app: &TestApp) -> Vec<ReceiverStatement> {
+/// What became of the money of each receiver adds up, and the ledger says the same. Returns the statements.
+pub async fn statements_add_up(app: &TestApp) -> Vec<ReceiverStatement> {
     ledger_is_right(app).await;
     let lines = statement::of(&app.app, app.client_id()).await.unwrap();
     for line in &lines {
         assert!(line.adds_up() && line.equals_ledger(), "{line:#?}");
     }
+    lines
+}
+
+/// The statements add up, and the bank has paid what is paid: each batch once. Returns the statements.
+pub async fn every_cent_is_accounted_for(app: &TestApp) -> Vec<ReceiverStatement> {
+    let lines = statements_add_up(app).await;
     let transfers = transfers(app);
     let paid = listed(app, BATCHES, "status=paid").await;
     for batch in &paid {
@@ -170,6 +201,18 @@ pub async fn every_cent_is_accounted_for(app: &TestApp) -> Vec<ReceiverStatement
         adds_up(&batch);
     }
     lines
+}
+
+/// The bank was sent each transfer once, by the name of the batch that it pays.
+pub async fn each_transfer_was_sent_once(app: &TestApp) {
+    let batches = listed(app, BATCHES, "").await;
+    let of_batches: BTreeMap<&str, &Value> =
+        batches.iter().map(|batch| (text(&batch["id"]), &batch["finalBalance"])).collect();
+    for (transfer, sent) in app.bank.transfers() {
+        let pays = json!(transfer.amount.minor_units());
+        let of_batch = of_batches.get(transfer.id.to_string().as_str());
+        assert_eq!((of_batch, sent), (Some(&&pays), 1), "{transfer:?}");
+    }
 }
 
 /// The published arithmetic of a batch.
