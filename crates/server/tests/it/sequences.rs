@@ -4,6 +4,7 @@
 
 mod flows;
 mod payers;
+mod payouts;
 mod sessions;
 mod subscriptions;
 
@@ -291,17 +292,7 @@ impl Sequence {
         }
         let (app, sold) = self.sell(app, &merchant, told).await;
         let (app, subscribed) = self.subscribe(app, &merchant, &sellers, told).await;
-        resolve(&app, &merchant).await;
-        for notice in &self.reversals {
-            app.deliver(notice).await.expect(200);
-        }
-        // What waits for something else is tried again within the hour.
-        for _ in 0..2 {
-            app.later(LATER).await;
-        }
-        // What was told late may have led to something that the provider is still asked about.
-        resolve(&app, &merchant).await;
-        nothing_is_open(&app).await;
+        self.settle(&app, &merchant).await;
         let page = page_of(&app, &merchant).await;
         let charges = page["items"].as_array().unwrap();
         for id in ids {
@@ -332,6 +323,21 @@ impl Sequence {
             subscriptions::agrees(&app, subscription, self.seed, &mut told.subscriptions).await;
         }
         app
+    }
+
+    /// Everything that is under way with charges of the merchant comes to its end.
+    async fn settle(&self, app: &TestApp, merchant: &str) {
+        resolve(app, merchant).await;
+        for notice in &self.reversals {
+            app.deliver(notice).await.expect(200);
+        }
+        // What waits for something else is tried again within the hour.
+        for _ in 0..2 {
+            app.later(LATER).await;
+        }
+        // What was told late may have led to something that the provider is still asked about.
+        resolve(app, merchant).await;
+        nothing_is_open(app).await;
     }
 
     /// Sometimes the merchant has two sellers whom every provider takes.

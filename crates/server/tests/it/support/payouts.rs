@@ -215,6 +215,26 @@ pub async fn each_transfer_was_sent_once(app: &TestApp) {
     }
 }
 
+/// The batches that were made since a day have the orders that they are made of, and those that have failed have none: no order is paid
+/// twice.
+pub async fn batches_are_their_orders(app: &TestApp, since: &str) {
+    for batch in listed(app, BATCHES, &format!("startDate={since}")).await {
+        let orders = listed(app, &format!("{BATCHES}/{}/orders", text(&batch["id"])), "").await;
+        if batch["status"] == "failed" {
+            assert!(orders.is_empty(), "{batch:#} {orders:#?}");
+            continue;
+        }
+        let sum = |order_type: &str| -> i64 {
+            let of_type = orders.iter().filter(|order| order["type"] == order_type);
+            of_type.map(|order| order["grossAmount"].as_i64().unwrap()).sum()
+        };
+        let fees: i64 = orders.iter().map(|order| order["totalFeeAmount"].as_i64().unwrap()).sum();
+        let made_of = [sum("authorization"), -sum("void"), -sum("charge_back"), fees];
+        let figures = ["amount", "refundAmount", "debitAdjustmentAmount", "feeAmount"];
+        assert_eq!(made_of, figures.map(|name| batch[name].as_i64().unwrap()), "{batch:#} {orders:#?}");
+    }
+}
+
 /// The published arithmetic of a batch.
 pub fn adds_up(batch: &Value) {
     let of = |name: &str| batch[name].as_i64().unwrap();
