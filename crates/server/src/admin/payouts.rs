@@ -2,6 +2,7 @@
 //! has done, by hand or by its files, and add everything up.
 
 use jiff::civil::Date;
+use regente_domain::card::in_text::{self, CardData};
 use regente_domain::id::{ClientId, PaymentBatchId};
 use regente_domain::payout::Receiver;
 use regente_domain::payout::batch::Told;
@@ -193,6 +194,7 @@ pub(super) async fn run(app: &App, command: PayoutsCommand) -> Result<PayoutsAns
         }
         PayoutsTask::Paid { batch_id } => decide(app, client_id, batch_id, Told::Paid, None).await,
         PayoutsTask::Failed { batch_id, reason } => {
+            must_be_free_of_card_data(&reason)?;
             decide(app, client_id, batch_id, Told::Returned, Some(reason)).await
         }
         PayoutsTask::Export { company, day, again } => {
@@ -218,6 +220,16 @@ async fn pending(app: &App, client_id: ClientId) -> Result<PayoutsAnswer, Comman
 async fn shown_account(app: &App, client_id: ClientId) -> Result<PayoutsAnswer, CommandError> {
     let account = account::find(app, client_id).await.map_err(CommandError::of)?;
     Ok(PayoutsAnswer::Account(account.as_ref().map(AccountRow::of)))
+}
+
+/// A reason is stored and shown to the account, like any text of the interface.
+fn must_be_free_of_card_data(reason: &str) -> Result<(), CommandError> {
+    match in_text::card_data(reason) {
+        None => Ok(()),
+        Some(CardData::Number | CardData::SecurityCode) => {
+            Err(CommandError::Argument("the reason must not contain card data".to_owned()))
+        }
+    }
 }
 
 async fn decide(
