@@ -2,6 +2,7 @@
 //! them, and the test then searches all data for them.
 
 mod payers;
+mod payouts;
 mod real_providers;
 mod sellers;
 mod story;
@@ -73,6 +74,7 @@ async fn no_card_data_rests_anywhere(database: TestDatabase) {
     story.words_of_the_caller().await;
     story.what_is_read().await;
     story.receipts().await;
+    story.payouts().await;
     story.faults().await;
     app.later(Duration::from_secs(3 * 60 * 60)).await;
     story.what_went_out(merchants).await;

@@ -2,6 +2,7 @@
 //! internal faults.
 
 mod outside;
+mod payouts;
 mod providers;
 mod sessions;
 mod subscriptions;
