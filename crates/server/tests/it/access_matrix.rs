@@ -14,7 +14,11 @@ use crate::support::bodies::{APPROVED, charge_body, token_body};
 use crate::support::client::{Client, Reply};
 use crate::support::document::doors::OPEN_TO_ALL;
 use crate::support::document::{Document, Operation};
+use crate::support::payouts::{BATCHES, ORDERS};
+use crate::support::prepayments::{PREPAYMENT, RECEIVABLES};
+use crate::support::receipts::RECEIPT;
 use crate::support::records::{Call, Records, fresh_key, put};
+use crate::support::splits;
 
 stories! {
     without_a_known_account_every_operation_answers_401,
@@ -22,6 +26,7 @@ stories! {
     a_client_token_may_call_what_its_scopes_open_and_nothing_else,
     records_of_another_account_are_not_found,
     bodies_that_name_records_of_another_account_are_refused_like_unknown_ones,
+    what_another_account_is_due_is_not_found,
     a_key_that_ended_opens_nothing,
 }
 
@@ -420,21 +425,69 @@ async fn bodies_that_name_records_of_another_account_are_refused_like_unknown_on
     let public_key = app.client_token(json!("*")).await;
     for (path, body, member, foreign) in cases {
         for key in [&app.client, &public_key] {
-            let ask = async |id: &str| {
-                let body = set(&body, member, id);
-                app.call(key, Method::POST, path, &[], Some(&body)).await
-            };
-            let (foreign, unknown) = (ask(&foreign).await, ask(NOBODYS_ID).await);
-            let shown = String::from_utf8_lossy(&foreign.bytes).into_owned();
-            assert!(matches!(foreign.status.as_u16(), 400 | 404), "{path} {member}: {shown}");
-            assert_eq!(foreign.status, unknown.status, "{path} {member}");
-            assert_eq!(shown, String::from_utf8_lossy(&unknown.bytes), "{path} {member}");
+            is_refused_like_unknown(&app, key, path, &body, (member, &foreign)).await;
         }
     }
     assert_eq!(app.books.effects().await.unwrap(), 0, "nothing was charged");
     // The refusals used up nothing: the tokens and cards still work for their owner.
     let charge = charge_body(&theirs.merchant().await, APPROVED);
     app.call(&other, Method::POST, "/v1/charges", &[], Some(&charge)).await.expect(201);
+}
+
+/// A request whose member names a record of another account is answered like one that names none.
+async fn is_refused_like_unknown(
+    app: &TestApp,
+    key: &Client,
+    path: &str,
+    body: &Value,
+    (member, foreign): (&str, &str),
+) {
+    let ask = async |id: &str| {
+        let body = set(body, member, id);
+        app.call(key, Method::POST, path, &[], Some(&body)).await
+    };
+    let (foreign, unknown) = (ask(foreign).await, ask(NOBODYS_ID).await);
+    let shown = String::from_utf8_lossy(&foreign.bytes).into_owned();
+    assert!(matches!(foreign.status.as_u16(), 400 | 404), "{path} {member}: {shown}");
+    assert_eq!(foreign.status, unknown.status, "{path} {member}");
+    assert_eq!(shown, String::from_utf8_lossy(&unknown.bytes), "{path} {member}");
+}
+
+/// What another account is due, and the documents and the terms of it: each member and each filter that names it.
+async fn what_another_account_is_due_is_not_found(app: TestApp) {
+    let other = app.another_client().await;
+    let theirs = Records { app: &app, client: &other };
+    let own = Records { app: &app, client: &app.client };
+    let (order, batch) = own.payout().await;
+    let (charge, plan) = (theirs.refunded().await, theirs.plan().await);
+    let theirs_early = theirs.receivable().await;
+    let seller = theirs_early["sellerId"].as_str().unwrap();
+    let new_seller = splits::seller_body(&own.merchant().await, 1, "4921");
+    let cases = [
+        ("/v1/receipts", json!({ "type": RECEIPT }), ("/chargeId", charge.as_str())),
+        (PREPAYMENT, own.receivable().await, ("/sellerId", seller)),
+        ("/v1/sellers", new_seller, ("/planId", plan.as_str())),
+    ];
+    for (path, body, named) in cases {
+        is_refused_like_unknown(&app, &app.client, path, &body, named).await;
+    }
+    let of_seller = [
+        "/v1/payouts/balance".to_owned(),
+        BATCHES.to_owned(),
+        ORDERS.to_owned(),
+        RECEIVABLES.to_owned(),
+        format!("{BATCHES}/{batch}"),
+        format!("{ORDERS}/{order}"),
+    ];
+    let mut filters: Vec<(String, &str)> =
+        of_seller.into_iter().map(|path| (format!("{path}?sellerId="), seller)).collect();
+    filters.push((format!("{ORDERS}?chargeId="), charge.as_str()));
+    for (path, foreign) in filters {
+        let of_another = app.get(&format!("{path}{foreign}")).await;
+        let of_nobody = app.get(&format!("{path}{NOBODYS_ID}")).await;
+        assert!(matches!(of_another.status.as_u16(), 200 | 404), "{path}: {of_another:?}");
+        assert_eq!((of_another.status, of_another.bytes), (of_nobody.status, of_nobody.bytes), "{path}");
+    }
 }
 
 fn set(body: &Value, pointer: &str, value: &str) -> Value {

@@ -432,7 +432,7 @@ impl Records<'_> {
     }
 
     /// An order and the batch that it is in. The day on which it is due has not come.
-    async fn payout(&self) -> (String, String) {
+    pub async fn payout(&self) -> (String, String) {
         let merchant =
             text(&self.make("/v1/merchants", &json!({ "mcc": "5812", "providers": [own()] })).await["id"]);
         let charge = self.make("/v1/charges", &charge_body(&merchant, APPROVED)).await;
@@ -449,7 +449,7 @@ impl Records<'_> {
     }
 
     /// A charge at the platform's own provider, a part of which was given back.
-    async fn refunded(&self) -> String {
+    pub async fn refunded(&self) -> String {
         let merchant = text(&self.make("/v1/merchants", &own_merchant_body()).await["id"]);
         let charge = text(&self.make("/v1/charges", &charge_body(&merchant, APPROVED)).await["id"]);
         self.make(&format!("/v1/charges/{charge}/void"), &json!({ "amount": 50 })).await;
@@ -457,7 +457,7 @@ impl Records<'_> {
     }
 
     /// What asks for the prepayment of a receivable that nothing else has: that of a new seller.
-    async fn receivable(&self) -> Value {
+    pub async fn receivable(&self) -> Value {
         prepayments::operator(self.app, self.client.id.parse().unwrap(), prepayments::PUBLISHED).await;
         let merchant = prepayments::merchant_of(self.app, self.client).await;
         let seller = self.make("/v1/sellers", &splits::seller_body(&merchant, 1, "4921")).await;
