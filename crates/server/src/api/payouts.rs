@@ -11,7 +11,6 @@ use regente_engine::caller::Caller;
 use regente_engine::payouts;
 use regente_store::charges::Direction;
 use serde::Serialize;
-use std::time::Duration;
 use utoipa::ToSchema;
 
 use super::page::PageRequest;
@@ -22,9 +21,7 @@ use crate::http::error::{ApiError, CommonErrors};
 /// The `limit` of the lists by default.
 const LIMIT: u32 = 10;
 /// The words of `order`.
-const ORDERS: [(&str, Direction); 2] = [("asc", Direction::Ascending), ("desc", Direction::Descending)];
-/// The precision of times.
-const MILLISECOND: Duration = Duration::from_millis(1);
+pub const ORDERS: [(&str, Direction); 2] = [("asc", Direction::Ascending), ("desc", Direction::Descending)];
 
 /// What a receiver has.
 #[derive(Serialize, ToSchema)]
@@ -68,7 +65,7 @@ fn slice(page: PageRequest) -> (i64, i64) {
 
 /// `startDate` and `endDate`, as the first moment and the first one after.
 fn created(parameters: &Parameters<'_>) -> (Option<Timestamp>, Option<Timestamp>) {
-    (parameters.moment("startDate"), parameters.moment("endDate").map(|end| end + MILLISECOND))
+    (parameters.moment("startDate"), parameters.end("endDate"))
 }
 
 /// The receiver that `sellerId` names; anybody without it.

@@ -24,6 +24,8 @@ pub const VALUES_MAX: usize = 100;
 
 const DAY: Duration = Duration::from_secs(86_400);
 const SECOND: Duration = Duration::from_secs(1);
+/// The precision of times.
+const MILLISECOND: Duration = Duration::from_millis(1);
 
 /// The parameters of a request, decoded.
 #[derive(Clone, Debug, Default)]
@@ -221,7 +223,7 @@ impl<'a> Parameters<'a> {
             range.narrow_before(before);
         }
         if let Some(after) = self.moment(&format!("{name}.gt")) {
-            range.narrow_from(after + Duration::from_millis(1));
+            range.narrow_from(after + MILLISECOND);
         }
         if let Some(before) = self.moment(&format!("{name}.lt")) {
             range.narrow_before(before);
@@ -232,6 +234,14 @@ impl<'a> Parameters<'a> {
     /// One moment.
     pub fn moment(&self, name: &str) -> Option<Timestamp> {
         self.single(name, |text| moment(text).ok_or(NOT_A_DATE))
+    }
+
+    /// The end of a period, which belongs to it: the first moment after. A calendar day belongs to it as a whole.
+    pub fn end(&self, name: &str) -> Option<Timestamp> {
+        self.single(name, |text| {
+            let end = moment(text).ok_or(NOT_A_DATE)?;
+            Ok::<_, &str>(end + if day(text).is_some() { DAY } else { MILLISECOND })
+        })
     }
 
     /// Notes a problem of the parameter `name` that no reader finds.

@@ -13,6 +13,8 @@ use crate::support::payouts::{
 use crate::support::read::text;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Of a day, with which a moment begins.
+const DAY_CHARS: usize = "2026-03-23".len();
 
 stories! {
     lists_are_filtered,
@@ -33,6 +35,7 @@ async fn lists_are_filtered(app: TestApp) {
     let orders = listed(&app, ORDERS, "").await;
     assert_eq!(orders.len(), 5);
     let (from, to) = (text(&orders[0]["createdAt"]), text(&orders[1]["createdAt"]));
+    let (day, next_day) = (&from[..DAY_CHARS], &to[..DAY_CHARS]);
     for (filter, expected) in [
         (format!("sellerId={rita}"), 1),
         (format!("chargeId={second}"), 1),
@@ -41,6 +44,10 @@ async fn lists_are_filtered(app: TestApp) {
         (format!("startDate={from}&endDate={from}"), 1),
         (format!("startDate={to}"), 4),
         (format!("endDate={to}"), if orders[1]["createdAt"] == orders[4]["createdAt"] { 5 } else { 2 }),
+        // A day belongs to the period as a whole.
+        (format!("startDate={day}&endDate={day}"), 1),
+        (format!("endDate={next_day}"), 5),
+        (format!("startDate={next_day}"), 4),
         ("startDate=2027-01-01".to_owned(), 0),
     ] {
         assert_eq!(count(&format!("{ORDERS}?{filter}")).await, expected, "{filter}");
