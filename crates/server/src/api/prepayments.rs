@@ -44,8 +44,8 @@ pub async fn receivables(
     Extension(caller): Extension<Caller>,
     query: Query,
 ) -> Result<Json<ReceivablesView>, ApiError> {
-    let seller = query.read(|parameters| parameters.ids("sellerId"))?;
-    let found = prepayments::receivables(&app, caller.client_id, seller.first().copied()).await?;
+    let seller = query.read(|parameters| parameters.id("sellerId"))?;
+    let found = prepayments::receivables(&app, caller.client_id, seller).await?;
     Ok(Json(ReceivablesView::of(&found)))
 }
 
