@@ -58,7 +58,7 @@ pub(super) struct SentPrepayment {
     end_date: Option<Date>,
     /// The receivables that are settled on these days.
     #[deserr(default)]
-    #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 366, example = json!(["2026-06-15", "2026-06-20"]))]
+    #[schema(value_type = Option<Vec<Date>>, min_items = 1, max_items = 366, example = json!(["2026-06-15", "2026-06-20"]))]
     dates: Option<List<Date, 1, DATES_MAX>>,
 }
 

@@ -53,6 +53,7 @@ pub fn base() -> OpenApi {
                 .schema_from::<words::DeclinedCode>()
                 .schema_from::<PaymentType>()
                 .schema_from::<words::SortOrder>()
+                .schema_from::<words::ListOrder>()
                 .schemas_from_iter(events::components())
                 .security_scheme("client_id", header("X-Client-Id", "The account."))
                 .security_scheme(

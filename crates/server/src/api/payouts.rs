@@ -14,14 +14,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::page::PageRequest;
-use super::query::{Parameters, Query};
+use super::query::{Parameters, Query, SortOrder};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors};
 
 /// The `limit` of the lists by default.
 const LIMIT: u32 = 10;
-/// The words of `order`.
-pub const ORDERS: [(&str, Direction); 2] = [("asc", Direction::Ascending), ("desc", Direction::Descending)];
 
 /// What a receiver has.
 #[derive(Serialize, ToSchema)]
@@ -54,7 +52,10 @@ pub async fn balance(
 
 /// The page and the order of a list.
 fn page(parameters: &Parameters<'_>) -> (PageRequest, Direction) {
-    let direction = parameters.choice("order", &ORDERS).unwrap_or(Direction::Descending);
+    let direction = match parameters.choice("order", &SortOrder::LOWER_CASE).unwrap_or_default() {
+        SortOrder::Ascending => Direction::Ascending,
+        SortOrder::Descending => Direction::Descending,
+    };
     (parameters.page(LIMIT), direction)
 }
 

@@ -80,6 +80,8 @@ pub enum SortOrder {
 impl SortOrder {
     /// Every word with its value.
     pub const WORDS: [(&str, Self); 2] = [("ASC", Self::Ascending), ("DESC", Self::Descending)];
+    /// The same where lists have `order` instead of `sort`.
+    pub const LOWER_CASE: [(&str, Self); 2] = [("asc", Self::Ascending), ("desc", Self::Descending)];
 }
 
 /// An interval of time; an absent end is open.

@@ -18,6 +18,7 @@ use utoipa::ToSchema;
 use super::super::page::Page;
 use super::super::path::{Path, path_id};
 use super::super::query::{Query, given};
+use super::super::schema::words;
 use super::orders::PayoutOrderView;
 use super::{created, page, receiver, slice};
 use crate::app::App;
@@ -131,12 +132,13 @@ impl<'a> PaymentBatchView<'a> {
     params(
         ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<u32>, Query, description = "1 to 100, 10 by default.", minimum = 1, maximum = 100),
-        ("order" = Option<String>, Query, description = "`desc`, which is the default, or `asc`."),
+        ("order" = Option<words::ListOrder>, Query, description = "By creation; `desc` by default."),
         ("sellerId" = Option<Uuid>, Query, description = "Those of a seller."),
         ("status" = Option<Vec<BatchStatus>>, Query, description = "In one of these states; repeated, or separated by commas."),
-        ("startDate" = Option<String>, Query, description = "Made at this moment or later."),
-        ("endDate" = Option<String>, Query, description = "Made at this moment or earlier."),
-        ("paymentDate" = Option<String>, Query, description = "To be paid on this day, `YYYY-MM-DD`."),
+        ("startDate" = Option<String>, Query, format = DateTime, description = "Made at this moment or later."),
+        ("endDate" = Option<String>, Query, format = DateTime,
+            description = "Made at this moment or earlier; on this day or earlier, where it is `YYYY-MM-DD`."),
+        ("paymentDate" = Option<String>, Query, format = Date, description = "To be paid on this day."),
     ),
     responses((status = 200, description = "A page of batches.", body = Page<PaymentBatchView>), CommonErrors),
 )]
@@ -184,7 +186,7 @@ pub async fn read(
     params(("id" = Uuid, Path, description = "Id of the batch"),
         ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<u32>, Query, description = "1 to 100, 10 by default.", minimum = 1, maximum = 100),
-        ("order" = Option<String>, Query, description = "`desc`, which is the default, or `asc`.")),
+        ("order" = Option<words::ListOrder>, Query, description = "By creation; `desc` by default.")),
     responses((status = 200, description = "A page of orders.", body = Page<PayoutOrderView>),
         (status = 404, description = "There is no such batch.", body = ErrorEnvelope), CommonErrors),
 )]

@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 use super::super::page::Page;
 use super::super::path::{Path, path_id};
 use super::super::query::Query;
+use super::super::schema::words;
 use super::{created, page, receiver, slice};
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope};
@@ -100,11 +101,12 @@ impl PayoutOrderView {
     params(
         ("page" = Option<i64>, Query, minimum = 1, maximum = 2_147_483_647, description = "From 1."),
         ("limit" = Option<u32>, Query, description = "1 to 100, 10 by default.", minimum = 1, maximum = 100),
-        ("order" = Option<String>, Query, description = "`desc`, which is the default, or `asc`."),
+        ("order" = Option<words::ListOrder>, Query, description = "By creation; `desc` by default."),
         ("sellerId" = Option<Uuid>, Query, description = "Those of a seller."),
         ("chargeId" = Option<Uuid>, Query, description = "Those of a charge."),
-        ("startDate" = Option<String>, Query, description = "Written at this moment or later."),
-        ("endDate" = Option<String>, Query, description = "Written at this moment or earlier."),
+        ("startDate" = Option<String>, Query, format = DateTime, description = "Written at this moment or later."),
+        ("endDate" = Option<String>, Query, format = DateTime,
+            description = "Written at this moment or earlier; on this day or earlier, where it is `YYYY-MM-DD`."),
     ),
     responses((status = 200, description = "A page of orders.", body = Page<PayoutOrderView>), CommonErrors),
 )]

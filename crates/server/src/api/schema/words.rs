@@ -20,6 +20,8 @@ closed_lists! {
     SentEventName = listed(webhook::EventName::WORDS).chain([PING]);
     /// The order of a list by creation; lower case is taken too.
     SortOrder = listed(&query::SortOrder::WORDS);
+    /// The order of a list by creation.
+    ListOrder = listed(&query::SortOrder::LOWER_CASE);
 }
 
 fn listed<T>(table: &[(&'static str, T)]) -> impl Iterator<Item = &'static str> {
