@@ -34,8 +34,6 @@ use super::query::Query;
 use crate::app::App;
 use crate::http::error::{ApiError, CommonErrors, ErrorEnvelope, KeylessErrors};
 
-/// The member that names the charge of a new receipt.
-const CHARGE_ID: &str = "chargeId";
 /// Whoever fetches a file by its address, in the audit trail: nobody knows who that is.
 const ADDRESS_HOLDER: Actor = Actor::Job("receipt_link");
 
@@ -180,11 +178,7 @@ pub async fn create(
     let (author, mark) = (Author::of(&caller, &request_id), mark(&app));
     let draw = |drawing| drawn(drawing, mark);
     let plan = || async {
-        let planned = receipts::plan_issue(&app, &author, &new, &draw).await;
-        let (batch, issued) = match planned {
-            Err(Error::NotFound) => return Err(Error::ReferenceNotFound(CHARGE_ID)),
-            planned => planned?,
-        };
+        let (batch, issued) = receipts::plan_issue(&app, &author, &new, &draw).await?;
         Planned::showing(batch, StatusCode::CREATED.as_u16(), &ReceiptView::of(&issued))
     };
     commit_once(&app, &caller, &headers, "POST /v1/receipts", &body, plan).await

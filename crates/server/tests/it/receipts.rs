@@ -200,9 +200,10 @@ async fn a_document_that_there_is_not_is_named(app: TestApp) {
     assert_eq!(languages.details(400), ["language must be one of the following values: pt-BR, en, es"]);
     assert_eq!(app.post("/v1/receipts", &json!({ "chargeId": id })).await.details(400), [rule]);
     let nobodys = json!({ "id": "148d5db0-f1c3-439f-902d-f1f268086e1d" });
-    ask(&app, &nobodys, RECEIPT).await.expect(404);
     let body = json!({ "chargeId": nobodys["id"], "type": RECEIPT });
-    app.post("/v1/receipts", &body).await.expect(404);
+    let by_command = app.post("/v1/receipts", &body).await;
+    assert_eq!(by_command.expect(404), ask(&app, &nobodys, RECEIPT).await.expect(404));
+    assert_eq!(by_command.details(404), [""; 0]);
     let stranger = app.another_client().await;
     let path = format!("/v1/charges/{id}/receipts?type={RECEIPT}");
     app.call(&stranger, Method::GET, &path, &[], None).await.expect(404);
