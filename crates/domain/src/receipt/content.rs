@@ -1,6 +1,7 @@
 //! What a document says, in no language yet: facts alone.
 
 use crate::card::Brand;
+use crate::charge::attempt::Approval;
 use crate::charge::refunds::Refund;
 use crate::currency::Currency;
 use crate::id::{ChargeId, ReceiptId};
@@ -77,6 +78,19 @@ pub struct PixSale {
     pub document: Option<String>,
     /// The end-to-end id of the payment.
     pub end_to_end_id: Option<String>,
+}
+
+/// Characters of an end-to-end id: `E`, the institution of the payer (8), the minute (12), and what tells payments of it apart (11).
+const END_TO_END_ID_CHARS: usize = 32;
+
+/// The end-to-end id of a Pix, under which every bank finds it. A provider has it as the id of the transfer, or as its own id of the
+/// payment, which may also be another one that no bank knows.
+pub fn end_to_end_id(codes: &Approval) -> Option<&str> {
+    let known = [&codes.network_authorization_code, &codes.transaction_id];
+    known.into_iter().filter_map(Option::as_deref).find(|id| {
+        let is_alphanumeric = id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        id.len() == END_TO_END_ID_CHARS && id.starts_with('E') && is_alphanumeric
+    })
 }
 
 /// The digits of a CPF.

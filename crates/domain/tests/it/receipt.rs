@@ -1,8 +1,9 @@
 //! Documents that prove refunds.
 
+use regente_domain::charge::attempt::Approval;
 use regente_domain::id::{ChargeId, Id};
 use regente_domain::payment_type::PaymentType;
-use regente_domain::receipt::content::masked_document;
+use regente_domain::receipt::content::{end_to_end_id, masked_document};
 use regente_domain::receipt::{
     NewReceipt, ReceiptFormat, ReceiptMethod, ReceiptType, file_name, letter_name,
 };
@@ -48,6 +49,25 @@ fn of_a_persons_document_the_middle_is_printed() {
     assert_eq!(masked_document("72912053013"), "***.120.530-**");
     assert_eq!(masked_document("11222333000181"), "11222333000181");
     assert_eq!(masked_document("AB345678901"), "AB345678901");
+}
+
+#[test]
+fn an_id_that_no_bank_knows_is_no_end_to_end_id() {
+    const OF_BANKS: &str = "E00000000202604301200abcdefghijk";
+    let found = |transaction_id: &str, network_authorization_code: Option<&str>| {
+        let codes = Approval {
+            transaction_id: Some(transaction_id.to_owned()),
+            network_authorization_code: network_authorization_code.map(str::to_owned),
+            ..Approval::default()
+        };
+        end_to_end_id(&codes).map(str::to_owned)
+    };
+    assert_eq!(found(OF_BANKS, None).as_deref(), Some(OF_BANKS));
+    assert_eq!(found("tx-1", Some(OF_BANKS)).as_deref(), Some(OF_BANKS));
+    assert_eq!(found(OF_BANKS, Some("A1")).as_deref(), Some(OF_BANKS));
+    for other in ["tx-1", CHARGE, &CHARGE.replace('-', ""), &OF_BANKS[1..], &OF_BANKS.replace('a', "-"), ""] {
+        assert_eq!(found(other, None), None, "{other}");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use regente_domain::customer::normal_number;
 use regente_domain::id::CardId;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::receipt::ReceiptMethod;
-use regente_domain::receipt::content::{CardSale, Content, PaidBy, PixSale, masked_document};
+use regente_domain::receipt::content::{CardSale, Content, PaidBy, PixSale, end_to_end_id, masked_document};
 use regente_store::merchants::MerchantDetails;
 use regente_store::receipts::StoredReceipt;
 use regente_store::settings::LogoFile;
@@ -45,8 +45,7 @@ pub(super) async fn drawing(app: &App, proved: &Proved, receipt: &StoredReceipt)
             PaidBy::Pix(PixSale {
                 document: document.map(|known| masked_document(&normal_number(&known.number))),
                 payer: payer.as_ref().map(|payer| payer.name.clone()),
-                // The transfer's own id, where the provider's id of the payment is another one.
-                end_to_end_id: codes.network_authorization_code.or(codes.transaction_id),
+                end_to_end_id: end_to_end_id(&codes).map(str::to_owned),
             })
         }
     };
