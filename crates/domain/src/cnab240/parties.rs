@@ -4,6 +4,7 @@ use std::fmt;
 
 use deserr::Deserr;
 
+use crate::currency::Currency;
 use crate::id::PaymentBatchId;
 use crate::money::Amount;
 use crate::problems::Problems;
@@ -48,6 +49,8 @@ pub struct Company {
 /// Why somebody cannot stand in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unwritable {
+    /// The money is not BRL.
+    Currency,
     /// The bank has no COMPE code.
     Bank,
     /// The branch is no number of five digits with a check digit.
@@ -61,6 +64,7 @@ pub enum Unwritable {
 impl fmt::Display for Unwritable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Currency => "only BRL can stand in a file",
             Self::Bank => "the bank has no COMPE code",
             Self::Branch => "the branch must have at most 5 digits and one check digit",
             Self::Account => "the account must have at most 12 digits and one check digit",
@@ -183,9 +187,12 @@ impl Payment {
     pub fn of(
         payer: &Payer,
         id: PaymentBatchId,
-        amount: Amount,
+        (currency, amount): (Currency, Amount),
         to: &BankAccount,
     ) -> Result<Self, Unwritable> {
+        if currency != Currency::BRL {
+            return Err(Unwritable::Currency);
+        }
         let bank = to.bank.as_ref().ok_or(Unwritable::Bank)?.as_str().to_owned();
         let digit = |digit: &Option<Text<0, 255>>| digit.as_ref().map(|digit| digit.as_str().to_owned());
         let branch =

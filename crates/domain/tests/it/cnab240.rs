@@ -6,6 +6,7 @@ use regente_domain::cnab240::occurrence::Verdict;
 use regente_domain::cnab240::parties::{Company, Payer, Payment, Unwritable};
 use regente_domain::cnab240::remittance::{Heading, write};
 use regente_domain::cnab240::returned::{Entry, ReturnFile, Unreadable, decoded, read};
+use regente_domain::currency::Currency;
 use regente_domain::id::PaymentBatchId;
 use regente_domain::money::Amount;
 use regente_domain::seller::data::BankAccount;
@@ -40,8 +41,12 @@ fn payer() -> Payer {
     Payer::of(&read_body::<Company>(&company())).unwrap()
 }
 
+fn brl(cents: i64) -> (Currency, Amount) {
+    (Currency::BRL, Amount::new(cents).unwrap())
+}
+
 fn paid_to(account: &Value) -> Result<Payment, Unwritable> {
-    Payment::of(&payer(), id(RITA), Amount::new(242_500).unwrap(), &read_body::<BankAccount>(account))
+    Payment::of(&payer(), id(RITA), brl(242_500), &read_body::<BankAccount>(account))
 }
 
 /// One payment by TED and one to the same bank.
@@ -49,7 +54,7 @@ fn remittance() -> String {
     let rita = paid_to(&account("077", "492", "4920", "conta_corrente")).unwrap();
     let mut to = account("001", "00321-7", "0000123456-7", "conta_corrente");
     to["holderName"] = json!("João Conceição");
-    let joao = Payment::of(&payer(), id(JOAO), Amount::new(1_999).unwrap(), &read_body(&to)).unwrap();
+    let joao = Payment::of(&payer(), id(JOAO), brl(1_999), &read_body(&to)).unwrap();
     let heading = Heading { number: 7, made_at: date(2026, 3, 24).at(9, 5, 7, 0), pay_on: PAY_ON };
     write(&payer(), &[rita, joao], heading)
 }
@@ -163,6 +168,14 @@ fn a_name_leads_back_to_its_id() {
     for wrong in ["", "06EPNZP50M596Z1M2JP", "06EPNZP50M596Z1M2JPNN", "06EPNZP50M596Z1M2JPI", "INVOICE 7"] {
         assert_eq!(ids_of(wrong), None, "{wrong}");
     }
+}
+
+/// The segment A says `BRL`, whatever the amount is of.
+#[test]
+fn another_currency_cannot_stand_in_a_file() {
+    let dollars = (Currency::parse("USD").unwrap(), Amount::new(242_500).unwrap());
+    let to: BankAccount = read_body(&account("077", "492", "4920", "conta_corrente"));
+    assert_eq!(Payment::of(&payer(), id(RITA), dollars, &to), Err(Unwritable::Currency));
 }
 
 #[test]

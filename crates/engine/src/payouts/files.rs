@@ -182,7 +182,8 @@ async fn payment(app: &App, payer: &Payer, batch: &PaymentBatch) -> Result<Resul
     };
     let amount = Amount::new(batch.figures.final_balance())
         .ok_or_else(|| Error::internal(format!("payment batch {} pays less than nothing", batch.id)))?;
-    Ok(Payment::of(payer, batch.id, amount, &to).map_err(|why| why.to_string()))
+    let money = (batch.group.owner.currency, amount);
+    Ok(Payment::of(payer, batch.id, money, &to).map_err(|why| why.to_string()))
 }
 
 /// The number of the next file: one more than the last one.
