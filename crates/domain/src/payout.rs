@@ -5,6 +5,7 @@ pub mod arrangement;
 pub mod batch;
 pub mod change;
 pub mod drafts;
+pub mod method;
 pub mod schedule;
 
 use jiff::civil::Date;
@@ -13,7 +14,7 @@ use uuid::Uuid;
 use crate::currency::Currency;
 use crate::id::{ChargeId, ClientId, MerchantId, PaymentBatchId, PayoutOrderId, SellerId};
 use crate::payout::arrangement::Arrangement;
-use crate::plan::PlanMethod;
+use crate::payout::method::PayoutMethod;
 use crate::time::Timestamp;
 use crate::words::words;
 
@@ -63,10 +64,10 @@ words! {
 
 impl Feature {
     /// That of a payment method.
-    pub const fn of(method: PlanMethod) -> Self {
+    pub const fn of(method: PayoutMethod) -> Self {
         match method {
-            PlanMethod::Nupay => Self::Nupay,
-            PlanMethod::Credit | PlanMethod::Pix | PlanMethod::Boleto => Self::Subacquirer,
+            PayoutMethod::Nupay => Self::Nupay,
+            PayoutMethod::Credit | PayoutMethod::Pix => Self::Subacquirer,
         }
     }
 }
@@ -101,7 +102,7 @@ pub struct Order {
     /// The currency of both.
     pub currency: Currency,
     /// How the charge was paid.
-    pub method: PlanMethod,
+    pub method: PayoutMethod,
     /// The arrangement in which a card paid it.
     pub arrangement: Option<Arrangement>,
     /// The business day on which it is due.

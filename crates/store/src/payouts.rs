@@ -16,7 +16,7 @@ use regente_domain::currency::Currency;
 use regente_domain::id::{MerchantId, SellerId};
 use regente_domain::payout::Receiver;
 use regente_domain::payout::arrangement::Arrangement;
-use regente_domain::plan::PlanMethod;
+use regente_domain::payout::method::PayoutMethod;
 
 pub use self::list::{BatchFilter, OrderFilter, count_batches, count_orders, list_batches, list_orders};
 pub use self::taking::{Group, Taking, due, sums, take};
@@ -52,8 +52,8 @@ fn currency(row: &Row) -> Result<Currency, StoreError> {
     Currency::parse(row.get("currency")?).ok_or_else(|| corrupt("currency"))
 }
 
-fn method(row: &Row) -> Result<PlanMethod, StoreError> {
-    PlanMethod::parse(row.get("method")?).ok_or_else(|| corrupt("method"))
+fn method(row: &Row) -> Result<PayoutMethod, StoreError> {
+    PayoutMethod::parse(row.get("method")?).ok_or_else(|| corrupt("method"))
 }
 
 fn arrangement(row: &Row) -> Result<Option<Arrangement>, StoreError> {

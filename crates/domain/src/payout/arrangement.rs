@@ -1,7 +1,7 @@
 //! The codes of payment arrangements in the Brazilian registers of receivables.
 
 use crate::card::Brand;
-use crate::plan::PlanMethod;
+use crate::payout::method::PayoutMethod;
 use crate::words::words;
 
 words! {
@@ -23,12 +23,10 @@ words! {
 
 impl Arrangement {
     /// That of a charge paid so; `None` for what is no card, and for brands whose code the contract does not have.
-    pub const fn of(method: PlanMethod, brand: Option<Brand>) -> Option<Self> {
+    pub const fn of(method: PayoutMethod, brand: Option<Brand>) -> Option<Self> {
         match (method, brand) {
-            (PlanMethod::Credit, Some(brand)) => Self::of_brand(brand),
-            (PlanMethod::Credit, None) | (PlanMethod::Pix | PlanMethod::Boleto | PlanMethod::Nupay, _) => {
-                None
-            }
+            (PayoutMethod::Credit, Some(brand)) => Self::of_brand(brand),
+            (PayoutMethod::Credit, None) | (PayoutMethod::Pix | PayoutMethod::Nupay, _) => None,
         }
     }
 

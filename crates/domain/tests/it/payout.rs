@@ -7,10 +7,12 @@ use regente_domain::currency::Currency;
 use regente_domain::id::{Id, SellerId};
 use regente_domain::ledger::{Books, Entry, Movement, Source, Subject};
 use regente_domain::money::Amount;
+use regente_domain::payment_type::PaymentType;
 use regente_domain::payout::arrangement::Arrangement;
 use regente_domain::payout::batch::{Drawn, Figures, Sums, Told, draw};
 use regente_domain::payout::change::{Change, changes};
 use regente_domain::payout::drafts::{Deal, Known, drafts};
+use regente_domain::payout::method::PayoutMethod;
 use regente_domain::payout::schedule::{divided, due_on, next_business_day};
 use regente_domain::payout::{BatchStatus, OrderType};
 use regente_domain::percentage::Percentage;
@@ -63,6 +65,25 @@ fn cents_go_to_the_first_installments() {
     assert_eq!(divided(9, 1), [9]);
 }
 
+/// A debit card is no credit card, whose arrangement and terms are others; what has no word of the interface is not paid out.
+#[test]
+fn what_is_paid_out_has_a_method_of_the_interface() {
+    for (payment_type, method) in [
+        (PaymentType::Credit, Some("credit")),
+        (PaymentType::ApplePay, Some("credit")),
+        (PaymentType::Pix, Some("pix")),
+        (PaymentType::Nupay, Some("nupay")),
+        (PaymentType::Boleto, None),
+        (PaymentType::Debit, None),
+        (PaymentType::Voucher, None),
+    ] {
+        assert_eq!(PayoutMethod::of(payment_type).map(PayoutMethod::word), method, "{payment_type:?}");
+    }
+    for (word, method) in PayoutMethod::WORDS {
+        assert_eq!(method.in_plans().word(), *word);
+    }
+}
+
 #[test]
 fn arrangements_are_of_the_card() {
     for (brand, code) in [
@@ -73,10 +94,10 @@ fn arrangements_are_of_the_card() {
         (Brand::Hipercard, Some("HCC")),
         (Brand::Diners, None),
     ] {
-        assert_eq!(Arrangement::of(PlanMethod::Credit, Some(brand)).map(Arrangement::word), code);
-        assert_eq!(Arrangement::of(PlanMethod::Pix, Some(brand)), None);
+        assert_eq!(Arrangement::of(PayoutMethod::Credit, Some(brand)).map(Arrangement::word), code);
+        assert_eq!(Arrangement::of(PayoutMethod::Pix, Some(brand)), None);
     }
-    assert_eq!(Arrangement::of(PlanMethod::Credit, None), None);
+    assert_eq!(Arrangement::of(PayoutMethod::Credit, None), None);
 }
 
 /// An entry of version `version` at the own provider.

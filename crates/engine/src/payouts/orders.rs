@@ -11,8 +11,9 @@ use regente_domain::ledger::{Books, Entry, Movement, Source, Subject};
 use regente_domain::payout::arrangement::Arrangement;
 use regente_domain::payout::change::{Change, changes};
 use regente_domain::payout::drafts::{Deal, Known, drafts};
+use regente_domain::payout::method::PayoutMethod;
 use regente_domain::payout::{Order, Receiver};
-use regente_domain::plan::{PlanMethod, Terms};
+use regente_domain::plan::Terms;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_store::charges::{self, StoredCharge};
@@ -63,7 +64,14 @@ async fn made(
     captured_at: Timestamp,
 ) -> Result<Vec<Order>, Error> {
     let client_id = charge.client_id;
-    let method = PlanMethod::of(charge.method.payment_type()).unwrap_or(PlanMethod::Credit);
+    let payment_type = charge.method.payment_type();
+    let method = PayoutMethod::of(payment_type).ok_or_else(|| {
+        Error::internal(format!(
+            "charge {}: nobody is paid out what is paid by {}",
+            charge.id,
+            payment_type.word()
+        ))
+    })?;
     let brand = brand_of(app, charge).await?;
     let mut terms: HashMap<Receiver, Terms> = HashMap::new();
     let mut of_receivers: HashMap<Receiver, Vec<Known>> = HashMap::new();
@@ -80,7 +88,8 @@ async fn made(
                 unknown.insert(plans::terms_of(app, client_id, receiver, captured_at).await?)
             }
         };
-        let deal = Deal { terms, method, brand, installments: charge.method.installments() };
+        let deal =
+            Deal { terms, method: method.in_plans(), brand, installments: charge.method.installments() };
         let of_receiver = of_receivers.entry(receiver).or_default();
         let drafted = drafts(of_receiver, change, &deal, next);
         next += i64::try_from(drafted.len()).unwrap_or(i64::MAX);

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use regente_domain::id::{ClientId, PaymentBatchId};
 use regente_domain::payout::arrangement::Arrangement;
 use regente_domain::payout::batch::Sums;
-use regente_domain::plan::PlanMethod;
+use regente_domain::payout::method::PayoutMethod;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -68,7 +68,7 @@ pub struct Group {
     /// Whose.
     pub owner: Owner,
     /// How the charges were paid.
-    pub method: PlanMethod,
+    pub method: PayoutMethod,
     /// The arrangement of their cards.
     pub arrangement: Option<Arrangement>,
 }

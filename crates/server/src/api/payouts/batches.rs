@@ -5,8 +5,8 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use regente_domain::id::PaymentBatchId;
 use regente_domain::payout::arrangement::Arrangement;
+use regente_domain::payout::method::PayoutMethod;
 use regente_domain::payout::{BatchStatus, Feature};
-use regente_domain::plan::PlanMethod;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::Caller;
 use regente_engine::payouts;
@@ -86,7 +86,7 @@ pub struct PaymentBatchView<'a> {
     feature: Feature,
     /// How the charges were paid.
     #[schema(required = true)]
-    payment_method: Option<PlanMethod>,
+    payment_method: Option<PayoutMethod>,
     /// The arrangement of their cards.
     #[schema(required = true)]
     payment_arrangement: Option<Arrangement>,

@@ -5,8 +5,8 @@ use axum::{Extension, Json};
 use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, PaymentBatchId, PayoutOrderId};
 use regente_domain::payout::arrangement::Arrangement;
+use regente_domain::payout::method::PayoutMethod;
 use regente_domain::payout::{Order, OrderType};
-use regente_domain::plan::PlanMethod;
 use regente_domain::time::Timestamp;
 use regente_engine::caller::Caller;
 use regente_engine::payouts;
@@ -52,7 +52,7 @@ pub struct PayoutOrderView {
     #[schema(required = true)]
     total_installments: Option<u8>,
     /// How the charge was paid.
-    payment_method: PlanMethod,
+    payment_method: PayoutMethod,
     /// What the order is about.
     #[serde(rename = "type")]
     order_type: OrderType,

@@ -63,6 +63,7 @@ fn lists() -> BTreeMap<&'static str, Words> {
         ("OpenReason", of(OpenReason::WORDS)),
         ("OutcomeSource", of(ToldBy::WORDS)),
         ("PaymentType", of(PaymentType::WORDS)),
+        ("PayoutMethod", vec!["credit", "pix", "nupay"]),
         ("PayoutRecurrence", of(plan::Recurrence::WORDS)),
         ("PlanMethod", of(PlanMethod::WORDS)),
         ("PlanStatus", of(PlanStatus::WORDS)),
