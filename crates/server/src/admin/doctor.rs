@@ -138,8 +138,8 @@ fn address(config: &Config) -> Check {
         None => check(
             NAME,
             Verdict::Warning,
-            "`server.base_url` is not set: sessions with `createLink` have no payment link, providers cannot notify, and \
-             no cardholder comes back from a challenge",
+            "`server.base_url` is not set: sessions with `createLink` have no payment link, providers cannot notify, \
+             addresses of receipts and reports are their paths alone, and no cardholder comes back from a challenge",
         ),
     }
 }

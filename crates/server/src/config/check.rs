@@ -235,6 +235,12 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     }
     let is_url = own_provider.url.as_deref().is_none_or(is_base_url);
     must(is_url, "own_provider.url", "must be http:// or https:// with a host, without a slash at its end");
+    let has_address = own_provider.url.is_none() || server.base_url.is_some() || config.mode == Mode::Sandbox;
+    must(
+        has_address,
+        "own_provider.url",
+        "needs `server.base_url`, with which the addresses of receipts begin",
+    );
     must(
         own_provider.has_good_code(),
         "own_provider.code",

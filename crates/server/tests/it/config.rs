@@ -879,6 +879,19 @@ fn an_own_processor_without_tls_is_on_this_machine_and_beside_no_proxy() {
     }
 }
 
+/// Whoever is handed a receipt's address knows nothing of the service.
+#[test]
+fn an_own_processor_in_production_needs_the_address_of_the_service() {
+    let own = ("REGENTE_OWN_PROVIDER__URL", "https://processor.example.com");
+    let (production, base) =
+        (("REGENTE_MODE", "production"), ("REGENTE_SERVER__BASE_URL", "https://pay.example"));
+    let rule = "`own_provider.url` needs `server.base_url`, with which the addresses of receipts begin";
+    assert!(refusal(&environment(&[own, production])).contains(rule));
+    for good in [&[own][..], &[own, production, base], &[production]] {
+        Loaded::read(&environment(good)).unwrap();
+    }
+}
+
 #[test]
 fn one_problem_is_told_on_one_line() {
     assert_eq!(ConfigError::one("x is wrong").to_string(), "the configuration is wrong: x is wrong");
