@@ -83,6 +83,21 @@ pub struct Policy {
     pub payout_day: Option<u8>,
 }
 
+impl Policy {
+    /// When money of a method is paid out where a plan does not say it: daily, a card after 30 days, and the others after one.
+    pub const fn usual(payment_method: PlanMethod) -> Self {
+        Self {
+            payment_method,
+            payout_term_days: match payment_method {
+                PlanMethod::Credit => 30,
+                PlanMethod::Pix | PlanMethod::Boleto | PlanMethod::Nupay => 1,
+            },
+            payout_recurrence: Recurrence::Daily,
+            payout_day: None,
+        }
+    }
+}
+
 /// What is kept of charges of a payment method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -131,6 +146,12 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// Those of a new account: the usual policies, and nothing is kept. Only the operator knows what the platform asks for.
+    pub fn of_new_account() -> Self {
+        let methods = PlanMethod::WORDS.iter().map(|(_, method)| *method);
+        Self { policies: methods.map(Policy::usual).collect(), fees: Vec::new() }
+    }
+
     /// What is kept of `gross`, which is paid so: the first fee that fits, never more than `gross`; 0 where none fits.
     pub fn fee_of(
         &self,
@@ -143,18 +164,10 @@ impl Terms {
         fitting.map_or(Amount::ZERO, |fee| fee.of(gross))
     }
 
-    /// When money of a method is paid out. Without a policy of its own: daily, a card after 30 days, and the others after one.
+    /// When money of a method is paid out.
     pub fn policy_of(&self, method: PlanMethod) -> Policy {
         let own = self.policies.iter().find(|policy| policy.payment_method == method);
-        own.copied().unwrap_or(Policy {
-            payment_method: method,
-            payout_term_days: match method {
-                PlanMethod::Credit => 30,
-                PlanMethod::Pix | PlanMethod::Boleto | PlanMethod::Nupay => 1,
-            },
-            payout_recurrence: Recurrence::Daily,
-            payout_day: None,
-        })
+        own.copied().unwrap_or(Policy::usual(method))
     }
 }
 
@@ -169,7 +182,7 @@ pub struct Plan {
     pub name: String,
     /// What it is for.
     pub description: Option<String>,
-    /// Whether it is that of receivers without a plan of their own. One plan of an account is, once there are any.
+    /// Whether it is that of receivers without a plan of their own. One plan of an account is.
     pub is_default: bool,
     /// Whether sellers can be linked to it.
     pub status: PlanStatus,

@@ -1,19 +1,52 @@
 //! Sales plans: creates, changes and lists them, and finds what one says of a receiver's money (`docs/interface/plans.md`). Operators
-//! change plans; clients read them and link sellers to them.
+//! change plans; clients read them and link sellers to them. An account comes to be with its default one ([`begin`]).
 
-use regente_domain::id::{ClientId, PlanId, SellerId};
+use regente_domain::id::{ClientId, Id, PlanId, SellerId};
 use regente_domain::plan::{NewPlan, Plan, PlanChanges, PlanStatus, Terms};
 use regente_domain::seller::Seller;
 use regente_domain::time::{Timestamp, later_of};
 use regente_domain::wire::Text;
-use regente_store::Batch;
 use regente_store::customers::Slice;
 use regente_store::plans::{self, PlanFilter};
+use regente_store::{Batch, StoreError};
 
 use crate::app::App;
 use crate::audit::Author;
 use crate::error::Error;
 use crate::races::{self, Changed};
+
+/// What the plan is called that an account is made with.
+const FIRST_NAME: &str = "Standard";
+
+/// The plan that an account is made with. It has the account's id, so that whoever makes it makes the same one.
+pub const fn first_of(client_id: ClientId) -> PlanId {
+    PlanId::new(client_id.uuid())
+}
+
+/// Gives an account its default plan within the batch that makes the account. It holds from the beginning on: there is no moment at
+/// which an account has none.
+///
+/// # Errors
+/// [`StoreError::Programming`] when its document cannot be written.
+pub fn begin(batch: &mut Batch, terms: Terms) -> Result<(), StoreError> {
+    let client_id = batch.client_id();
+    let id = first_of(client_id);
+    let plan = Plan {
+        id,
+        client_id,
+        name: FIRST_NAME.to_owned(),
+        description: None,
+        is_default: true,
+        status: PlanStatus::Active,
+        terms,
+        created_at: id.created_at(),
+        updated_at: id.created_at(),
+        version: 1,
+    };
+    plans::insert(batch, &plan, Timestamp::EPOCH)?;
+    plans::insert_default(batch, Id::new(client_id.uuid()), &plan, Timestamp::EPOCH);
+    Ok(())
+}
 
 /// A plan of the account.
 ///
@@ -34,7 +67,8 @@ pub async fn list(
 }
 
 /// What the plan of a receiver said at a moment, such as that of a capture: the plan that the seller was linked to then, else the
-/// one that was the default then, which is also that of the account itself. Without a plan, what [`Terms::default`] says.
+/// one that was the default then, which is also that of the account itself. An account of an early release had none until an operator
+/// made it: nothing was kept until then.
 pub async fn terms_of(
     app: &App,
     client_id: ClientId,
@@ -75,7 +109,7 @@ pub(crate) fn link(app: &App, batch: &mut Batch, seller: &Seller, plan_id: Optio
     plans::link(batch, (seller.id, seller.version), plan_id, since);
 }
 
-/// Creates a plan. The first one of an account becomes the default.
+/// Creates a plan.
 ///
 /// # Errors
 /// [`Error::Unavailable`].
@@ -86,13 +120,12 @@ pub async fn create(app: &App, author: Author<'_>, new: &NewPlan) -> Result<Plan
         if let Some(created) = plans::find(&app.store, client_id, id).await? {
             return Ok(Changed::Already(created));
         }
-        let is_first = plans::default_of(&app.store, client_id).await?.is_none();
         let plan = Plan {
             id,
             client_id,
             name: new.name.as_str().to_owned(),
             description: new.description.clone().map(Text::into_string),
-            is_default: is_first,
+            is_default: false,
             status: PlanStatus::Active,
             terms: new.terms(),
             created_at: id.created_at(),
@@ -100,11 +133,7 @@ pub async fn create(app: &App, author: Author<'_>, new: &NewPlan) -> Result<Plan
             version: 1,
         };
         let mut batch = Batch::new(client_id);
-        let since = app.clock.of(client_id);
-        plans::insert(&mut batch, &plan, since)?;
-        if is_first {
-            plans::insert_default(&mut batch, app.chance.id(since), &plan, since);
-        }
+        plans::insert(&mut batch, &plan, app.clock.of(client_id))?;
         author.record(app, &mut batch, "plan.created", id.uuid());
         write(app, batch, plan).await
     })

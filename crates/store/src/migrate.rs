@@ -175,6 +175,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0044_payout_files",
         text: include_str!("../migrations/0044_payout_files.sql"),
     },
+    Migration {
+        version: 46,
+        name: "0046_default_plans",
+        text: include_str!("../migrations/0046_default_plans.sql"),
+    },
 ];
 
 /// The table of applied migrations.

@@ -199,7 +199,7 @@ pub async fn find(store: &Store, client_id: ClientId, id: PlanId) -> Result<Opti
     store.row(&FIND_PLAN, args! { id, client_id }).await?.as_ref().map(from_row).transpose()
 }
 
-/// The default plan of an account; `None` where it has no plans.
+/// The default plan of an account, which each has.
 ///
 /// # Errors
 /// As [`find`].
@@ -250,7 +250,7 @@ pub async fn terms_at(
     }
 }
 
-/// Which plan was the default of an account at a moment; `None` before it had one.
+/// Which plan was the default of an account at a moment; `None` before an account of an early release had one.
 ///
 /// # Errors
 /// As [`Store::row`].

@@ -46,7 +46,8 @@ impl Inside {
     pub(crate) async fn make_plan(&self, account: &Account, plan: Map<String, Value>) -> Outcome {
         let new = wire::read(plan).map_err(|problems| format!("{problems:?}"))?;
         let author = Author::operator(account.client_id.parse()?);
-        plans::create(&self.app, author, &new).await.map_err(|error| format!("{error:?}"))?;
+        let made = plans::create(&self.app, author, &new).await.map_err(|error| format!("{error:?}"))?;
+        plans::make_default(&self.app, author, made.id).await.map_err(|error| format!("{error:?}"))?;
         Ok(())
     }
 

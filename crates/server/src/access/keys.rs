@@ -7,9 +7,11 @@ use regente_domain::actor::Actor;
 use regente_domain::check_digits::CheckDigits;
 use regente_domain::credential::SECRET_KEYS_ACTIVE_MAX;
 use regente_domain::id::{ClientId, Id, of};
+use regente_domain::plan::Terms;
 use regente_domain::prepayment::Rates;
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
+use regente_engine::plans;
 use regente_engine::races;
 use regente_engine::settings::Mode;
 use regente_store::audit::{self, AuditEntry};
@@ -96,6 +98,8 @@ pub struct NewSecretKey {
 pub struct NewClient {
     /// The account's name.
     pub name: String,
+    /// What its default plan says.
+    pub terms: Terms,
     /// The people to contact about the account.
     pub contacts: Vec<Contact>,
     /// A BCP 47 tag.
@@ -105,19 +109,23 @@ pub struct NewClient {
 }
 
 impl NewClient {
-    /// A Brazilian account without contacts.
+    /// A Brazilian account without contacts, of whose charges nothing is kept.
     pub fn named(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
+            terms: Terms::of_new_account(),
             contacts: Vec::new(),
             language: "pt-BR".to_owned(),
             time_zone: "America/Sao_Paulo".to_owned(),
         }
     }
 
-    pub(crate) fn into_record(self, id: ClientId, now: Timestamp) -> Client {
-        let Self { name, contacts, language, time_zone } = self;
-        Client {
+    /// The client's id, and the batch that makes it with its default plan.
+    pub(crate) fn plan_creation(self, app: &App, actor: Actor) -> Result<(ClientId, Batch), StoreError> {
+        let now = app.clock.deployment();
+        let id: ClientId = app.chance.id(now);
+        let Self { name, terms, contacts, language, time_zone } = self;
+        let client = Client {
             id,
             name,
             status: ClientStatus::Active,
@@ -129,7 +137,12 @@ impl NewClient {
             version: 1,
             updated_at: now,
             unknown_members: Map::new(),
-        }
+        };
+        let mut batch = Batch::new(id);
+        clients::insert(&mut batch, &client, &app.vault.new_client_secret(id))?;
+        plans::begin(&mut batch, terms)?;
+        record(app, &mut batch, now, actor, "client.created", "client", id.uuid());
+        Ok((id, batch))
     }
 }
 
@@ -138,13 +151,9 @@ impl NewClient {
 /// # Errors
 /// [`AccessError::Unknown`], [`AccessError::Store`].
 pub async fn create_client(app: &App, new: NewClient, actor: Actor) -> Result<ClientId, AccessError> {
-    let now = app.clock.deployment();
-    let client = new.into_record(app.chance.id(now), now);
-    let mut batch = Batch::new(client.id);
-    clients::insert(&mut batch, &client, &app.vault.new_client_secret(client.id))?;
-    record(app, &mut batch, now, actor, "client.created", "client", client.id.uuid());
+    let (client_id, batch) = new.plan_creation(app, actor)?;
     match app.store.apply(batch).await? {
-        Commit::Applied => Ok(client.id),
+        Commit::Applied => Ok(client_id),
         Commit::Refused(_) => Err(AccessError::Busy),
         Commit::Unknown => Err(AccessError::Unknown),
     }

@@ -2,6 +2,7 @@
 
 mod money;
 mod place;
+mod plans;
 mod tries;
 
 use std::fmt;
@@ -107,6 +108,7 @@ pub async fn examine(subject: Subject<'_>) -> Report {
         checks.push(keys(store, config, clock, chance).await);
         checks.push(counters(store).await);
         checks.push(tries::places_of_cards(store).await);
+        checks.push(plans::default_plans(&subject).await);
         checks.push(dead_jobs(store).await);
         checks.push(unknown_outcomes(store, clock).await);
         checks.push(notifications(store, clock).await);

@@ -8,16 +8,14 @@ use std::path::{self, Path, PathBuf};
 use regente_domain::actor::Actor;
 use regente_domain::id::{ClientId, MerchantId};
 use regente_domain::mcc::Mcc;
-use regente_domain::plan::NewPlan;
+use regente_domain::plan::{NewPlan, Terms};
 use regente_domain::platform_fee::Fees;
 use regente_domain::problems::Problems;
 use regente_domain::scope::Scopes;
 use regente_domain::wire;
-use regente_engine::audit::Author;
 use regente_engine::chance::Chance;
 use regente_engine::error::Error;
 use regente_engine::merchants::{self, NewMerchant};
-use regente_engine::plans;
 use regente_engine::providers::NewProvider;
 use regente_engine::vault::{Kek, VaultError};
 use regente_providers::request::Mode;
@@ -25,7 +23,6 @@ use regente_store::audit::{self, AuditEntry};
 use regente_store::clients;
 use regente_store::credentials::{self, CredentialKind, NewCredential};
 use regente_store::merchants::{self as rows, MerchantDetails, MerchantWithProviders};
-use regente_store::plans as plan_rows;
 use regente_store::{Batch, Commit, StoreError};
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
@@ -173,9 +170,6 @@ pub async fn account(app: &App, config: &Config) -> Result<Account, DevError> {
             make_merchant(app, client_id, FALLBACK_MERCHANT_NAME, providers).await?
         }
     };
-    if plan_rows::default_of(&app.store, client_id).await?.is_none() {
-        make_plan(app, client_id).await.map_err(DevError::Plan)?;
-    }
     Ok(Account { client_id, api_key, merchant_id, fallback_merchant_id })
 }
 
@@ -231,14 +225,12 @@ async fn find_client(app: &App, api_key: &str) -> Result<Option<ClientId>, Store
 
 /// Creates the client and its key in one batch, so that neither exists alone.
 async fn make_client(app: &App, api_key: &str) -> Result<ClientId, DevError> {
-    let now = app.clock.deployment();
-    let client = NewClient::named(DEV_CLIENT_NAME).into_record(app.chance.id(now), now);
-    let mut batch = Batch::new(client.id);
-    clients::insert(&mut batch, &client, &app.vault.new_client_secret(client.id))?;
-    record(app, &mut batch, "client.created", "client", client.id.uuid());
+    let new =
+        NewClient { terms: example_terms().map_err(DevError::Plan)?, ..NewClient::named(DEV_CLIENT_NAME) };
+    let (client_id, mut batch) = new.plan_creation(app, Actor::Operator)?;
     let key = NewCredential {
         digest: access::digest(api_key),
-        id: app.chance.id(now),
+        id: app.chance.id(app.clock.deployment()),
         kind: CredentialKind::SecretKey,
         label: KEY_LABEL.to_owned(),
         scopes: Scopes::All,
@@ -249,7 +241,7 @@ async fn make_client(app: &App, api_key: &str) -> Result<ClientId, DevError> {
     credentials::insert(&mut batch, &key);
     record(app, &mut batch, "secret_key.created", "credential", key.id.uuid());
     write(app, batch).await?;
-    Ok(client.id)
+    Ok(client_id)
 }
 
 fn find_merchant(known: &[MerchantWithProviders], name: &str) -> Option<MerchantId> {
@@ -283,8 +275,8 @@ async fn make_merchant(
     Ok(made.merchant.id)
 }
 
-/// Makes the default plan: the example of the interface.
-async fn make_plan(app: &App, client_id: ClientId) -> Result<(), Error> {
+/// What the default plan says: the example of the interface.
+fn example_terms() -> Result<Terms, Error> {
     let policy = |method: &str, days: u16| json!({ "paymentMethod": method, "payoutTermDays": days, "payoutRecurrence": "daily" });
     let plan = json!({
         "name": "Standard",
@@ -298,7 +290,7 @@ async fn make_plan(app: &App, client_id: ClientId) -> Result<(), Error> {
         ]
     });
     let new: Result<NewPlan, Problems> = wire::read(plan.as_object().cloned().unwrap_or_default());
-    plans::create(app, Author::operator(client_id), &new?).await.map(drop)
+    Ok(new?.terms())
 }
 
 fn healthy(name: &str, priority: u8) -> Value {

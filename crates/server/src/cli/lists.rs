@@ -2,6 +2,7 @@
 
 use regente_domain::check_digits::CheckDigits;
 use regente_domain::time::Timestamp;
+use regente_engine::plans::first_of;
 
 use super::{clock, flows, ledger, payouts, plans, prepayments, rates};
 use crate::admin::{
@@ -11,9 +12,7 @@ use crate::admin::{
 /// The text of an answer.
 pub(super) fn answer(answer: &Answer) -> String {
     match answer {
-        Answer::Client(ClientRow { id, name, .. }) => {
-            format!("Client {id} ({name}) is made. Its first key: regente keys create {id}\n")
-        }
+        Answer::Client(client) => client_made(client),
         Answer::ClientSet(client) => client_set(client),
         Answer::Clients { clients } => clients_table(clients),
         Answer::Key { key_id, key } => {
@@ -79,6 +78,16 @@ pub(super) fn report(report: &Report) -> String {
         Verdict::Failure => "\nSomething fails.\n",
     });
     text
+}
+
+fn client_made(client: &ClientRow) -> String {
+    let ClientRow { id, name, .. } = client;
+    format!(
+        "Client {id} ({name}) is made. Its first key: regente keys create {id}\n\
+         Nothing is kept of its charges at the own provider until its default plan has fees: regente plans change {plan} \
+         FILE --client {id}\n",
+        plan = first_of(*id)
+    )
 }
 
 fn client_set(client: &ClientRow) -> String {

@@ -16,7 +16,7 @@ use crate::terminal::printable;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PlansCommandLine {
-    /// Create a plan; the first one of an account becomes its default
+    /// Create a plan
     #[command(
         after_help = "The file is JSON or TOML: name, description, policies (paymentMethod, payoutTermDays, \
                         payoutRecurrence, payoutDay) and fees (paymentMethod, brand, installmentsFrom, installmentsTo, \
@@ -96,7 +96,6 @@ pub(super) fn shown(answer: &PlansAnswer) -> String {
         PlansAnswer::Changed(plan) => {
             format!("From now on it is so; charges that are captured keep their terms.\n\n{}", one(plan))
         }
-        PlansAnswer::Listed(plans) if plans.is_empty() => "The account has no plans.\n".to_owned(),
         PlansAnswer::Listed(plans) => table(plans),
         PlansAnswer::Shown(plan) => one(plan),
     }

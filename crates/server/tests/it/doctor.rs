@@ -26,7 +26,12 @@ stories! { charges_are_compared_with_the_books_by_their_state }
 
 /// The verdict and text of one check, after the exit status was compared with the verdict.
 async fn check(folder: &Path, name: &str) -> (String, String) {
-    let ran = run_on(folder, &["doctor", "--json"]).await;
+    check_with(folder, name, &[]).await
+}
+
+/// The same with further arguments.
+async fn check_with(folder: &Path, name: &str, more: &[&str]) -> (String, String) {
+    let ran = run_on(folder, &[&["doctor", "--json"], more].concat()).await;
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     let checks = report["checks"].as_array().unwrap();
     let found = checks.iter().find(|check| check["name"] == name).unwrap_or_else(|| panic!("{report}"));
@@ -86,6 +91,34 @@ async fn an_address_that_nobody_is_given_is_noticed() {
         found["found"].as_str().unwrap().starts_with("`server.base_url` is not set: sessions"),
         "{found}"
     );
+}
+
+#[tokio::test]
+async fn an_account_of_whose_charges_nothing_is_kept_is_named() {
+    const NAME: &str = "default plans";
+    const DECIDED: (&str, &str) = ("ok", "operators have said what is kept");
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    Server::start(folder, &[]).await.stop().await;
+    let examined = async || {
+        let processor = ["--set", "own_provider.url=http://127.0.0.1:1"];
+        (check(folder, NAME).await, check_with(folder, NAME, &processor).await)
+    };
+    let owned = |(verdict, found): (&str, &str)| (verdict.to_owned(), found.to_owned());
+    assert_eq!(examined().await, (owned(DECIDED), owned(DECIDED)));
+    let made = run_on(folder, &["clients", "create", "Other", "--json"]).await.json();
+    let (simulated, processed) = examined().await;
+    let client = text(&made["id"]);
+    let named = format!("nothing is kept of charges at the own provider by accounts {client} (Other): ");
+    assert!(simulated.0 == "ok" && processed.0 == "warning", "{simulated:?} {processed:?}");
+    assert!(simulated.1.starts_with(&named) && processed.1 == simulated.1, "{simulated:?} {processed:?}");
+    // Nothing may be meant: whoever says so is asked no more.
+    let file = folder.join("plan.json");
+    std::fs::write(&file, r#"{ "name": "Free" }"#).unwrap();
+    let listed = run_on(folder, &["plans", "list", "--client", client, "--json"]).await.json();
+    let plan = text(&listed["listed"][0]["id"]);
+    run_on(folder, &["plans", "change", plan, file.to_str().unwrap(), "--client", client]).await.text();
+    assert_eq!(examined().await, (owned(DECIDED), owned(DECIDED)));
 }
 
 #[tokio::test]

@@ -15,12 +15,13 @@ use regente_store::{args, sql};
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
-use crate::support::plans::{PLANS, change, make, of_pix, standard};
+use crate::support::plans::{PLANS, change, make, make_default, of_pix, standard};
 use crate::support::providers::sandbox;
 use crate::support::read::text;
 use crate::support::sellers::{SELLERS, changed, made, path, read, seller_body};
 
 stories! {
+    an_account_has_a_default_plan_from_the_beginning,
     a_plan_is_read_as_it_was_made,
     plans_are_listed_in_pages_and_by_being_the_default,
     one_plan_is_the_default_whatever_is_done,
@@ -48,11 +49,39 @@ async fn merchant(app: &TestApp) -> String {
     text(&app.post("/v1/merchants", &body).await.expect(201)["id"]).to_owned()
 }
 
+async fn an_account_has_a_default_plan_from_the_beginning(app: TestApp) {
+    let other = app.another_client().await;
+    for client in [&app.client, &other] {
+        let policy = |method: &str, days: u16| {
+            json!({ "paymentMethod": method, "payoutTermDays": days,
+            "payoutRecurrence": "daily", "payoutDay": null })
+        };
+        let listed = app.call(client, Method::GET, PLANS, &[], None).await.expect(200);
+        let plan = &listed["items"][0];
+        let expected = json!({
+            "id": plan["id"], "clientId": client.id, "name": "Standard", "description": null, "isDefault": true,
+            "status": "active", "fees": [],
+            "policies": [policy("credit", 30), policy("pix", 1), policy("boleto", 1), policy("nupay", 1)],
+            "createdAt": plan["createdAt"], "updatedAt": plan["createdAt"]
+        });
+        assert_eq!((&listed["meta"]["totalItems"], plan), (&json!(1), &expected));
+        let path = format!("{PLANS}/{}", text(&plan["id"]));
+        assert_eq!(app.call(client, Method::GET, &path, &[], None).await.expect(200), *plan);
+    }
+    // The operator gives it fees, or another one its place.
+    let found = app.get(PLANS).await.expect(200)["items"][0].clone();
+    let first = plans::find(&app.app, app.client_id(), text(&found["id"]).parse().unwrap()).await.unwrap();
+    assert_eq!(fee_at(&app, None, Timestamp::EPOCH).await, 0);
+    change(&app.app, &first, &of_pix("Paid", &json!(1))).await;
+    let now = app.clock.of(app.client_id());
+    assert_eq!((fee_at(&app, None, now).await, fee_at(&app, None, Timestamp::EPOCH).await), (100, 0));
+}
+
 async fn a_plan_is_read_as_it_was_made(app: TestApp) {
     let plan = make(&app.app, app.client_id(), &standard()).await;
     let expected = json!({
         "id": plan.id, "clientId": app.client.id, "name": "Standard", "description": null,
-        "isDefault": true, "status": "active",
+        "isDefault": false, "status": "active",
         "policies": [
             { "paymentMethod": "credit", "payoutTermDays": 30, "payoutRecurrence": "daily", "payoutDay": null },
             { "paymentMethod": "pix", "payoutTermDays": 1, "payoutRecurrence": "daily", "payoutDay": null }
@@ -89,7 +118,8 @@ async fn a_plan_is_read_as_it_was_made(app: TestApp) {
     let other = app.another_client().await;
     assert_eq!(app.call(&other, Method::GET, &at(&plan), &[], None).await.status, 404);
     let theirs = app.call(&other, Method::GET, PLANS, &[], None).await.expect(200);
-    assert_eq!((&theirs["items"], &theirs["meta"]["totalItems"]), (&json!([]), &json!(0)));
+    let found = (&theirs["items"][0]["clientId"], &theirs["meta"]["totalItems"]);
+    assert_eq!(found, (&json!(other.id), &json!(1)), "their own default plan");
     for method in [Method::POST, Method::PATCH, Method::PUT, Method::DELETE] {
         let path = if method == Method::POST { PLANS.to_owned() } else { at(&plan) };
         let reply = app.call(&app.client, method, &path, &[], Some(&standard())).await;
@@ -114,16 +144,16 @@ async fn plans_are_listed_in_pages_and_by_being_the_default(app: TestApp) {
     let list = async |query: &str| app.get(&format!("{PLANS}{query}")).await.expect(200);
     let first = list("").await;
     let meta =
-        json!({ "itemCount": 10, "totalItems": 12, "itemsPerPage": 10, "totalPages": 2, "currentPage": 1 });
+        json!({ "itemCount": 10, "totalItems": 13, "itemsPerPage": 10, "totalPages": 2, "currentPage": 1 });
     assert_eq!(first["meta"], meta);
     assert_eq!((names(&first)[0].as_str(), names(&first)[9].as_str()), ("Plan 12", "Plan 3"));
-    assert_eq!(names(&list("?page=2").await), ["Plan 2", "Plan 1"]);
-    assert_eq!(names(&list("?sort=asc&limit=2&page=2").await), ["Plan 3", "Plan 4"]);
-    assert_eq!(names(&list("?isDefault=true").await), ["Plan 1"]);
+    assert_eq!(names(&list("?page=2").await), ["Plan 2", "Plan 1", "Standard"]);
+    assert_eq!(names(&list("?sort=asc&limit=2&page=2").await), ["Plan 2", "Plan 3"]);
+    assert_eq!(names(&list("?isDefault=true").await), ["Standard"]);
     let others = list("?isDefault=false&limit=2").await;
     assert_eq!(
         (names(&others), &others["meta"]["totalItems"]),
-        (vec!["Plan 12".into(), "Plan 11".into()], &json!(11))
+        (vec!["Plan 12".into(), "Plan 11".into()], &json!(12))
     );
     for (query, problem) in [
         ("?isDefault=yes", "isDefault must be a boolean"),
@@ -142,17 +172,17 @@ async fn one_plan_is_the_default_whatever_is_done(app: TestApp) {
         let found: i64 = row.get("n").unwrap();
         found
     };
-    // Several come at once to an account without a plan, and one of them is the first.
+    // Several come at once, and none takes the place of the first.
     let bodies: Vec<Value> =
         (1..=4).map(|number| of_pix(&format!("Plan {number}"), &json!(number))).collect();
     let plans_made = join_all(bodies.iter().map(|body| make(&app.app, client_id, body))).await;
     assert_eq!(defaults().await, 1);
     let listed = app.get(PLANS).await.expect(200);
     let of_first = listed["items"].as_array().unwrap().iter().filter(|plan| plan["isDefault"] == true);
-    let first = of_first.map(|plan| text(&plan["id"]).to_owned()).collect::<Vec<_>>();
-    assert_eq!(first.len(), 1);
+    let first = of_first.map(|plan| text(&plan["name"]).to_owned()).collect::<Vec<_>>();
+    assert_eq!(first, ["Standard"]);
 
-    // So do those that each make another one the default.
+    // Nor do those that each make another one the default leave two.
     let changes = plans_made.iter().map(|plan| plans::make_default(&app.app, author, plan.id));
     let changed = join_all(changes).await;
     assert!(changed.iter().all(Result::is_ok), "{changed:?}");
@@ -184,7 +214,6 @@ async fn one_plan_is_the_default_whatever_is_done(app: TestApp) {
 
 async fn a_seller_is_linked_to_an_active_plan_of_its_account(app: TestApp) {
     let client_id = app.client_id();
-    make(&app.app, client_id, &standard()).await;
     let special = make(&app.app, client_id, &of_pix("Special", &json!(0.5))).await;
     let other = app.another_client().await;
     let theirs = make(&app.app, other.id.parse().unwrap(), &standard()).await;
@@ -247,7 +276,7 @@ async fn a_change_holds_for_what_is_captured_after_it(app: TestApp) {
     };
 
     expected.push(step((0, 0)).await);
-    let standard = make(&app.app, client_id, &of_pix("Standard", &json!(1))).await;
+    let standard = make_default(&app.app, client_id, &of_pix("Standard", &json!(1))).await;
     expected.push(step((100, 100)).await);
     let special = make(&app.app, client_id, &of_pix("Special", &json!(0.5))).await;
     changed(&app, &seller, &json!({ "planId": special.id })).await;

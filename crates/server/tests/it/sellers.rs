@@ -219,7 +219,7 @@ async fn a_change_is_merged_into_what_is_there(app: TestApp) {
         (json!({ "owner": { "email": null } }), "owner.email should not be empty"),
         (json!({ "business": { "name": "New" } }), "business.phoneNumber should not be empty"),
         (json!({ "merchantId": single_merchant(&app).await }), "merchantId cannot be changed"),
-        (json!({ "planId": app.client.id }), "planId was not found"),
+        (json!({ "planId": seller["merchantId"] }), "planId was not found"),
         (json!({ "documentIds": [app.client.id] }), "documentIds[0] was not found"),
     ];
     for (change, detail) in refused {

@@ -1,11 +1,17 @@
 //! Migrations: applied once, in order, never changed.
 
 use futures_util::future::join_all;
-use regente_domain::id::ClientId;
+use regente_domain::check_digits::CheckDigits;
+use regente_domain::id::{ClientId, Id};
+use regente_domain::plan::{Plan, PlanStatus, Terms};
 use regente_domain::time::Timestamp;
+use regente_store::clients::{self, Client, ClientStatus};
+use regente_store::customers::{Order, Slice};
 use regente_store::idempotency::{self, ClaimState};
+use regente_store::plans::{self, PlanFilter};
+use regente_store::sealed::Sealed;
 use regente_store::testing::{self, FreshDatabase, TEST_TIME, TestDatabase, TestPostgres};
-use regente_store::{DatabaseKind, Store, StoreError, args, sql};
+use regente_store::{Batch, Commit, DatabaseKind, Store, StoreError, args, sql};
 use uuid::Uuid;
 
 const FIRST: (i64, &str, &str) =
@@ -31,6 +37,9 @@ const BEFORE_SHORT_CLAIMS: [(i64, &str, &str); 7] = [
     released!(6, "0006_in_place"),
     released!(7, "0007_claims_of_charges"),
 ];
+
+/// All of a few plans.
+const PAGE: Slice = Slice { order: Order::OldestFirst, limit: 10, offset: 0 };
 
 sql! {
     /// The applied migrations.
@@ -161,6 +170,71 @@ async fn claims_of_earlier_releases_are_found_by_the_first_half_of_their_digests
         let state = find(other).await;
         let ClaimState::Charge { begun, .. } = state else { panic!("{state:?}") };
         assert_eq!(begun, 3);
+    })
+    .await;
+}
+
+/// An account as earlier releases have made it.
+fn account(number: u128) -> Client {
+    Client {
+        id: ClientId::new(Uuid::from_u128(number)),
+        name: "Loja".to_owned(),
+        status: ClientStatus::Active,
+        contacts: Vec::new(),
+        language: "pt-BR".to_owned(),
+        time_zone: "America/Sao_Paulo".to_owned(),
+        document_check_digits: CheckDigits::Off,
+        prepayment: None,
+        version: 1,
+        updated_at: TEST_TIME,
+        unknown_members: serde_json::Map::new(),
+    }
+}
+
+/// A default plan that an operator has made.
+fn default_plan(client_id: ClientId) -> Plan {
+    Plan {
+        id: Id::new(Uuid::from_u128(0xf1)),
+        client_id,
+        name: "Gold".to_owned(),
+        description: None,
+        is_default: true,
+        status: PlanStatus::Active,
+        terms: Terms::default(),
+        created_at: TEST_TIME,
+        updated_at: TEST_TIME,
+        version: 1,
+    }
+}
+
+#[tokio::test]
+async fn accounts_without_a_default_plan_get_one_from_the_beginning_on() {
+    on_both(async |store| {
+        store.migrate(TEST_TIME).await.unwrap();
+        let (without, with) = (account(0xc1), account(0xc2));
+        let gold = default_plan(with.id);
+        for client in [&without, &with] {
+            let mut batch = Batch::new(client.id);
+            let secret = Sealed { key_id: Uuid::from_u128(1), bytes: vec![5] };
+            clients::insert(&mut batch, client, &secret).unwrap();
+            if client.id == with.id {
+                plans::insert(&mut batch, &gold, TEST_TIME).unwrap();
+                plans::insert_default(&mut batch, Id::new(Uuid::from_u128(0xf2)), &gold, TEST_TIME);
+            }
+            assert_eq!(store.apply(batch).await.unwrap(), Commit::Applied);
+        }
+        let migration = include_str!("../../migrations/0046_default_plans.sql");
+        testing::run_schema(&store, migration).await.unwrap();
+
+        let made = plans::default_of(&store, without.id).await.unwrap().unwrap();
+        assert_eq!((made.name.as_str(), &made.terms), ("Standard", &Terms::of_new_account()));
+        let at = Timestamp::EPOCH;
+        assert_eq!(plans::default_at(&store, without.id, at).await.unwrap(), Some(made.id));
+        let terms = plans::terms_at(&store, without.id, made.id, at).await.unwrap();
+        assert_eq!(terms, Some(Terms::of_new_account()));
+        assert_eq!(plans::default_of(&store, with.id).await.unwrap().unwrap().id, gold.id);
+        let (_, count) = plans::list(&store, with.id, PlanFilter::default(), PAGE).await.unwrap();
+        assert_eq!((count, plans::default_at(&store, with.id, at).await.unwrap()), (1, None));
     })
     .await;
 }

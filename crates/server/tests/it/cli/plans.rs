@@ -105,13 +105,17 @@ async fn plans_are_made_of_files_changed_and_listed_by_a_server_and_without_one(
         refused.stderr
     );
 
-    // Another account has plans of its own, of which the first is the default.
-    let other = run_on(folder.path(), &["clients", "create", "Other", "--json"]).await.json();
-    let other = other["id"].as_str().unwrap();
-    assert!(plans(&["list", "--client", other]).await.text().contains("has no plans"));
+    // Another account has plans of its own, and is made with one that keeps nothing.
+    let created = run_on(folder.path(), &["clients", "create", "Other"]).await;
+    let change = created.text().lines().last().unwrap().split_once("has fees: regente ").unwrap().1;
+    let [_, _, theirs, _, _, other] = change.split(' ').collect::<Vec<_>>()[..] else { panic!("{change}") };
+    let table = plans(&["list", "--client", other]).await;
+    assert!(table.text().contains(&format!("{theirs}  active  yes      Standard\n")), "{}", table.stdout);
+    let changed = plans(&["change", theirs, &fees, "--client", other, "--json"]).await.json();
+    assert_eq!(changed["changed"]["fees"][0]["percentage"], 0.5);
     let file = write("standard.json", &standard().to_string());
     let theirs = plans(&["create", &file, "--client", other, "--json"]).await.json()["created"].clone();
-    assert_eq!((&theirs["clientId"], &theirs["isDefault"]), (&json!(other), &json!(true)));
+    assert_eq!((&theirs["clientId"], &theirs["isDefault"]), (&json!(other), &json!(false)));
     let refused = plans(&["show", id, "--client", other]).await;
     assert!(refused.complaint().contains("the account has no plan"), "{}", refused.stderr);
     let own = server.value("REGENTE_CLIENT_ID").to_owned();

@@ -8,7 +8,6 @@ use regente::admin::{Answer, Command, PayoutsAnswer, PayoutsCommand, PayoutsTask
 use regente::config::Config;
 use regente_domain::local_day::day_of;
 use regente_domain::payout::schedule::next_business_day;
-use regente_domain::plan::NewPlan;
 use regente_domain::seller::data::BankAccount;
 use regente_domain::time::Timestamp;
 use regente_domain::wire;
@@ -16,7 +15,6 @@ use regente_engine::audit::Author;
 use regente_engine::bank::Transfer;
 use regente_engine::payouts::account;
 use regente_engine::payouts::statement::{self, ReceiverStatement};
-use regente_engine::plans;
 use serde_json::{Value, json};
 
 use crate::support::agreement::ledger_is_right;
@@ -24,6 +22,7 @@ use crate::support::app::TestApp;
 use crate::support::bodies::payers::{described, jose, pix_body};
 use crate::support::bodies::{APPROVED, Charge};
 use crate::support::notifications::API_KEY;
+use crate::support::plans;
 use crate::support::read::text;
 use crate::support::sellers::made;
 use crate::support::splits::seller_body;
@@ -47,8 +46,7 @@ pub async fn plan(app: &TestApp) {
             { "paymentMethod": "pix", "percentage": 1 }
         ]
     });
-    let new: NewPlan = wire::read(plan.as_object().unwrap().clone()).unwrap();
-    plans::create(&app.app, Author::operator(app.client_id()), &new).await.unwrap();
+    plans::make_default(&app.app, app.client_id(), &plan).await;
 }
 
 /// The bank account of somebody, with this number: its last digit says what the bank does.

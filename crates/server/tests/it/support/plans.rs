@@ -39,6 +39,12 @@ pub async fn make(app: &App, client_id: ClientId, plan: &Value) -> Plan {
     plans::create(app, Author::operator(client_id), &new).await.unwrap()
 }
 
+/// Creates a plan that is the default from now on.
+pub async fn make_default(app: &App, client_id: ClientId, plan: &Value) -> Plan {
+    let made = make(app, client_id, plan).await;
+    plans::make_default(app, Author::operator(client_id), made.id).await.unwrap()
+}
+
 /// Changes a plan.
 pub async fn change(app: &App, plan: &Plan, changes: &Value) -> Plan {
     let changes: PlanChanges = wire::read(changes.as_object().unwrap().clone()).unwrap();
