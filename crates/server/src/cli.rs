@@ -1,5 +1,6 @@
 //! Parses the command line and chooses the process in which a command runs.
 
+mod account;
 mod backup;
 mod clock;
 mod dev;
@@ -28,7 +29,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use regente_domain::id::{ChargeId, ClientId, CustomerId, Id, ProviderId, TransactionRequestId, of};
+use regente_domain::id::{ChargeId, CustomerId, Id, ProviderId, TransactionRequestId, of};
+
+use account::NamedAccountArgs;
 
 use crate::admin::ExistingFile;
 use crate::bootstrap::Migrations;
@@ -278,13 +281,11 @@ enum ClientsTask {
     },
     /// Change the settings of an account
     Set {
-        /// The account's id
-        client_id: ClientId,
+        #[command(flatten)]
+        of: NamedAccountArgs,
         /// Refuse documents of customers whose check digits are wrong
         #[arg(long, value_enum)]
         document_check_digits: OnOff,
-        #[command(flatten)]
-        output: OutputArg,
     },
     /// List the accounts
     List {
@@ -308,12 +309,10 @@ enum CustomersTask {
                         not reach is named in its answer: backups, delivered events, the records of providers."
     )]
     Erase {
-        /// The account's id
-        client_id: ClientId,
+        #[command(flatten)]
+        of: NamedAccountArgs,
         /// The customer's id, or that of an alias
         customer_id: CustomerId,
-        #[command(flatten)]
-        output: OutputArg,
     },
 }
 
@@ -335,29 +334,20 @@ enum ProvidersTask {
 enum KeysTask {
     /// Make a secret key; it is shown once
     Create {
-        /// The account's id
-        client_id: ClientId,
+        #[command(flatten)]
+        of: NamedAccountArgs,
         /// A note about the key, for lists
         #[arg(long, default_value = "command line")]
         label: String,
-        #[command(flatten)]
-        output: OutputArg,
     },
     /// List the secret keys of an account
-    List {
-        /// The account's id
-        client_id: ClientId,
-        #[command(flatten)]
-        output: OutputArg,
-    },
+    List(NamedAccountArgs),
     /// End a secret key: on this node at once, on others within seconds
     Revoke {
-        /// The account's id
-        client_id: ClientId,
+        #[command(flatten)]
+        of: NamedAccountArgs,
         /// The key's id, as `regente keys list` shows it
         key_id: Id<of::Credential>,
-        #[command(flatten)]
-        output: OutputArg,
     },
 }
 

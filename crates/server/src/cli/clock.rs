@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use regente_domain::account_clock::AdvanceStatus;
-use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 
+use super::account::AccountArgs;
 use super::webhooks::timestamp;
-use super::{Failure, OutputArg, operate};
+use super::{Failure, operate};
 use crate::admin::{Answer, ClockRow, ClockTask, Command};
 use crate::api::sandbox_clock::DoneView;
 use crate::config::Loaded;
@@ -17,7 +17,7 @@ use crate::config::Loaded;
 #[derive(Debug, Subcommand)]
 pub(super) enum ClockCommand {
     /// Show the time of an account
-    Show(ClockArgs),
+    Show(AccountArgs),
     /// Move the time of an account ahead; what falls due on the way is done in the order of time
     #[command(
         after_help = "A service that runs goes on when this command is interrupted; `regente clock freeze` \
@@ -31,24 +31,14 @@ pub(super) enum ClockCommand {
         #[arg(long, value_name = "TIME", value_parser = timestamp, conflicts_with = "by")]
         to: Option<Timestamp>,
         #[command(flatten)]
-        of: ClockArgs,
+        of: AccountArgs,
     },
     /// Let the time of an account stand; an advance stops where it is
-    Freeze(ClockArgs),
+    Freeze(AccountArgs),
     /// Let it go on
-    Unfreeze(ClockArgs),
+    Unfreeze(AccountArgs),
     /// Give an account the time of the deployment again; what was made ahead of it keeps its times
-    Reset(ClockArgs),
-}
-
-/// Whose clock, and how it is printed.
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct ClockArgs {
-    /// The clock of this account; not needed where there is one
-    #[arg(long = "client", value_name = "CLIENT_ID")]
-    client_id: Option<ClientId>,
-    #[command(flatten)]
-    output: OutputArg,
+    Reset(AccountArgs),
 }
 
 pub(super) fn run(loaded: &Loaded, command: ClockCommand) -> Result<ExitCode, Failure> {
@@ -73,8 +63,8 @@ pub(super) fn run(loaded: &Loaded, command: ClockCommand) -> Result<ExitCode, Fa
     operate::print(&answer, of.output)
 }
 
-fn ask(loaded: &Loaded, of: ClockArgs, task: ClockTask) -> Result<Answer, Failure> {
-    operate::answer_to(loaded, Command::Clock { client_id: of.client_id, task })
+fn ask(loaded: &Loaded, of: AccountArgs, task: ClockTask) -> Result<Answer, Failure> {
+    operate::answer_to(loaded, Command::Clock { client_id: of.account.client_id, task })
 }
 
 /// The text of a clock.

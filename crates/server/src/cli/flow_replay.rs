@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use regente_domain::flow_replay::{FeesFile, Prediction, Tally};
-use regente_domain::id::{ChargeId, ClientId, MerchantId, ProviderId};
+use regente_domain::id::{ChargeId, MerchantId, ProviderId};
 use regente_domain::problems::Problems;
 use regente_domain::time::Timestamp;
 use regente_domain::wire;
@@ -18,11 +18,12 @@ mod numbers;
 mod page;
 mod text;
 
+use super::Failure;
+use super::account::AccountArgs;
 use super::files::json_object;
 use super::operate::{Asked, asking, print_json};
 use super::run::runtime;
 use super::webhooks::timestamp;
-use super::{Failure, OutputArg};
 use crate::admin::{Answer, Command, FlowReplayCommand, FlowReplayPart};
 use crate::config::{Config, Loaded};
 use crate::telemetry;
@@ -44,14 +45,11 @@ pub(super) struct ReplayArgs {
     /// What the providers take, JSON; without it no fees are shown
     #[arg(long, value_name = "FILE")]
     fees: Option<PathBuf>,
-    /// Of this account; not needed where there is one
-    #[arg(long = "client", value_name = "CLIENT_ID")]
-    client_id: Option<ClientId>,
     /// Write the result as a page with charts to this file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     #[command(flatten)]
-    output: OutputArg,
+    of: AccountArgs,
 }
 
 /// What a replay says, and of what.
@@ -78,13 +76,13 @@ impl Replayed {
 }
 
 pub(super) fn run(loaded: &Loaded, asked: ReplayArgs) -> Result<ExitCode, Failure> {
-    let ReplayArgs { flow, from, to, merchant, fees, client_id, html, output } = asked;
+    let ReplayArgs { flow, from, to, merchant, fees, html, of: AccountArgs { account, output } } = asked;
     if from >= to {
         return Err(Failure::from("--to must be later than --from"));
     }
     let fees = fees.as_deref().map(read_fees).transpose()?;
     let command = FlowReplayCommand {
-        client_id,
+        client_id: account.client_id,
         flow: json_object(&flow)?,
         merchant_id: merchant,
         from,

@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use regente_domain::flow::FlowMethod;
-use regente_domain::id::{ClientId, MerchantId};
+use regente_domain::id::MerchantId;
 use serde_json::Value;
 
+use super::account::{AccountArg, AccountArgs};
 use super::flow_replay::{self, ReplayArgs};
-use super::{Failure, OutputArg, files, operate};
+use super::{Failure, files, operate};
 use crate::admin::{Answer, Command, ComparedFlow, FlowsAnswer, FlowsCommand, FlowsTask};
 use crate::config::Loaded;
 
@@ -43,20 +44,9 @@ pub(super) enum FlowsCommandLine {
         /// For this payment method: credit, pix or boleto
         #[arg(long, value_parser = method)]
         method: FlowMethod,
-        /// Of this account; not needed where there is one
-        #[arg(long = "client", value_name = "CLIENT_ID")]
-        client_id: Option<ClientId>,
+        #[command(flatten)]
+        account: AccountArg,
     },
-}
-
-/// Whose flow, and how the answer is printed.
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct AccountArgs {
-    /// Of this account; not needed where there is one
-    #[arg(long = "client", value_name = "CLIENT_ID")]
-    client_id: Option<ClientId>,
-    #[command(flatten)]
-    output: OutputArg,
 }
 
 fn method(word: &str) -> Result<FlowMethod, String> {
@@ -68,22 +58,26 @@ fn method(word: &str) -> Result<FlowMethod, String> {
 
 pub(super) fn run(loaded: &Loaded, command: FlowsCommandLine) -> Result<ExitCode, Failure> {
     match command {
-        FlowsCommandLine::Apply { file, yes, of: AccountArgs { client_id, output } } => {
+        FlowsCommandLine::Apply { file, yes, of: AccountArgs { account, output } } => {
             let members = files::json_object(&file)?;
             let task = if yes { FlowsTask::Publish(members) } else { FlowsTask::Compare(members) };
-            operate::run(loaded, Command::Flows(FlowsCommand { client_id, task }), output)
+            operate::run(loaded, of_account(account, task), output)
         }
         FlowsCommandLine::Replay(asked) => flow_replay::run(loaded, *asked),
-        FlowsCommandLine::Export { merchant, method, client_id } => {
+        FlowsCommandLine::Export { merchant, method, account } => {
             let task = FlowsTask::Export { merchant_id: merchant, payment_method: method };
-            let command = Command::Flows(FlowsCommand { client_id, task });
-            let Answer::Flows(FlowsAnswer::Exported(file)) = operate::answer_to(loaded, command)? else {
+            let answer = operate::answer_to(loaded, of_account(account, task))?;
+            let Answer::Flows(FlowsAnswer::Exported(file)) = answer else {
                 return Err(Failure::from("the running server is of another release"));
             };
             operate::print_json(&file)?;
             Ok(ExitCode::SUCCESS)
         }
     }
+}
+
+fn of_account(account: AccountArg, task: FlowsTask) -> Command {
+    Command::Flows(FlowsCommand { client_id: account.client_id, task })
 }
 
 /// The text of an answer.

@@ -11,6 +11,7 @@ use regente_engine::clock::Clock;
 use regente_engine::vault::Kek;
 use serde::Serialize;
 
+use super::account::NamedAccountArgs;
 use super::lists;
 use super::run::runtime;
 use super::{ClientsTask, CustomersTask, Failure, KeysTask, OnOff, OutputArg, ProvidersTask, UnknownsTask};
@@ -51,7 +52,7 @@ pub(super) fn unknowns(
 pub(super) fn clients(loaded: &Loaded, task: ClientsTask) -> Result<ExitCode, Failure> {
     match task {
         ClientsTask::Create { name, output } => run(loaded, Command::ClientsCreate { name }, output),
-        ClientsTask::Set { client_id, document_check_digits, output } => {
+        ClientsTask::Set { of: NamedAccountArgs { client_id, output }, document_check_digits } => {
             let document_check_digits = match document_check_digits {
                 OnOff::On => CheckDigits::On,
                 OnOff::Off => CheckDigits::Off,
@@ -64,7 +65,7 @@ pub(super) fn clients(loaded: &Loaded, task: ClientsTask) -> Result<ExitCode, Fa
 
 pub(super) fn customers(loaded: &Loaded, task: CustomersTask) -> Result<ExitCode, Failure> {
     match task {
-        CustomersTask::Erase { client_id, customer_id, output } => {
+        CustomersTask::Erase { of: NamedAccountArgs { client_id, output }, customer_id } => {
             run(loaded, Command::CustomersErase { client_id, customer_id }, output)
         }
     }
@@ -80,11 +81,13 @@ pub(super) fn providers(loaded: &Loaded, task: ProvidersTask) -> Result<ExitCode
 
 pub(super) fn keys(loaded: &Loaded, task: KeysTask) -> Result<ExitCode, Failure> {
     match task {
-        KeysTask::Create { client_id, label, output } => {
+        KeysTask::Create { of: NamedAccountArgs { client_id, output }, label } => {
             run(loaded, Command::KeysCreate { client_id, label }, output)
         }
-        KeysTask::List { client_id, output } => run(loaded, Command::KeysList { client_id }, output),
-        KeysTask::Revoke { client_id, key_id, output } => {
+        KeysTask::List(NamedAccountArgs { client_id, output }) => {
+            run(loaded, Command::KeysList { client_id }, output)
+        }
+        KeysTask::Revoke { of: NamedAccountArgs { client_id, output }, key_id } => {
             run(loaded, Command::KeysRevoke { client_id, key_id }, output)
         }
     }

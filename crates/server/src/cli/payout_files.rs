@@ -13,7 +13,7 @@ use regente_domain::cnab240::returned::decoded;
 use regente_domain::time::parse_date;
 use regente_engine::payouts::returned::{Became, Outcome, Run};
 
-use super::payouts::PayoutsArgs;
+use super::account::AccountArgs;
 use super::{Failure, files, lists, operate};
 use crate::admin::{
     Answer, Command, ExportedRow, LeftOutRow, OtherRow, PayoutsAnswer, PayoutsCommand, PayoutsTask, ReturnRow,
@@ -37,7 +37,7 @@ pub(super) struct ExportArgs {
     #[arg(long)]
     again: bool,
     #[command(flatten)]
-    of: PayoutsArgs,
+    of: AccountArgs,
 }
 
 /// What is imported.
@@ -49,7 +49,7 @@ pub(super) struct ImportReturnArgs {
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
-    of: PayoutsArgs,
+    of: AccountArgs,
 }
 
 fn date(text: &str) -> Result<Date, &'static str> {
@@ -67,8 +67,10 @@ pub(super) fn export(loaded: &Loaded, args: ExportArgs) -> Result<ExitCode, Fail
         .open(&file)
         .map_err(|error| cannot(&file, &error))?;
     let task = PayoutsTask::Export { company, day, again };
-    let asked =
-        operate::answer_to(loaded, Command::Payouts(PayoutsCommand { client_id: of.client_id, task }));
+    let asked = operate::answer_to(
+        loaded,
+        Command::Payouts(PayoutsCommand { client_id: of.account.client_id, task }),
+    );
     let text =
         if let Ok(Answer::Payouts(PayoutsAnswer::Exported(row))) = &asked { row.text.clone() } else { None };
     match text {
@@ -89,8 +91,10 @@ pub(super) fn import_return(loaded: &Loaded, args: ImportReturnArgs) -> Result<E
     let bytes = fs::read(&file).map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
     let run = if dry_run { Run::Dry } else { Run::Real };
     let task = PayoutsTask::ImportReturn { text: decoded(&bytes), run };
-    let answer =
-        operate::answer_to(loaded, Command::Payouts(PayoutsCommand { client_id: of.client_id, task }))?;
+    let answer = operate::answer_to(
+        loaded,
+        Command::Payouts(PayoutsCommand { client_id: of.account.client_id, task }),
+    )?;
     operate::print(&answer, of.output)?;
     let is_open =
         if let Answer::Payouts(PayoutsAnswer::Returned(row)) = &answer { row.is_open() } else { false };

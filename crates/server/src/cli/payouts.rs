@@ -5,20 +5,21 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
-use regente_domain::id::{ClientId, PaymentBatchId};
+use clap::Subcommand;
+use regente_domain::id::PaymentBatchId;
 use regente_domain::payout::Receiver;
 use regente_engine::payouts::statement::ReceiverStatement;
 use serde_json::{Map, Value};
 
-use super::{Failure, OutputArg, lists, operate, payout_files};
+use super::account::AccountArgs;
+use super::{Failure, lists, operate, payout_files};
 use crate::admin::{AccountRow, Answer, Command, PayoutsAnswer, PayoutsCommand, PayoutsTask, PendingRow};
 use crate::config::Loaded;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PayoutsCommandLine {
     /// List the payment batches that are on their way
-    Pending(PayoutsArgs),
+    Pending(AccountArgs),
     /// Show where the account itself is paid, or set it
     #[command(
         after_help = "The file has the members of `bankAccount` of a seller, in JSON. It is kept sealed; the next transfer goes there."
@@ -28,14 +29,14 @@ pub(super) enum PayoutsCommandLine {
         #[arg(long, value_name = "FILE")]
         file: Option<PathBuf>,
         #[command(flatten)]
-        of: PayoutsArgs,
+        of: AccountArgs,
     },
     /// Tell that a batch was paid, where Regente has no bank
     Paid {
         /// The batch's id
         batch_id: PaymentBatchId,
         #[command(flatten)]
-        of: PayoutsArgs,
+        of: AccountArgs,
     },
     /// Tell that a batch was not paid, or came back; its orders return to the next one
     Failed {
@@ -45,7 +46,7 @@ pub(super) enum PayoutsCommandLine {
         #[arg(long)]
         reason: String,
         #[command(flatten)]
-        of: PayoutsArgs,
+        of: AccountArgs,
     },
     /// Write what is pending into a file that a bank pays (CNAB 240), where Regente has no bank
     #[command(
@@ -57,17 +58,7 @@ pub(super) enum PayoutsCommandLine {
     /// Read the file by which a bank tells what it has paid (CNAB 240); ends with 1 when it leaves something undecided
     ImportReturn(payout_files::ImportReturnArgs),
     /// Add up what became of the money of each receiver; ends with 1 when a cent is missing, or the ledger says otherwise
-    Report(PayoutsArgs),
-}
-
-/// Whose payouts, and how they are printed.
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct PayoutsArgs {
-    /// Those of this account; not needed where there is one
-    #[arg(long = "client", value_name = "CLIENT_ID")]
-    pub(super) client_id: Option<ClientId>,
-    #[command(flatten)]
-    pub(super) output: OutputArg,
+    Report(AccountArgs),
 }
 
 pub(super) fn run(loaded: &Loaded, command: PayoutsCommandLine) -> Result<ExitCode, Failure> {
@@ -86,7 +77,7 @@ pub(super) fn run(loaded: &Loaded, command: PayoutsCommandLine) -> Result<ExitCo
         PayoutsCommandLine::ImportReturn(args) => return payout_files::import_return(loaded, args),
         PayoutsCommandLine::Report(of) => (of, PayoutsTask::Report),
     };
-    let command = Command::Payouts(PayoutsCommand { client_id: of.client_id, task });
+    let command = Command::Payouts(PayoutsCommand { client_id: of.account.client_id, task });
     let answer = operate::answer_to(loaded, command)?;
     operate::print(&answer, of.output)?;
     let is_wrong = if let Answer::Payouts(PayoutsAnswer::Report(lines)) = &answer {

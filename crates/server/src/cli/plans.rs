@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use regente_domain::card::Brand;
-use regente_domain::id::{ClientId, PlanId};
+use regente_domain::id::PlanId;
 use regente_domain::plan::{Policy, Recurrence};
 
-use super::{Failure, OutputArg, files, lists, operate};
+use super::account::AccountArgs;
+use super::{Failure, files, lists, operate};
 use crate::admin::{Command, PlansAnswer, PlansCommand, PlansTask};
 use crate::api::plans::{FeeView, PlanView};
 use crate::config::Loaded;
@@ -41,10 +42,7 @@ pub(super) enum PlansCommandLine {
         of: AccountArgs,
     },
     /// List the plans
-    List {
-        #[command(flatten)]
-        of: AccountArgs,
-    },
+    List(AccountArgs),
     /// Show a plan
     Show(PlanArgs),
     /// Make a plan the default one, for charges that are captured from now on
@@ -53,16 +51,6 @@ pub(super) enum PlansCommandLine {
     Activate(PlanArgs),
     /// Let no more sellers be linked to a plan; those that are stay so
     Deactivate(PlanArgs),
-}
-
-/// Whose plans, and how the answer is printed.
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct AccountArgs {
-    /// Of this account; not needed where there is one
-    #[arg(long = "client", value_name = "CLIENT_ID")]
-    client_id: Option<ClientId>,
-    #[command(flatten)]
-    output: OutputArg,
 }
 
 /// Which plan.
@@ -75,18 +63,18 @@ pub(super) struct PlanArgs {
 }
 
 pub(super) fn run(loaded: &Loaded, command: PlansCommandLine) -> Result<ExitCode, Failure> {
-    let (AccountArgs { client_id, output }, task) = match command {
+    let (AccountArgs { account, output }, task) = match command {
         PlansCommandLine::Create { file, of } => (of, PlansTask::Create(files::object(&file)?)),
         PlansCommandLine::Change { plan_id, file, of } => {
             (of, PlansTask::Change { plan_id, members: files::object(&file)? })
         }
-        PlansCommandLine::List { of } => (of, PlansTask::List),
+        PlansCommandLine::List(of) => (of, PlansTask::List),
         PlansCommandLine::Show(PlanArgs { plan_id, of }) => (of, PlansTask::Show { plan_id }),
         PlansCommandLine::Default(PlanArgs { plan_id, of }) => (of, PlansTask::Default { plan_id }),
         PlansCommandLine::Activate(PlanArgs { plan_id, of }) => (of, PlansTask::Activate { plan_id }),
         PlansCommandLine::Deactivate(PlanArgs { plan_id, of }) => (of, PlansTask::Deactivate { plan_id }),
     };
-    operate::run(loaded, Command::Plans(PlansCommand { client_id, task }), output)
+    operate::run(loaded, Command::Plans(PlansCommand { client_id: account.client_id, task }), output)
 }
 
 /// The text of an answer.

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use regente_domain::id::ClientId;
 use regente_domain::percentage::Percentage;
 use regente_domain::prepayment::Rates;
 
-use super::{Failure, OutputArg, operate};
+use super::account::NamedAccountArgs;
+use super::{Failure, operate};
 use crate::admin::{Command, PrepaymentRow, PrepaymentTask};
 use crate::config::Loaded;
 
@@ -15,31 +15,19 @@ use crate::config::Loaded;
 pub(super) enum PrepaymentCommand {
     /// Enable an account, or change its rates for what is simulated from now on
     Enable {
-        /// The account's id
-        client_id: ClientId,
+        #[command(flatten)]
+        of: NamedAccountArgs,
         /// What the provider asks for 30 days, in percent
         #[arg(long, value_name = "PERCENT", value_parser = percent)]
         monthly_rate: Percentage,
         /// What the platform adds to it, in percent
         #[arg(long, value_name = "PERCENT", value_parser = percent)]
         markup: Percentage,
-        #[command(flatten)]
-        output: OutputArg,
     },
     /// Disable an account; what was committed is paid
-    Disable {
-        /// The account's id
-        client_id: ClientId,
-        #[command(flatten)]
-        output: OutputArg,
-    },
+    Disable(NamedAccountArgs),
     /// Show whether an account is enabled, and its rates
-    Show {
-        /// The account's id
-        client_id: ClientId,
-        #[command(flatten)]
-        output: OutputArg,
-    },
+    Show(NamedAccountArgs),
 }
 
 fn percent(text: &str) -> Result<Percentage, String> {
@@ -48,12 +36,12 @@ fn percent(text: &str) -> Result<Percentage, String> {
 }
 
 pub(super) fn run(loaded: &Loaded, command: PrepaymentCommand) -> Result<ExitCode, Failure> {
-    let (client_id, task, output) = match command {
-        PrepaymentCommand::Enable { client_id, monthly_rate, markup, output } => {
-            (client_id, PrepaymentTask::Enable(Rates { monthly_rate, markup }), output)
+    let (NamedAccountArgs { client_id, output }, task) = match command {
+        PrepaymentCommand::Enable { of, monthly_rate, markup } => {
+            (of, PrepaymentTask::Enable(Rates { monthly_rate, markup }))
         }
-        PrepaymentCommand::Disable { client_id, output } => (client_id, PrepaymentTask::Disable, output),
-        PrepaymentCommand::Show { client_id, output } => (client_id, PrepaymentTask::Show, output),
+        PrepaymentCommand::Disable(of) => (of, PrepaymentTask::Disable),
+        PrepaymentCommand::Show(of) => (of, PrepaymentTask::Show),
     };
     operate::run(loaded, Command::Prepayment { client_id, task }, output)
 }

@@ -3,21 +3,18 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 
+use super::account::AccountArgs;
 use super::lists::columns;
 use super::webhooks::timestamp;
-use super::{Failure, OutputArg, operate};
+use super::{Failure, operate};
 use crate::admin::Command;
 use crate::api::rates::{RateListView, RatesView};
 use crate::config::Loaded;
 
 #[derive(Debug, Args)]
 pub(super) struct RatesArgs {
-    /// The account; not needed where there is one
-    #[arg(long = "client", value_name = "CLIENT_ID")]
-    client_id: Option<ClientId>,
     /// From the hour of this moment on [default: the last 24 hours]
     #[arg(long, value_name = "TIME", value_parser = timestamp)]
     from: Option<Timestamp>,
@@ -53,28 +50,30 @@ pub(super) struct RatesArgs {
     #[arg(long, value_name = "BOOL", num_args = 0..=1, default_missing_value = "true")]
     first_try: Option<bool>,
     #[command(flatten)]
-    output: OutputArg,
+    of: AccountArgs,
 }
 
-pub(super) fn run(loaded: &Loaded, of: RatesArgs) -> Result<ExitCode, Failure> {
+pub(super) fn run(loaded: &Loaded, asked: RatesArgs) -> Result<ExitCode, Failure> {
+    let AccountArgs { account, output } = asked.of;
     let time = |time: Option<Timestamp>| time.map(|time| time.to_string()).into_iter().collect();
     let named: [(&str, Vec<String>); 11] = [
-        ("from", time(of.from)),
-        ("to", time(of.to)),
-        ("groupBy", vec![of.by]),
-        ("merchantId", of.merchant),
-        ("providerId", of.provider),
-        ("providerType", of.provider_type),
-        ("paymentType", of.payment_type),
-        ("brand", of.brand),
-        ("cardBin", of.bin.into_iter().collect()),
-        ("currency", of.currency.into_iter().collect()),
-        ("firstTry", of.first_try.map(|first| first.to_string()).into_iter().collect()),
+        ("from", time(asked.from)),
+        ("to", time(asked.to)),
+        ("groupBy", vec![asked.by]),
+        ("merchantId", asked.merchant),
+        ("providerId", asked.provider),
+        ("providerType", asked.provider_type),
+        ("paymentType", asked.payment_type),
+        ("brand", asked.brand),
+        ("cardBin", asked.bin.into_iter().collect()),
+        ("currency", asked.currency.into_iter().collect()),
+        ("firstTry", asked.first_try.map(|first| first.to_string()).into_iter().collect()),
     ];
     let pairs = named
         .into_iter()
         .flat_map(|(name, values)| values.into_iter().map(move |value| (name.to_owned(), value)));
-    operate::run(loaded, Command::Rates { client_id: of.client_id, parameters: pairs.collect() }, of.output)
+    let command = Command::Rates { client_id: account.client_id, parameters: pairs.collect() };
+    operate::run(loaded, command, output)
 }
 
 pub(super) fn shown(RateListView { from, to, items }: &RateListView) -> String {

@@ -7,11 +7,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Subcommand;
-use regente_domain::id::{ClientId, WebhookId};
+use regente_domain::id::WebhookId;
 use regente_domain::time::Timestamp;
 use regente_domain::webhook::EVERYTHING;
 use regente_domain::webhook::schedule::KEY_OVERLAP;
 
+use super::account::AccountArg;
 use super::{Failure, OutputArg, operate};
 use crate::admin::{Command, ReplayRange, ReplayStatus, WebhooksCommand};
 use crate::config::Loaded;
@@ -77,9 +78,8 @@ pub(super) enum WebhooksTask {
         /// Send events here, with POST
         #[arg(long, value_name = "URL")]
         forward_to: Option<reqwest::Url>,
-        /// Events of this account; not needed where there is one
-        #[arg(long = "client", value_name = "CLIENT_ID")]
-        client_id: Option<ClientId>,
+        #[command(flatten)]
+        account: AccountArg,
         /// Only the events of this name
         #[arg(long, value_name = "NAME", default_value = EVERYTHING)]
         event: String,
@@ -101,8 +101,8 @@ pub(super) fn run(loaded: &Loaded, task: WebhooksTask) -> Result<ExitCode, Failu
             let extent = if count { replay::Extent::Count } else { replay::Extent::AtMost(max) };
             replay::replay(loaded, ReplayRange { webhook_id, from, to, status, event }, extent, output)
         }
-        WebhooksTask::Listen { forward_to, client_id, event } => {
-            listen::listen(loaded, listen::Subscription { client_id, event, forward_to })
+        WebhooksTask::Listen { forward_to, account, event } => {
+            listen::listen(loaded, listen::Subscription { client_id: account.client_id, event, forward_to })
         }
     }
 }
