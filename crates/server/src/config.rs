@@ -23,6 +23,7 @@ mod secret;
 mod server;
 mod simulator;
 mod smtp;
+mod this_machine;
 mod vault;
 mod webhooks;
 

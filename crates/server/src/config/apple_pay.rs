@@ -10,10 +10,10 @@ use regente_domain::id::ClientId;
 use regente_engine::apple_pay::{ApplePayKeys, LONGEST_TOKEN_AGE};
 use regente_wallets::apple_pay::{MerchantKey, TrustedRoots};
 use serde::{Deserialize, Serialize};
-use zeroize::Zeroizing;
 
 use super::Config;
 use super::layers::ConfigError;
+use super::secret::SecretFile;
 
 /// `apple_pay.…`: whose payments are opened. Read when the process starts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -144,8 +144,8 @@ fn read<T, E: std::fmt::Display>(
     path: &Path,
     parse: impl FnOnce(&str) -> Result<T, E>,
 ) -> Result<T, ConfigError> {
-    let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|error| wrong(key, path, error))?;
-    parse(&text).map_err(|error| wrong(key, path, error))
+    let file = SecretFile { key, path };
+    parse(&file.text()?).map_err(|error| file.wrong(error))
 }
 
 fn wrong(key: &str, path: &Path, what: impl std::fmt::Display) -> ConfigError {

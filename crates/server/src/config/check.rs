@@ -10,6 +10,7 @@ use tracing_subscriber::EnvFilter;
 use url::Url;
 
 use super::layers::ConfigError;
+use super::secret::{self, SecretFile};
 use super::{Config, Secret, bounds, durations};
 use crate::http::fields_origin::FieldsOrigin;
 
@@ -79,17 +80,11 @@ impl Config {
     /// # Errors
     /// The file cannot be read, or holds no address.
     pub fn database_address(&self) -> Result<DatabaseAddress, ConfigError> {
-        let (key, text) = match (&self.database.url, &self.database.url_file) {
-            (Some(url), _) => ("database.url", url.clone()),
-            (None, Some(path)) => {
-                let text = std::fs::read_to_string(path).map_err(|error| {
-                    ConfigError::one(format!("`database.url_file` {}: {error}", path.display()))
-                })?;
-                ("database.url_file", Secret::new(text.trim().to_owned()))
-            }
-            (None, None) => return Err(ConfigError::one("`database.url` is not set")),
-        };
-        DatabaseAddress::parse(text.expose()).map_err(|rule| ConfigError::one(format!("`{key}` {rule}")))
+        let (value, file) = (self.database.url.as_ref(), self.database.url_file.as_deref());
+        let text = secret::either(value, SecretFile::of("database.url_file", file))?;
+        let text = text.ok_or_else(|| ConfigError::one("`database.url` is not set"))?;
+        let key = if value.is_some() { "database.url" } else { "database.url_file" };
+        DatabaseAddress::parse(&text).map_err(|rule| ConfigError::one(format!("`{key}` {rule}")))
     }
 
     /// For errors about a file that is missing: where it was looked for when that is the data folder, or nothing.

@@ -7,12 +7,13 @@ use regente_domain::provider_type::ProviderType;
 use regente_providers::own_provider::OwnProviderOptions;
 use regente_providers::request::Mode;
 use serde::{Deserialize, Serialize};
-use url::{Host, Url};
-use zeroize::Zeroizing;
+use url::Url;
 
 use super::Config;
 use super::layers::ConfigError;
 use super::providers::ProvidersConfig;
+use super::secret::{self, SecretFile};
+use super::this_machine::is_in_the_clear;
 
 /// `own_provider.…`: the operator's own processor.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,6 +48,8 @@ pub enum OwnProvider {
     Nobody,
 }
 
+const KEY_FILE: &str = "own_provider.key_file";
+
 impl OwnProviderConfig {
     /// Whether the code is none of another type.
     pub(super) fn has_good_code(&self) -> bool {
@@ -57,15 +60,8 @@ impl OwnProviderConfig {
     /// no address without TLS is good enough.
     pub(super) fn is_in_the_clear(&self, providers: &ProvidersConfig) -> bool {
         let url = self.url.as_deref().and_then(|url| Url::parse(url).ok());
-        url.is_some_and(|url| {
-            let is_here = match url.host() {
-                Some(Host::Domain(name)) => name == "localhost",
-                Some(Host::Ipv4(address)) => address.is_loopback(),
-                Some(Host::Ipv6(address)) => address.is_loopback(),
-                None => false,
-            };
-            url.scheme() != "https" && (!is_here || providers.proxy.is_some())
-        })
+        let is_by_proxy = |url: &Url| url.scheme() != "https" && providers.proxy.is_some();
+        url.is_some_and(|url| is_in_the_clear(&url) || is_by_proxy(&url))
     }
 }
 
@@ -84,17 +80,8 @@ impl Config {
         };
         let url = Url::parse(url)
             .map_err(|error| ConfigError::one(format!("`own_provider.url` cannot be read: {error}")))?;
-        let key = key_file.as_ref().map(|path| {
-            let wrong =
-                |what: &str| ConfigError::one(format!("`own_provider.key_file` {}: {what}", path.display()));
-            let text = std::fs::read_to_string(path).map_err(|error| wrong(&error.to_string()))?;
-            let text = Zeroizing::new(text.trim().to_owned());
-            match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) {
-                true => Ok(text),
-                false => Err(wrong("must be printable ASCII without spaces")),
-            }
-        });
+        let key = secret::of_header((KEY_FILE, None), SecretFile::of(KEY_FILE, key_file.as_deref()))?;
         let deadline = Duration::from_millis(*deadline_ms);
-        Ok(OwnProvider::Processor(OwnProviderOptions { url, key: key.transpose()?, deadline }))
+        Ok(OwnProvider::Processor(OwnProviderOptions { url, key, deadline }))
     }
 }

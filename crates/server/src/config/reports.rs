@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use regente_engine::report_files::{Bucket, BucketOptions, ReportFiles};
 use serde::{Deserialize, Serialize};
-use url::{Host, Url};
+use url::Url;
 use zeroize::Zeroizing;
 
 use super::layers::ConfigError;
+use super::secret::{self, SecretFile};
+use super::this_machine::is_in_the_clear;
 use super::{Config, Secret};
 
 /// `reports.…`: where the files of reports are.
@@ -83,13 +85,7 @@ impl ReportsConfig {
     /// Whether files would cross a network in the clear.
     pub(super) fn is_in_the_clear(&self) -> bool {
         let url = self.s3_endpoint.as_deref().and_then(|url| Url::parse(url).ok());
-        let is_here = |url: &Url| match url.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => false,
-        };
-        self.storage == ReportStorage::S3 && url.is_some_and(|url| url.scheme() != "https" && !is_here(&url))
+        self.storage == ReportStorage::S3 && url.is_some_and(|url| is_in_the_clear(&url))
     }
 }
 
@@ -121,10 +117,7 @@ impl Config {
     }
 
     fn s3_secret_key(&self) -> Result<Option<Zeroizing<String>>, ConfigError> {
-        let Some(secret) = &self.reports.s3_secret_key else {
-            let path = self.reports.s3_secret_key_file.as_deref();
-            return path.map(|path| super::secret::read("reports.s3_secret_key_file", path)).transpose();
-        };
-        Ok(Some(Zeroizing::new(secret.expose().to_owned())))
+        let file = SecretFile::of("reports.s3_secret_key_file", self.reports.s3_secret_key_file.as_deref());
+        secret::either(self.reports.s3_secret_key.as_ref(), file)
     }
 }

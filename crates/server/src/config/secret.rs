@@ -47,17 +47,77 @@ pub enum WrittenIn {
     CommandLine,
 }
 
-/// The secret in a file, without white space around it.
+/// The file whose content is a secret, named by a setting.
+#[derive(Clone, Debug)]
+pub(super) struct SecretFile<'a> {
+    /// The setting.
+    pub(super) key: &'static str,
+    /// Its path.
+    pub(super) path: &'a Path,
+}
+
+impl<'a> SecretFile<'a> {
+    /// The file that a setting names, if it does.
+    pub(super) fn of(key: &'static str, path: Option<&'a Path>) -> Option<Self> {
+        path.map(|path| Self { key, path })
+    }
+
+    /// What is wrong with it. The content is not repeated.
+    pub(super) fn wrong(&self, what: impl fmt::Display) -> ConfigError {
+        ConfigError::one(format!("`{}` {}: {what}", self.key, self.path.display()))
+    }
+
+    /// Its content as it is.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(super) fn text(&self) -> Result<Zeroizing<String>, ConfigError> {
+        std::fs::read_to_string(self.path).map(Zeroizing::new).map_err(|error| self.wrong(error))
+    }
+
+    /// The secret in it, without white space around.
+    ///
+    /// # Errors
+    /// It cannot be read, or holds nothing.
+    pub(super) fn secret(&self) -> Result<Zeroizing<String>, ConfigError> {
+        match self.text()?.trim() {
+            "" => Err(self.wrong("must hold a secret")),
+            secret => Ok(Zeroizing::new(secret.to_owned())),
+        }
+    }
+}
+
+/// The secret of two settings, of which one has it and the other names a file with it. Where both are set, the layers have chosen.
 ///
 /// # Errors
-/// The file cannot be read, or holds nothing. The content is not repeated.
-pub(super) fn read(key: &str, path: &Path) -> Result<Zeroizing<String>, ConfigError> {
-    let wrong = |what: &dyn fmt::Display| ConfigError::one(format!("`{key}` {}: {what}", path.display()));
-    let text = std::fs::read_to_string(path).map(Zeroizing::new).map_err(|error| wrong(&error))?;
-    match text.trim() {
-        "" => Err(wrong(&"must hold a secret")),
-        secret => Ok(Zeroizing::new(secret.to_owned())),
+/// The file cannot be read, or holds nothing.
+pub(super) fn either(
+    value: Option<&Secret>,
+    file: Option<SecretFile<'_>>,
+) -> Result<Option<Zeroizing<String>>, ConfigError> {
+    match (value, file) {
+        (Some(value), _) => Ok(Some(Zeroizing::new(value.expose().to_owned()))),
+        (None, file) => file.map(|file| file.secret()).transpose(),
     }
+}
+
+/// The same, of a secret that stands in a header: `Authorization: Bearer` and the secret. `key` is the setting that has it.
+///
+/// # Errors
+/// As [`either`]; or it is empty or not printable ASCII.
+pub(super) fn of_header(
+    (key, value): (&str, Option<&Secret>),
+    file: Option<SecretFile<'_>>,
+) -> Result<Option<Zeroizing<String>>, ConfigError> {
+    const RULE: &str = "must be printable ASCII without spaces";
+    let Some(text) = either(value, file.clone())? else { return Ok(None) };
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(Some(text));
+    }
+    Err(match (value, file) {
+        (None, Some(file)) => file.wrong(RULE),
+        (Some(_), _) | (None, None) => ConfigError::one(format!("`{key}`: {RULE}")),
+    })
 }
 
 impl fmt::Debug for Secret {

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 
 use super::durations::whole_millis;
 use super::layers::ConfigError;
+use super::secret::{self, SecretFile};
 use super::{Config, Secret, TransactionLogLocation};
 
 /// `sandbox.…`: the simulated provider.
@@ -96,20 +97,8 @@ impl Config {
     /// # Errors
     /// Its file cannot be read, or it is empty or not printable ASCII. The content is not repeated.
     pub fn sandbox_key(&self) -> Result<Option<Zeroizing<String>>, ConfigError> {
-        let (key, text) = match (&self.sandbox.key, &self.sandbox.key_file) {
-            (Some(key), _) => ("`sandbox.key`".to_owned(), Zeroizing::new(key.expose().to_owned())),
-            (None, Some(path)) => {
-                let name = format!("`sandbox.key_file` {}", path.display());
-                let text = std::fs::read_to_string(path)
-                    .map_err(|error| ConfigError::one(format!("{name}: {error}")))?;
-                (name, Zeroizing::new(text.trim().to_owned()))
-            }
-            (None, None) => return Ok(None),
-        };
-        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(ConfigError::one(format!("{key}: must be printable ASCII without spaces")));
-        }
-        Ok(Some(text))
+        let file = SecretFile::of("sandbox.key_file", self.sandbox.key_file.as_deref());
+        secret::of_header(("sandbox.key", self.sandbox.key.as_ref()), file)
     }
 
     /// The simulator's fault plan as JSON, with the name of its file.

@@ -10,6 +10,8 @@ use url::Host;
 use zeroize::Zeroizing;
 
 use super::layers::ConfigError;
+use super::secret::{self, SecretFile};
+use super::this_machine::is_this_machine;
 use super::{Config, Secret};
 
 /// `smtp.…`: where mail is handed over. Without a server none is sent.
@@ -88,10 +90,7 @@ impl SmtpConfig {
 
     /// Whether links to personal data would cross a network in the clear.
     pub(super) fn is_in_the_clear(&self) -> bool {
-        let is_here = |name: &str| {
-            name == "localhost" || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-        };
-        self.tls == SmtpTls::None && self.server.as_deref().is_some_and(|name| !is_here(name))
+        self.tls == SmtpTls::None && self.server.as_deref().is_some_and(|server| !is_this_machine(server))
     }
 }
 
@@ -120,10 +119,7 @@ impl Config {
     }
 
     fn smtp_password(&self) -> Result<Option<Zeroizing<String>>, ConfigError> {
-        let Some(password) = &self.smtp.password else {
-            let path = self.smtp.password_file.as_deref();
-            return path.map(|path| super::secret::read("smtp.password_file", path)).transpose();
-        };
-        Ok(Some(Zeroizing::new(password.expose().to_owned())))
+        let file = SecretFile::of("smtp.password_file", self.smtp.password_file.as_deref());
+        secret::either(self.smtp.password.as_ref(), file)
     }
 }

@@ -1,6 +1,5 @@
 //! The settings of the vault, and how its key-encryption key is read.
 
-use std::io;
 use std::path::PathBuf;
 
 use regente_engine::vault::Kek;
@@ -8,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
 use super::layers::ConfigError;
+use super::secret::SecretFile;
 use super::{Config, Secret};
 
 /// `vault.…`: the key-encryption key, 32 random bytes as 64 hexadecimal digits or in base64.
@@ -49,25 +49,21 @@ impl Config {
                 .map_err(|error| ConfigError::one(format!("`vault.kek`: {error}")))?;
             return Ok((kek, KekSource::Value));
         }
-        let Some(path) = &self.vault.kek_file else {
+        let Some(file) = SecretFile::of("vault.kek_file", self.vault.kek_file.as_deref()) else {
             return Err(ConfigError::one(
                 "there is no key-encryption key: `vault.kek_file` must name the file of the key under which the data is \
                  sealed",
             ));
         };
-        let wrong = |what: String| ConfigError::one(format!("`vault.kek_file` {}: {what}", path.display()));
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => Zeroizing::new(text),
-            // A new key is not advised: it opens nothing of what is there.
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(wrong(format!("there is no such file{}", self.looked_in(path))));
-            }
-            Err(error) => return Err(wrong(error.to_string())),
-        };
+        // A new key is not advised: it opens nothing of what is there.
+        if matches!(file.path.try_exists(), Ok(false)) {
+            return Err(file.wrong(format_args!("there is no such file{}", self.looked_in(file.path))));
+        }
+        let text = file.text()?;
         let made_by_dev = text.lines().any(|line| line == DEV_KEK_MARK);
         let key = text.lines().map(str::trim).filter(|line| !line.starts_with('#') && !line.is_empty());
         let key = Zeroizing::new(key.collect::<Vec<_>>().concat());
-        let kek = Kek::parse(&key).map_err(|error| wrong(error.to_string()))?;
-        Ok((kek, KekSource::File { path: path.clone(), made_by_dev }))
+        let kek = Kek::parse(&key).map_err(|error| file.wrong(error))?;
+        Ok((kek, KekSource::File { path: file.path.to_owned(), made_by_dev }))
     }
 }

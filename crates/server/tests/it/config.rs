@@ -879,6 +879,78 @@ fn an_own_processor_without_tls_is_on_this_machine_and_beside_no_proxy() {
     }
 }
 
+#[test]
+fn only_what_stays_on_this_machine_goes_without_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut config, _) = production(folder.path());
+    config.reports.storage = ReportStorage::S3;
+    config.smtp.tls = SmtpTls::None;
+    for (host, stays) in [
+        ("localhost", true),
+        ("127.0.0.1", true),
+        ("127.8.8.8", true),
+        ("[::1]", true),
+        ("10.0.0.5", false),
+        ("[2001:db8::1]", false),
+        ("localhost.example.com", false),
+        ("127.0.0.1.example.com", false),
+    ] {
+        config.own_provider.url = Some(format!("http://{host}:9000"));
+        config.reports.s3_endpoint = Some(format!("http://{host}:9000"));
+        config.smtp.server = Some(host.to_owned());
+        let found = config.check_strength().map_or_else(|weak| weak.to_string(), |()| String::new());
+        for refusal in ["`own_provider.url` would", "`reports.s3_endpoint` would", "`smtp.tls` is `none`"] {
+            assert_eq!(found.contains(refusal), !stays, "{host}: {refusal}\n{found}");
+        }
+    }
+}
+
+#[test]
+fn every_secret_that_has_a_file_is_read_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("secret");
+    let mut config = Config::default();
+    config.vault.kek_file = Some(path.clone());
+    config.database.url_file = Some(path.clone());
+    config.sandbox.key_file = Some(path.clone());
+    config.own_provider.url = Some("https://processor.example.com".to_owned());
+    config.own_provider.key_file = Some(path.clone());
+    config.smtp.server = Some("mail.example.com".to_owned());
+    config.smtp.from = Some("reports@example.com".to_owned());
+    config.smtp.password_file = Some(path.clone());
+    config.reports.storage = ReportStorage::S3;
+    config.reports.s3_endpoint = Some("https://s3.example.com".to_owned());
+    config.reports.s3_bucket = Some("reports".to_owned());
+    config.reports.s3_access_key = Some("id".to_owned());
+    config.reports.s3_secret_key_file = Some(path.clone());
+    let refused = || {
+        [
+            ("vault.kek_file", config.kek().err()),
+            ("database.url_file", config.database_address().err()),
+            ("sandbox.key_file", config.sandbox_key().err()),
+            ("own_provider.key_file", config.own_provider().err()),
+            ("smtp.password_file", config.mailer().err()),
+            ("reports.s3_secret_key_file", config.report_files().err()),
+        ]
+        .map(|(key, error)| (key, error.map(|error| error.to_string()).unwrap_or_default()))
+    };
+    for (key, problem) in refused() {
+        assert!(problem.contains(&format!("`{key}` {}: ", path.display())), "{key}: {problem}");
+    }
+    // Lines of the key-encryption key may be comments, so its text is looked at by itself.
+    std::fs::write(&path, " \n").unwrap();
+    for (key, problem) in &refused()[1..] {
+        assert!(
+            problem.contains(&format!("`{key}` {}: must hold a secret", path.display())),
+            "{key}: {problem}"
+        );
+    }
+    std::fs::write(&path, "\n  sqlite:/var/lib/regente/regente.db \n").unwrap();
+    for (key, problem) in &refused()[1..] {
+        assert_eq!(problem, "", "{key}");
+    }
+}
+
 /// Whoever is handed a receipt's address knows nothing of the service.
 #[test]
 fn an_own_processor_in_production_needs_the_address_of_the_service() {
