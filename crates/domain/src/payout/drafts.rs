@@ -1,6 +1,8 @@
 //! The orders that a change of a charge makes. Money that came is divided over installments; money that went reduces what is not
-//! paid out yet, from the last installment backwards, and then what is. Orders keep what their fee was, so that what is taken back
-//! gives it back, the last cent with the last part.
+//! paid out yet, from the last installment backwards, and then what is; what comes back undoes that. Orders keep what their fee was,
+//! so that what is taken back gives it back, the last cent with the last part.
+
+mod back;
 
 use std::cmp::Reverse;
 
@@ -73,7 +75,7 @@ pub fn drafts(known: &[Known], change: &Change, deal: &Deal<'_>, next: i64) -> V
     let mut made = match change.amount {
         0 => Vec::new(),
         1.. if known.is_empty() => brought(change.amount, today, deal),
-        1.. => vec![brought_back(known, change.amount, today)],
+        1.. => back::brought_back(known, change.amount, today),
         ..0 => taken(known, change, today),
     };
     for (ordinal, order) in (next..).zip(&mut made) {
@@ -102,26 +104,6 @@ fn brought(amount: i64, today: Date, deal: &Deal<'_>) -> Vec<Known> {
         is_open: true,
     };
     orders.map(order).collect()
-}
-
-/// What comes back after it was taken: one order, due on the next business day, with the fee that was given back for it.
-fn brought_back(known: &[Known], amount: i64, today: Date) -> Known {
-    let first = || known.iter().filter(|order| is_receivable(order) && order.installment.is_some());
-    let (gross, fee) = (sum(first().map(|order| order.gross)), sum(first().map(|order| order.fee)));
-    let after = sum(known.iter().map(|order| order.gross)) + amount;
-    let held = sum(known.iter().map(|order| order.fee));
-    let due = share(fee, after.clamp(0, gross), gross);
-    Known {
-        ordinal: 0,
-        order_type: OrderType::Authorization,
-        installment: None,
-        total_installments: None,
-        gross: amount,
-        fee: (due - held).clamp(0, amount),
-        scheduled_at: next_business_day(today),
-        reduces: None,
-        is_open: true,
-    }
 }
 
 /// What an order has left after what reduces it.

@@ -1,5 +1,6 @@
 //! Orders, days and batches of payouts: by hand, and as properties of any order of events.
 
+use jiff::ToSpan;
 use jiff::civil::Date;
 use proptest::prelude::*;
 use regente_domain::card::Brand;
@@ -165,19 +166,21 @@ struct Receiver {
     installments: u8,
     orders: Vec<Known>,
     steps: i64,
+    today: Date,
 }
 
 impl Receiver {
     fn new(installments: u8) -> Self {
-        Self { terms: terms(), installments, orders: Vec::new(), steps: 0 }
+        let monday = day("2026-03-23");
+        Self { terms: terms(), installments, orders: Vec::new(), steps: 0, today: monday }
     }
 
-    /// A change on 2026-03-23, a Monday; what it makes.
+    /// A change at noon of today; what it makes.
     fn change(&mut self, order_type: OrderType, amount: i64) -> Vec<Known> {
         self.steps += 1;
         let change = Change {
             step: self.steps,
-            at: Timestamp::parse("2026-03-23T15:00:00Z").unwrap(),
+            at: Timestamp::parse(&format!("{}T15:00:00Z", self.today)).unwrap(),
             receiver: None,
             order_type,
             amount,
@@ -196,6 +199,24 @@ impl Receiver {
 
     fn pay_out(&mut self, ordinal: usize) {
         self.orders[ordinal].is_open = false;
+    }
+
+    /// Days pass, and what is due is paid out.
+    fn later(&mut self, days: i64) {
+        self.today = self.today.saturating_add(days.days());
+        for order in self.orders.iter_mut().filter(|order| order.scheduled_at <= self.today) {
+            order.is_open = false;
+        }
+    }
+
+    /// What an installment has, gross and fee, and the days on which something of it is due.
+    fn of_installment(&self, installment: u8) -> (i64, i64, Vec<Date>) {
+        let of_it = || self.orders.iter().filter(|order| order.installment == Some(installment));
+        (
+            of_it().map(|order| order.gross).sum(),
+            of_it().map(|order| order.fee).sum(),
+            of_it().map(|order| order.scheduled_at).collect(),
+        )
     }
 
     fn sums(&self) -> (i64, i64) {
@@ -255,14 +276,42 @@ fn a_capture_is_divided_and_a_refund_reduces_it_from_its_end() {
     assert_eq!(told(&made), expected);
     assert_eq!(receiver.sums(), (0, 0));
 
-    // The charge back is undone.
+    // The charge back is undone: what was paid out comes on the day on which it would have been taken, and the second on its own.
     let made = receiver.change(OrderType::Authorization, 6_000);
-    // 339 × 6000 / 10000 = 203.4.
-    assert_eq!(told(&made), [line(6_000, 203, None, "2026-03-24", None)]);
+    let expected =
+        [line(3_334, 113, Some(1), "2026-03-24", None), line(2_666, 90, Some(2), "2026-05-22", None)];
+    assert_eq!(told(&made), expected);
     // And the refund came back.
     let made = receiver.change(OrderType::Authorization, 4_000);
-    assert_eq!(told(&made), [line(4_000, 136, None, "2026-03-24", None)]);
+    let expected =
+        [line(667, 23, Some(2), "2026-05-22", None), line(3_333, 113, Some(3), "2026-06-22", None)];
+    assert_eq!(told(&made), expected);
+    assert!(made.iter().all(|order| order.total_installments == Some(3)));
     assert_eq!(receiver.sums(), (10_000, 339));
+}
+
+#[test]
+fn what_comes_back_waits_for_its_own_day() {
+    let mut receiver = Receiver::new(3);
+    let brought = receiver.change(OrderType::Authorization, 10_000);
+    receiver.later(2);
+    receiver.change(OrderType::ChargeBack, -10_000);
+    receiver.later(3);
+    let mut back = told(&receiver.change(OrderType::Authorization, 10_000));
+    back.sort_by_key(|(_, _, installment, _, _)| *installment);
+    assert_eq!(back, told(&brought));
+
+    // What was due when it was taken, and what is paid out without it, come on the next business day after the 22nd of April.
+    receiver.later(25);
+    receiver.change(OrderType::ChargeBack, -10_000);
+    receiver.later(3);
+    let back = told(&receiver.change(OrderType::Authorization, 10_000));
+    let expected = [
+        line(3_334, 113, Some(1), "2026-04-27", None),
+        line(3_333, 113, Some(2), "2026-05-22", None),
+        line(3_333, 113, Some(3), "2026-06-22", None),
+    ];
+    assert_eq!((receiver.today, back), (day("2026-04-25"), expected.to_vec()));
 }
 
 #[test]
@@ -318,6 +367,35 @@ proptest! {
         prop_assert_eq!(receiver.sums(), (0, 0));
         receiver.change(OrderType::Authorization, first);
         prop_assert_eq!(receiver.sums(), (first, fee));
+    }
+
+    /// Whatever is taken and comes back while days pass: an installment has never less than nothing nor more than it brought, all of it
+    /// on its day while that is to come, and nothing before.
+    #[test]
+    fn installments_keep_their_days(
+        first in 1_i64..1_000_000, installments in 1_u8..=12,
+        events in prop::collection::vec((0_i64..60, -1_000_000_i64..1_000_000), 0..12),
+    ) {
+        let mut receiver = Receiver::new(installments);
+        let brought = receiver.change(OrderType::Authorization, first);
+        let mut position = first;
+        for (days, amount) in events {
+            receiver.later(days);
+            let after = (position + amount).clamp(0, first);
+            let order_type = if after > position { OrderType::Authorization } else { OrderType::ChargeBack };
+            receiver.change(order_type, after - position);
+            position = after;
+            prop_assert_eq!(receiver.sums().0, position);
+            for one in &brought {
+                let (gross, fee, on) = receiver.of_installment(one.installment.unwrap());
+                prop_assert!((0..=one.gross).contains(&gross), "{} of {}", gross, one.gross);
+                if position == first {
+                    prop_assert_eq!((gross, fee), (one.gross, one.fee));
+                }
+                let is_to_come = one.scheduled_at > receiver.today;
+                prop_assert!(on.iter().all(|day| *day == one.scheduled_at || !is_to_come && *day > one.scheduled_at));
+            }
+        }
     }
 
     /// Whatever batches a receiver has: what was paid, less what is still owed, is what the orders come to.

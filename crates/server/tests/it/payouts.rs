@@ -9,6 +9,7 @@ mod month;
 
 use std::time::Duration;
 
+use regente_domain::charge::reversal::ReversalKind;
 use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
@@ -28,6 +29,7 @@ stories! {
     a_charge_in_installments_is_paid_out_month_by_month,
     a_refund_reduces_what_is_due_or_is_set_off,
     a_charge_back_is_a_debt_that_a_later_batch_sets_off,
+    a_dispute_that_is_won_pays_no_installment_early,
     what_merchants_and_fees_bring_is_the_accounts_own,
     payouts_follow_the_clock_of_the_account,
     a_reservation_and_other_providers_make_no_orders,
@@ -187,6 +189,33 @@ async fn a_charge_back_is_a_debt_that_a_later_batch_sets_off(app: TestApp) {
     assert_eq!(balance(&app, None).await, (0, 0));
     let statements = every_cent_is_accounted_for(&app).await;
     assert_eq!((statements[0].charged_back, statements[0].fees), (10_000, 100));
+}
+
+async fn a_dispute_that_is_won_pays_no_installment_early(app: TestApp) {
+    let app = app.reachable().await;
+    let merchant = platform(&app).await;
+    let id = card_payment(&app, &merchant, 12_000, 12, None).await;
+    app.run_jobs().await;
+    let of_charge = format!("chargeId={id}");
+    let (brought, held) = (listed(&app, ORDERS, &of_charge).await, balance(&app, None).await);
+    assert_eq!((brought.len(), held), (12, (0, 11_601)));
+    for (days, kind) in
+        [(1, ReversalKind::DisputeOpened), (1, ReversalKind::DisputeLost), (3, ReversalKind::DisputeWon)]
+    {
+        app.later(days * DAY).await;
+        told_of(&app, &id, Staged::Case { number: 1, kind, amount: None }).await;
+    }
+    let orders = listed(&app, ORDERS, &of_charge).await;
+    assert_eq!(orders.len(), 36, "what came, was taken and came back");
+    let mut back = lines(&orders[24..]);
+    back.sort_by_key(|line| line[3].as_u64());
+    assert_eq!((back, balance(&app, None).await), (lines(&brought), held));
+    app.later(20 * DAY).await;
+    assert_eq!(listed(&app, BATCHES, "").await.len(), 0);
+    app.later(10 * DAY).await;
+    let paid = listed(&app, BATCHES, "").await;
+    assert_eq!((paid.len(), &paid[0]["finalBalance"]), (1, &json!(966)));
+    every_cent_is_accounted_for(&app).await;
 }
 
 async fn what_merchants_and_fees_bring_is_the_accounts_own(app: TestApp) {
