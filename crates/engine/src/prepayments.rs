@@ -4,9 +4,9 @@
 mod available;
 mod pay;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use regente_domain::id::{ClientId, PrepaymentId, SellerId};
+use regente_domain::id::{ChargeId, ClientId, PrepaymentId, SellerId};
 use regente_domain::prepayment::{
     NewPrepayment, Offers, PrepaymentStatus, Rates, Receivable, Refusal, Schedule, Step, Totals,
 };
@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
 use crate::{audit, queue};
-use available::{Available, available, has_any};
+use available::{Available, available, available_of, has_any};
 
 /// Most receivables of one prepayment.
 const ITEMS_MAX: usize = 10_000;
@@ -38,7 +38,7 @@ pub async fn receivables(
 ) -> Result<Vec<Receivable>, Error> {
     rates_of(app, client_id).await?;
     let payment_date = Schedule::of(app.clock.of(client_id)).payment_date;
-    Ok(available(app, client_id, seller_id, payment_date).await?.receivables)
+    available(app, client_id, seller_id, payment_date).await
 }
 
 /// An offer to pay receivables early, and the batch that writes it, with the job that ends it.
@@ -54,7 +54,7 @@ pub async fn plan_simulation(
     let rates = rates_of(app, client_id).await?;
     let id: PrepaymentId = app.chance.id(app.clock.of(client_id));
     let Schedule { expires_at, payment_date } = Schedule::of(id.created_at());
-    let found = available(app, client_id, new.seller_id, payment_date).await?.receivables;
+    let found = available(app, client_id, new.seller_id, payment_date).await?;
     let is_wanted = |receivable: &Receivable| new.selection.takes(receivable.settlement_date);
     let chosen: Vec<Receivable> = found.into_iter().filter(is_wanted).collect();
     if chosen.is_empty() {
@@ -119,10 +119,11 @@ pub async fn plan_commit(
         None if is_over => return Err(Error::PrepaymentRefused(Refusal::TimeOver)),
         None => return Err(Error::PrepaymentRefused(Refusal::NotPending)),
     };
+    let of_charges: BTreeSet<ChargeId> = offer.items.iter().map(|item| item.charge_id).collect();
+    let of_charges: Vec<ChargeId> = of_charges.into_iter().collect();
     let Available { receivables, charges } =
-        available(app, client_id, offer.seller_id, offer.payment_date).await?;
-    let mut batch = Batch::new(client_id);
-    let (mut orders, mut of_charges) = (Vec::new(), Vec::new());
+        available_of(app, client_id, offer.seller_id, (&of_charges, offer.payment_date)).await?;
+    let (mut batch, mut orders) = (Batch::new(client_id), Vec::new());
     let by_id: HashMap<_, _> = receivables.iter().map(|receivable| (receivable.id, receivable)).collect();
     for item in &offer.items {
         let unchanged = by_id.get(&item.id).filter(|receivable| {
@@ -131,10 +132,7 @@ pub async fn plan_commit(
         let receivable = unchanged.ok_or(Error::PrepaymentRefused(Refusal::ReceivablesChanged))?;
         orders.push(receivable.id);
         orders.extend(&receivable.reductions);
-        of_charges.push(receivable.charge_id);
     }
-    of_charges.sort_unstable();
-    of_charges.dedup();
     for charge in of_charges.iter().filter_map(|id| charges.get(id)) {
         charges::stand_still(&mut batch, charge);
     }

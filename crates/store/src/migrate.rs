@@ -176,6 +176,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         text: include_str!("../migrations/0044_payout_files.sql"),
     },
     Migration {
+        version: 45,
+        name: "0045_open_charges",
+        text: include_str!("../migrations/0045_open_charges.sql"),
+    },
+    Migration {
         version: 46,
         name: "0046_default_plans",
         text: include_str!("../migrations/0046_default_plans.sql"),

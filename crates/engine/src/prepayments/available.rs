@@ -11,48 +11,66 @@ use regente_domain::payout::{Order, Receiver};
 use regente_domain::prepayment::{Receivable, receivables, stands_still};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::seller::{LinkStatus, Seller, Switch};
-use regente_store::payouts::{orders, prepaid};
+use regente_store::payouts::prepaid;
 use regente_store::{charges, sellers, transaction_requests};
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::Error;
 
-/// Most open orders of a receiver that are looked at, those that are due first.
-const ORDERS_MAX: i64 = 100_000;
 /// Charges that are read at once.
 const CHARGES_PER_PAGE: usize = 200;
 /// In which currency the platform's own provider settles.
 const SETTLED_IN: &str = "BRL";
 
 /// What can be paid early, and what it is of.
+#[derive(Default)]
 pub(super) struct Available {
-    /// By the day on which they are settled.
+    /// What can be paid early.
     pub(super) receivables: Vec<Receivable>,
     /// Their charges, as they were looked at.
     pub(super) charges: HashMap<ChargeId, Charge>,
 }
 
-/// What is settled later than on a day: of charges that are captured, that nothing is under way with and that nobody disputes, unless
-/// the provider does not take the seller.
+/// What is settled later than on a day, by the day: of charges that are captured, that nothing is under way with and that nobody disputes,
+/// unless the provider does not take the seller.
 pub(super) async fn available(
     app: &App,
     client_id: ClientId,
     receiver: Receiver,
     after: Date,
-) -> Result<Available, Error> {
-    let mut found = Available { receivables: Vec::new(), charges: HashMap::new() };
+) -> Result<Vec<Receivable>, Error> {
+    let mut receivables = Vec::new();
     if !takes(app, client_id, receiver).await? {
-        return Ok(found);
+        return Ok(receivables);
     }
-    let open = orders::receivables(&app.store, client_id, (receiver, brl()?), after, ORDERS_MAX).await?;
-    let mut ids: Vec<ChargeId> = open.iter().map(|order| order.charge_id).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    for page in ids.chunks(CHARGES_PER_PAGE) {
-        look_at(app, client_id, receiver, (page, after), &mut found).await?;
+    let limit = i64::try_from(CHARGES_PER_PAGE).map_err(Error::internal)?;
+    let (of, mut last) = ((receiver, brl()?), ChargeId::new(Uuid::nil()));
+    loop {
+        let page = prepaid::open_charges(&app.store, client_id, of, (after, last), limit).await?;
+        let Some(next) = page.last() else { break };
+        last = *next;
+        let mut found = Available::default();
+        look_at(app, client_id, receiver, (&page, after), &mut found).await?;
+        receivables.append(&mut found.receivables);
     }
-    found.receivables.sort_by_key(|receivable| (receivable.settlement_date, receivable.id));
+    receivables.sort_by_key(|receivable| (receivable.settlement_date, receivable.id));
+    Ok(receivables)
+}
+
+/// What of these charges is settled later than on a day and can be paid early, with the charges as they were looked at.
+pub(super) async fn available_of(
+    app: &App,
+    client_id: ClientId,
+    receiver: Receiver,
+    (charges, after): (&[ChargeId], Date),
+) -> Result<Available, Error> {
+    let mut found = Available::default();
+    if takes(app, client_id, receiver).await? {
+        for page in charges.chunks(CHARGES_PER_PAGE) {
+            look_at(app, client_id, receiver, (page, after), &mut found).await?;
+        }
+    }
     Ok(found)
 }
 
@@ -90,8 +108,8 @@ async fn look_at(
 
 /// Whether there is anything that is not paid out yet, whatever stands against paying it early.
 pub(super) async fn has_any(app: &App, client_id: ClientId, receiver: Receiver) -> Result<bool, Error> {
-    let found = orders::receivables(&app.store, client_id, (receiver, brl()?), Date::MIN, 1).await?;
-    Ok(!found.is_empty())
+    let from = (Date::MIN, ChargeId::new(Uuid::nil()));
+    Ok(!prepaid::open_charges(&app.store, client_id, (receiver, brl()?), from, 1).await?.is_empty())
 }
 
 /// Whether the provider takes the seller, and nobody has switched it off. It always takes the account itself.

@@ -12,6 +12,7 @@ use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
+use crate::support::bodies::{APPROVED, Charge};
 use crate::support::client::As;
 use crate::support::disputes::told_of;
 use crate::support::prepayments::{
@@ -27,6 +28,7 @@ stories! {
     nothing_to_be_paid_early_is_told_apart,
     exactly_one_of_end_date_and_dates_chooses,
     receivables_of_a_seller_and_of_the_account_are_apart,
+    all_receivables_are_found_however_many,
     a_blocked_seller_is_paid_nothing_early,
     what_is_given_back_is_not_paid_early,
     what_is_disputed_is_not_paid_early,
@@ -172,6 +174,24 @@ async fn receivables_of_a_seller_and_of_the_account_are_apart(app: TestApp) {
     assert_eq!(of(String::new()).await, 100);
     assert_eq!(of(format!("?sellerId={}", text(&one["id"]))).await, 0);
     assert_eq!(of(format!("?sellerId={}", text(&two["id"]))).await, 30_000);
+}
+
+async fn all_receivables_are_found_however_many(app: TestApp) {
+    let merchant = enabled(&app).await;
+    // Some more than are read at once.
+    let amounts = 1_000..1_210;
+    for amount in amounts.clone() {
+        app.post("/v1/charges", &Charge::by_card(&merchant, APPROVED).amount(amount).body())
+            .await
+            .expect(201);
+    }
+    app.run_jobs().await;
+    let sum: i64 = amounts.sum();
+    let listed = app.get(RECEIVABLES).await.expect(200);
+    assert_eq!(listed["summary"], json!({ "availableAmount": sum, "receivableCount": 210 }));
+    let offer = simulated(&app, &everything()).await;
+    assert_eq!(commit(&app, &offer).await.expect(200)["grossAmount"], sum);
+    assert_eq!(app.get(RECEIVABLES).await.expect(200)["summary"]["receivableCount"], 0);
 }
 
 async fn a_blocked_seller_is_paid_nothing_early(app: TestApp) {

@@ -34,10 +34,6 @@ sql! {
     /// The orders of a charge, in their order.
     pub PAYOUT_ORDERS_OF_CHARGE = concat!("SELECT ", columns!(), " FROM payout_orders
         WHERE charge_id = :charge_id AND client_id = :client_id ORDER BY ordinal");
-    /// The orders of a receiver that are in no batch and are due after a day, by that day.
-    pub RECEIVABLES = concat!("SELECT ", columns!(), " FROM payout_orders
-        WHERE client_id = :client_id AND receiver = :receiver AND batch_id IS NULL AND scheduled_at > :after
-          AND currency = :currency ORDER BY scheduled_at, id LIMIT :limit");
     /// Gives open orders to a prepayment.
     pub PREPAY_PAYOUT_ORDERS = "
         UPDATE payout_orders SET prepayment_id = :prepayment_id, updated_at = :updated_at
@@ -117,23 +113,6 @@ pub async fn of_charge(
 ) -> Result<Vec<Order>, StoreError> {
     let rows = store.rows(&PAYOUT_ORDERS_OF_CHARGE, args! { charge_id, client_id }).await?;
     rows.iter().map(from_row).collect()
-}
-
-/// Up to `limit` orders of a receiver in this currency that are in no batch and are due after a day, by that day: what is to come, and
-/// the voids that reduce it ([`Order::reduces`]). Those of a prepayment are among them.
-///
-/// # Errors
-/// As [`find`].
-pub async fn receivables(
-    store: &Store,
-    client_id: ClientId,
-    (receiver, currency): (Receiver, Currency),
-    after: Date,
-    limit: i64,
-) -> Result<Vec<Order>, StoreError> {
-    let (receiver, after, currency) = (key_of(receiver), number_of(after), currency.code());
-    let args = args! { client_id, receiver, after, currency, limit };
-    store.rows(&RECEIVABLES, args).await?.iter().map(from_row).collect()
 }
 
 /// Gives orders to a prepayment. The batch is refused when one of them is in a batch or in another prepayment. What reduces an order

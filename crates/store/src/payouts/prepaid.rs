@@ -1,16 +1,24 @@
 //! Orders of prepayments.
 
+use jiff::civil::Date;
+use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, ClientId};
-use regente_domain::payout::Order;
+use regente_domain::payout::{Order, Receiver};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
 use super::orders::{columns, from_row};
+use super::{key_of, number_of};
 use crate::batch::Batch;
 use crate::value::Json;
 use crate::{Store, StoreError, args, sql};
 
 sql! {
+    /// The charges of which a receiver has orders in no batch that are due after a day, a page after one of them.
+    OPEN_CHARGES = "
+        SELECT DISTINCT charge_id FROM payout_orders
+        WHERE client_id = :client_id AND receiver = :receiver AND batch_id IS NULL AND currency = :currency
+          AND UNINDEXED scheduled_at > :due_after AND charge_id > :after ORDER BY charge_id LIMIT :limit";
     /// The orders of charges, in their order.
     PAYOUT_ORDERS_OF_CHARGES = concat!("SELECT ", columns!(), " FROM payout_orders
         WHERE UNINDEXED client_id = :client_id AND charge_id IN EACH_UUID(:charges) ORDER BY charge_id, ordinal");
@@ -21,6 +29,23 @@ sql! {
     RELEASE_PREPAID_ORDERS = "
         UPDATE payout_orders SET prepayment_id = NULL, updated_at = :updated_at
         WHERE client_id = :client_id AND prepayment_id = :prepayment_id AND batch_id IS NULL";
+}
+
+/// Up to `limit` charges, by their ids, after one of them, of which a receiver has something in this currency that is in no batch and is due
+/// after a day. What a prepayment has taken counts too.
+///
+/// # Errors
+/// [`StoreError::Unavailable`].
+pub async fn open_charges(
+    store: &Store,
+    client_id: ClientId,
+    (receiver, currency): (Receiver, Currency),
+    (due_after, after): (Date, ChargeId),
+    limit: i64,
+) -> Result<Vec<ChargeId>, StoreError> {
+    let (receiver, currency, due_after) = (key_of(receiver), currency.code(), number_of(due_after));
+    let args = args! { client_id, receiver, currency, due_after, after, limit };
+    store.rows(&OPEN_CHARGES, args).await?.iter().map(|row| row.get("charge_id")).collect()
 }
 
 /// The orders of these charges.

@@ -121,6 +121,16 @@ async fn entries_of_the_ledger_are_looked_up_by_their_sources() {
     store.close().await;
 }
 
+#[tokio::test]
+async fn charges_with_something_open_are_read_page_by_page() {
+    let database = TestDatabase::fresh(DatabaseKind::Sqlite).await;
+    let store = database.open().await;
+    let page = plan_of(&store, "OPEN_CHARGES").await;
+    assert!(page.contains("(client_id=? AND receiver=? AND charge_id>?)"), "{page}");
+    assert!(!page.contains("TEMP B-TREE"), "{page}");
+    store.close().await;
+}
+
 /// SQLite would build a table in memory for the words of `IN`, each time the statement runs: for three or more, and for any
 /// number of them where an index has the column.
 #[tokio::test]
