@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use regente_domain::actor::Actor;
 use regente_domain::backoff::Retry;
-use regente_domain::id::{ClientId, PaymentBatchId};
+use regente_domain::id::{ClientId, PaymentBatchId, PrepaymentId};
 use regente_domain::ledger::Movement;
 use regente_domain::local_day;
 use regente_domain::money::Amount;
@@ -153,6 +153,9 @@ pub async fn decide(
                 post(&mut change, &before, (Movement::Payout, PAID), paid, now);
                 let at = queue::payouts::moment_of(next_day(now)).max(now + RETURNED_AFTER);
                 queue::payouts::look_for_return(app, &mut change, id, at);
+                if let Some(prepayment_id) = before.prepayment_id {
+                    queue::prepayments::look_after(app, &mut change, PrepaymentId::new(prepayment_id), id);
+                }
                 "payment_batch.paid"
             }
             BatchStatus::Failed => {

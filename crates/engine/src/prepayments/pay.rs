@@ -24,8 +24,9 @@ use crate::races::{self, Changed};
 
 /// Batches that one look makes; merchants and arrangements are few.
 const GROUPS_MAX: i64 = 1_000;
-/// How long after a payment was begun it is looked at again, and how long after that each time.
-const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(10 * 60);
+/// How long after a payment was begun it is looked at again, and how long after that each time. The batch that is paid has it looked at
+/// before.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// When a prepayment is looked at again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,27 +80,36 @@ async fn end(app: &App, read: &StoredPrepayment, step: Step) -> Result<NextLook,
 
 async fn pay(app: &App, prepayment: &StoredPrepayment) -> Result<NextLook, Error> {
     let (client_id, id) = (prepayment.client_id, prepayment.id);
-    let again = NextLook::At(app.clock.of(client_id) + LOOK_AGAIN_AFTER);
     let taken = prepaid::of_prepayment(&app.store, client_id, id.uuid()).await?;
-    if taken.iter().all(|order| order.batch_id.is_some()) {
-        let drawn = drawn(app, client_id, &taken).await?;
-        let is_settled = |batch: &PaymentBatch| match batch.status {
-            BatchStatus::Paid | BatchStatus::Offset => true,
-            BatchStatus::Pending | BatchStatus::Failed => false,
-        };
-        return if drawn.iter().all(is_settled) { paid(app, prepayment).await } else { Ok(again) };
+    if taken.iter().any(|order| order.batch_id.is_none()) {
+        let is_begun = taken.iter().any(|order| order.batch_id.is_some());
+        if !is_begun && !takes(app, client_id, prepayment.seller_id).await? {
+            tracing::warn!(prepayment = %id, "the provider takes the seller of a committed prepayment no more: it is not paid");
+            return end(app, prepayment, Step::Refused).await;
+        }
+        let known = with_late_reductions(app, prepayment, &taken).await?;
+        let taking = Taking::Prepaid(id.uuid());
+        for group in due(&app.store, client_id, taking, GROUPS_MAX).await? {
+            payday::make(app, client_id, &group, taking, discount(prepayment, &known, &group)).await?;
+        }
     }
-    let is_begun = taken.iter().any(|order| order.batch_id.is_some());
-    if !is_begun && !takes(app, client_id, prepayment.seller_id).await? {
-        tracing::warn!(prepayment = %id, "the provider takes the seller of a committed prepayment no more: it is not paid");
-        return end(app, prepayment, Step::Refused).await;
+    settle(app, prepayment).await
+}
+
+/// Ends a prepayment all of whose batches are paid, or had nothing to pay.
+async fn settle(app: &App, prepayment: &StoredPrepayment) -> Result<NextLook, Error> {
+    let client_id = prepayment.client_id;
+    let taken = prepaid::of_prepayment(&app.store, client_id, prepayment.id.uuid()).await?;
+    let drawn = drawn(app, client_id, &taken).await?;
+    let is_settled = |batch: &PaymentBatch| match batch.status {
+        BatchStatus::Paid | BatchStatus::Offset => true,
+        BatchStatus::Pending | BatchStatus::Failed => false,
+    };
+    if taken.iter().all(|order| order.batch_id.is_some()) && drawn.iter().all(is_settled) {
+        paid(app, prepayment).await
+    } else {
+        Ok(NextLook::At(app.clock.of(client_id) + LOOK_AGAIN_AFTER))
     }
-    let known = with_late_reductions(app, prepayment, &taken).await?;
-    let taking = Taking::Prepaid(id.uuid());
-    for group in due(&app.store, client_id, taking, GROUPS_MAX).await? {
-        payday::make(app, client_id, &group, taking, discount(prepayment, &known, &group)).await?;
-    }
-    Ok(again)
 }
 
 /// The batches that pay these orders.

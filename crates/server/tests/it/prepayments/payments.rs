@@ -16,11 +16,14 @@ use crate::support::read::text;
 stories! {
     the_whole_way,
     a_refund_before_the_payment_reduces_it,
+    what_is_refunded_as_a_whole_has_nothing_to_wait_for,
     a_transfer_that_fails_is_paid_at_the_agreed_cost,
     a_seller_who_is_blocked_before_the_payment_gets_the_receivables_back,
 }
 
 pub(super) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// The moment of the payment.
+const PAYDAY: &str = "2026-05-06T09:00:00Z";
 /// After the payment, at noon of its day.
 const AFTERWARDS: &str = "2026-05-06T15:00:00Z";
 
@@ -58,7 +61,8 @@ async fn the_whole_way(app: TestApp) {
         (read(&app, &offer).await["status"].clone(), batches(&app, &seller).await.len()),
         (json!("committed"), 0)
     );
-    travel(&app, AFTERWARDS).await;
+    // At 06:00 in São Paulo it is made, and paid as soon as the bank has paid it.
+    travel(&app, PAYDAY).await;
     assert_eq!(read(&app, &offer).await["status"], "paid");
     let paid = batches(&app, &seller).await;
     assert_eq!(paid.len(), 1, "{paid:#?}");
@@ -103,6 +107,19 @@ async fn a_refund_before_the_payment_reduces_it(app: TestApp) {
     adds_up(&app).await;
     travel(&app, "2026-06-09T15:00:00Z").await;
     assert_eq!(balance(&app, &seller, "payout").await, 19_323);
+    adds_up(&app).await;
+}
+
+async fn what_is_refunded_as_a_whole_has_nothing_to_wait_for(app: TestApp) {
+    let merchant = enabled(&app).await;
+    let seller = seller_of(&app, &merchant, 1).await;
+    let charge = captured_for(&app, &merchant, &seller, 16_000).await;
+    let offer = simulated(&app, &everything_of(&seller)).await;
+    commit(&app, &offer).await.expect(200);
+    app.post(&format!("/v1/charges/{charge}/void"), &json!({})).await.expect(201);
+    travel(&app, PAYDAY).await;
+    assert_eq!(batches(&app, &seller).await[0]["status"], "offset");
+    assert_eq!(read(&app, &offer).await["status"], "paid");
     adds_up(&app).await;
 }
 
