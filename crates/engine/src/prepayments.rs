@@ -103,7 +103,7 @@ pub async fn find(app: &App, client_id: ClientId, id: PrepaymentId) -> Result<St
 /// nobody else has accepted it, or another offer of one of them.
 ///
 /// # Errors
-/// [`Error::NotFound`], [`Refusal::NotPending`], [`Refusal::TimeOver`], [`Refusal::ReceivablesChanged`].
+/// [`Error::NotFound`], [`Refusal::NotPending`], [`Refusal::Expired`], [`Refusal::ReceivablesChanged`].
 pub async fn plan_commit(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
@@ -114,9 +114,8 @@ pub async fn plan_commit(
     let now = app.clock.of(client_id);
     let is_over = offer.status.at(now, offer.expires_at) == PrepaymentStatus::Expired;
     let status = match offer.status.after(Step::Accepted) {
-        Some(status) if !is_over => status,
-        Some(_) => return Err(Error::PrepaymentRefused(Refusal::TimeOver)),
-        None if is_over => return Err(Error::PrepaymentRefused(Refusal::TimeOver)),
+        _ if is_over => return Err(Error::PrepaymentRefused(Refusal::Expired)),
+        Some(status) => status,
         None => return Err(Error::PrepaymentRefused(Refusal::NotPending)),
     };
     let of_charges: BTreeSet<ChargeId> = offer.items.iter().map(|item| item.charge_id).collect();

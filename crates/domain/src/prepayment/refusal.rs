@@ -11,8 +11,8 @@ pub enum Refusal {
     NothingAvailable,
     /// It was accepted, or refused, already.
     NotPending,
-    /// Its time is over.
-    TimeOver,
+    /// Its time is over, or its acceptance was refused.
+    Expired,
     /// Its receivables are not what they were when it was simulated.
     ReceivablesChanged,
 }
@@ -24,7 +24,7 @@ impl Refusal {
         Self::NoReceivables,
         Self::NothingAvailable,
         Self::NotPending,
-        Self::TimeOver,
+        Self::Expired,
         Self::ReceivablesChanged,
     ];
 
@@ -33,7 +33,7 @@ impl Refusal {
         match self {
             Self::NotEnabled => 403,
             Self::NoReceivables => 404,
-            Self::NotPending | Self::TimeOver => 409,
+            Self::NotPending | Self::Expired => 409,
             Self::NothingAvailable | Self::ReceivablesChanged => 422,
         }
     }
@@ -45,7 +45,7 @@ impl Refusal {
             Self::NoReceivables => "no receivables of the platform's own provider",
             Self::NothingAvailable => "no receivables available for the period",
             Self::NotPending => "the prepayment is not pending any more",
-            Self::TimeOver => "the prepayment had to be accepted by 15:00 in Brasilia",
+            Self::Expired => "the prepayment has expired",
             Self::ReceivablesChanged => "the receivables have changed since the simulation",
         }
     }

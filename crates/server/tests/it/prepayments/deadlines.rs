@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::app::{TestApp, stories};
 use crate::support::prepayments::{
-    PREPAYMENT, TIME_OVER, captured, commit, denied, enabled, everything, operator, read, simulated, travel,
+    EXPIRED, PREPAYMENT, captured, commit, denied, enabled, everything, operator, read, simulated, travel,
 };
 
 stories! {
@@ -27,11 +27,11 @@ async fn an_offer_ends_at_15_00_in_brasilia(app: TestApp) {
     app.clock.advance(Duration::from_millis(1));
     // Nobody has noted it yet.
     assert_eq!(read(&app, &offer).await["status"], "expired");
-    denied(&commit(&app, &offer).await, 409, TIME_OVER);
+    denied(&commit(&app, &offer).await, 409, EXPIRED);
     app.run_jobs().await;
     assert_eq!(read(&app, &offer).await["status"], "expired");
-    denied(&commit(&app, &offer).await, 409, TIME_OVER);
-    denied(&commit(&app, &another).await, 409, TIME_OVER);
+    denied(&commit(&app, &offer).await, 409, EXPIRED);
+    denied(&commit(&app, &another).await, 409, EXPIRED);
     // The receivables are there for another offer, which is paid a day later.
     let later = simulated(&app, &everything()).await;
     assert_eq!(

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::support::app::{TestApp, stories};
 use crate::support::payouts::bank_account;
 use crate::support::prepayments::{
-    PAID_ON, RECEIVABLES, captured_for, commit, enabled, everything_of, read, seller_of, seller_with,
-    simulated, travel,
+    EXPIRED, PAID_ON, RECEIVABLES, captured_for, commit, denied, enabled, everything_of, read, seller_of,
+    seller_with, simulated, travel,
 };
 use crate::support::read::text;
 
@@ -153,6 +153,7 @@ async fn a_seller_who_is_blocked_before_the_payment_gets_the_receivables_back(ap
     app.run_jobs().await;
     travel(&app, AFTERWARDS).await;
     assert_eq!(read(&app, &offer).await["status"], "expired");
+    denied(&commit(&app, &offer).await, 409, EXPIRED);
     assert_eq!(balance(&app, &seller, "payout").await, 0);
     app.patch(&path, &json!({ "merchantId": merchant, "status": "active" })).await.expect(200);
     app.run_jobs().await;

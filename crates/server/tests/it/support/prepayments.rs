@@ -135,5 +135,5 @@ pub fn denied(reply: &Reply, status: u16, message: &str) {
 
 pub const CHANGED: &str = "the receivables have changed since the simulation";
 pub const NOT_PENDING: &str = "the prepayment is not pending any more";
-pub const TIME_OVER: &str = "the prepayment had to be accepted by 15:00 in Brasilia";
+pub const EXPIRED: &str = "the prepayment has expired";
 pub const NOTHING: &str = "no receivables available for the period";
