@@ -1,5 +1,5 @@
-//! The days on which Brazilian banks clear boletos, everywhere in the country. Holidays of states and cities are left
-//! out: where a payer's bank stands is not known.
+//! The days on which Brazilian banks work, everywhere in the country. Holidays of states and cities are left out: where a payer's
+//! bank stands is not known. An operator adds what is not known here, such as a holiday that a new law makes.
 //!
 //! Sources: Laws 662/1949 (as of 10.607/2002), 6.802/1980 and 14.759/2023 for the national holidays; Resolution CMN
 //! 4.880/2020 for Carnival, Good Friday, Corpus Christi, and for the last business day of the year, on which banks
@@ -24,23 +24,45 @@ const FIXED: [(i8, i8, i16); 9] = [
 /// Holidays that move with Easter: Monday and Tuesday of Carnival, Good Friday, Corpus Christi.
 const DAYS_FROM_EASTER: [i64; 4] = [-48, -47, -2, 60];
 
-/// Whether banks clear boletos on this day.
-pub fn is_business_day(day: Date) -> bool {
-    clears_reserves(day) && !is_last_of_year(day)
+/// The days on which banks work.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calendar {
+    /// Further holidays, in their order.
+    extra: Vec<Date>,
 }
 
-/// The day itself when it is a business day, otherwise the next one.
-pub fn on_or_after(day: Date) -> Date {
-    let mut day = day;
-    while !is_business_day(day) && day < Date::MAX {
-        day = following(day);
+impl Calendar {
+    /// The national calendar alone.
+    pub const NATIONAL: Self = Self { extra: Vec::new() };
+
+    /// The national calendar with further holidays; `None` unless each lies after the one before it.
+    pub fn with_holidays(extra: Vec<Date>) -> Option<Self> {
+        extra.is_sorted_by(|one, next| one < next).then_some(Self { extra })
     }
-    day
-}
 
-/// The business day that is `count` business days later; 0 is [`on_or_after`].
-pub fn add(day: Date, count: u16) -> Date {
-    (0..count).fold(on_or_after(day), |day, _| on_or_after(following(day)))
+    /// Whether banks work on this day.
+    pub fn is_business_day(&self, day: Date) -> bool {
+        clears_reserves(day) && !is_last_of_year(day) && self.extra.binary_search(&day).is_err()
+    }
+
+    /// The day itself when it is a business day, otherwise the next one.
+    pub fn on_or_after(&self, day: Date) -> Date {
+        let mut day = day;
+        while !self.is_business_day(day) && day < Date::MAX {
+            day = following(day);
+        }
+        day
+    }
+
+    /// The first business day after a day.
+    pub fn after(&self, day: Date) -> Date {
+        self.on_or_after(following(day))
+    }
+
+    /// The business day that is `count` business days later; 0 is [`Self::on_or_after`].
+    pub fn add(&self, day: Date, count: u16) -> Date {
+        (0..count).fold(self.on_or_after(day), |day, _| self.after(day))
+    }
 }
 
 /// Neither weekend nor holiday: the banks' reserves move, the last business day of the year included.

@@ -37,7 +37,7 @@ pub async fn receivables(
     seller_id: Option<SellerId>,
 ) -> Result<Vec<Receivable>, Error> {
     rates_of(app, client_id).await?;
-    let payment_date = Schedule::of(app.clock.of(client_id)).payment_date;
+    let payment_date = Schedule::of(&app.settings.calendar, app.clock.of(client_id)).payment_date;
     available(app, client_id, seller_id, payment_date).await
 }
 
@@ -53,7 +53,7 @@ pub async fn plan_simulation(
     let client_id = caller.client_id;
     let rates = rates_of(app, client_id).await?;
     let id: PrepaymentId = app.chance.id(app.clock.of(client_id));
-    let Schedule { expires_at, payment_date } = Schedule::of(id.created_at());
+    let Schedule { expires_at, payment_date } = Schedule::of(&app.settings.calendar, id.created_at());
     let found = available(app, client_id, new.seller_id, payment_date).await?;
     let is_wanted = |receivable: &Receivable| new.selection.takes(receivable.settlement_date);
     let chosen: Vec<Receivable> = found.into_iter().filter(is_wanted).collect();

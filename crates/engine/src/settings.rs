@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use regente_domain::business_days::Calendar;
 use regente_domain::charge::{reconciliation, reservation};
 use regente_domain::money::Amount;
 use regente_domain::provider_type::Simulators;
@@ -54,6 +55,8 @@ pub struct Settings {
     pub report_rows_per_file: usize,
     /// The address at which others reach this service, without a slash at its end; absent where they cannot.
     pub base_url: Option<Arc<str>>,
+    /// The days on which banks work: for payouts, prepayment and boletos.
+    pub calendar: Calendar,
     /// How events are delivered.
     pub webhooks: WebhookSettings,
 }
@@ -77,6 +80,7 @@ impl Default for Settings {
             subscription_jobs_per_second: NonZeroU32::new(200),
             report_rows_per_file: report::ROWS_PER_FILE,
             base_url: None,
+            calendar: Calendar::NATIONAL,
             webhooks: WebhookSettings::default(),
         }
     }

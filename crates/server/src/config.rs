@@ -6,6 +6,7 @@
 
 mod apple_pay;
 mod bounds;
+mod calendar;
 mod card_testing;
 mod check;
 mod database;
@@ -33,6 +34,7 @@ use regente_providers::request::Mode;
 use serde::{Deserialize, Serialize};
 
 pub use apple_pay::{ApplePayConfig, TEST_ROOT_MARK, TestKeyFiles};
+pub use calendar::CalendarConfig;
 pub use card_testing::CardTestingConfig;
 pub use check::{DatabaseAddress, SANDBOX_BOOKS_IN_MEMORY, TransactionLogLocation};
 pub use database::{CommitGroupsWord, DatabaseConfig};
@@ -89,6 +91,8 @@ pub struct Config {
     pub providers: ProvidersConfig,
     /// The operator's own processor.
     pub own_provider: OwnProviderConfig,
+    /// The days on which banks work.
+    pub calendar: CalendarConfig,
     /// Calls to addresses given by users.
     pub outbound: OutboundConfig,
     /// How events are delivered.
@@ -122,6 +126,7 @@ impl Default for Config {
             routing: RoutingConfig::default(),
             providers: ProvidersConfig::default(),
             own_provider: OwnProviderConfig::default(),
+            calendar: CalendarConfig::default(),
             outbound: OutboundConfig::default(),
             webhooks: WebhooksConfig::default(),
             reports: ReportsConfig::default(),

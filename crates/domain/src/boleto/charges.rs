@@ -7,7 +7,7 @@
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
-use crate::business_days;
+use crate::business_days::Calendar;
 use crate::money::Amount;
 use crate::percentage::Percentage;
 
@@ -89,11 +89,12 @@ impl LateCharges {
     }
 
     /// What is owed for a boleto of `principal` that fell due on `due` and is paid on `paid_on`. Parts of a cent are
-    /// rounded to the nearest one, halves up, once for the interest of all days and once for the fine. `None` when the
-    /// sum is more than an [`Amount`] holds.
+    /// rounded to the nearest one, halves up, once for the interest of all days and once for the fine. Whether it is late goes by
+    /// the national calendar: it is the bank of the boleto that asks for this, and it knows no others' holidays. `None` when
+    /// the sum is more than an [`Amount`] holds.
     pub fn owed(&self, principal: Amount, due: Date, paid_on: Date) -> Option<Owed> {
         let days_late =
-            if paid_on <= business_days::on_or_after(due) { 0 } else { days_between(due, paid_on) };
+            if paid_on <= Calendar::NATIONAL.on_or_after(due) { 0 } else { days_between(due, paid_on) };
         let interest = match self.interest {
             Some(interest) => interest.of(principal, days_late)?,
             None => Amount::ZERO,

@@ -3,8 +3,9 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
+use crate::business_days::Calendar;
+use crate::local_day;
 use crate::time::Timestamp;
-use crate::{business_days, local_day};
 
 /// Days until a boleto falls due whose due date nobody has named.
 const DUE_IN_DAYS: i64 = 7;
@@ -25,6 +26,6 @@ pub fn latest_due_date(today: Date) -> Date {
 
 /// When nobody expects a payment any more: a due date without banking moves to the next business day, and payments need
 /// some days to be cleared.
-pub fn awaited_until(due: Date) -> Timestamp {
-    local_day::end_of(business_days::add(due, CLEARING_DAYS))
+pub fn awaited_until(calendar: &Calendar, due: Date) -> Timestamp {
+    local_day::end_of(calendar.add(due, CLEARING_DAYS))
 }

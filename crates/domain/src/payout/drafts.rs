@@ -9,8 +9,9 @@ use std::cmp::Reverse;
 use jiff::civil::Date;
 
 use super::change::Change;
-use super::schedule::{divided, due_on, next_business_day};
+use super::schedule::{divided, due_on};
 use super::{Order, OrderType};
+use crate::business_days::Calendar;
 use crate::card::Brand;
 use crate::local_day;
 use crate::money::Amount;
@@ -27,6 +28,8 @@ pub struct Deal<'a> {
     pub brand: Option<Brand>,
     /// Number of installments.
     pub installments: u8,
+    /// The days on which it can be due.
+    pub calendar: &'a Calendar,
 }
 
 /// What there is of an order that the next change looks at.
@@ -72,11 +75,12 @@ impl Known {
 /// The orders that a change makes, in their order from the place `next`. `known` are those of the receiver for this charge.
 pub fn drafts(known: &[Known], change: &Change, deal: &Deal<'_>, next: i64) -> Vec<Known> {
     let today = local_day::day_of(change.at);
+    let next_day = deal.calendar.after(today);
     let mut made = match change.amount {
         0 => Vec::new(),
         1.. if known.is_empty() => brought(change.amount, today, deal),
-        1.. => back::brought_back(known, change.amount, today),
-        ..0 => taken(known, change, today),
+        1.. => back::brought_back(known, change.amount, (today, next_day)),
+        ..0 => taken(known, change, next_day),
     };
     for (ordinal, order) in (next..).zip(&mut made) {
         order.ordinal = ordinal;
@@ -99,7 +103,7 @@ fn brought(amount: i64, today: Date, deal: &Deal<'_>) -> Vec<Known> {
         total_installments: Some(total),
         gross,
         fee,
-        scheduled_at: due_on(today, &policy, installment),
+        scheduled_at: due_on(deal.calendar, today, &policy, installment),
         reduces: None,
         is_open: true,
     };
@@ -114,7 +118,7 @@ struct Left {
 }
 
 /// What is given or taken back.
-fn taken(known: &[Known], change: &Change, today: Date) -> Vec<Known> {
+fn taken(known: &[Known], change: &Change, next_day: Date) -> Vec<Known> {
     let reductions = |of: i64| known.iter().filter(move |order| order.reduces == Some(of));
     let receivables = known.iter().filter(|order| is_receivable(order));
     let mut left: Vec<Left> = receivables
@@ -128,7 +132,6 @@ fn taken(known: &[Known], change: &Change, today: Date) -> Vec<Known> {
     left.sort_by_key(|left| Reverse((left.order.is_open, left.order.scheduled_at, left.order.ordinal)));
     let (mut missing, mut made) = (-change.amount, Vec::new());
     let mut held = sum(known.iter().map(|order| order.fee));
-    let next_day = next_business_day(today);
     let unreduced = Known {
         ordinal: 0,
         order_type: change.order_type,

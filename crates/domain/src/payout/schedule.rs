@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use crate::business_days;
+use crate::business_days::Calendar;
 use crate::plan::{Policy, Recurrence};
 
 /// Days between the days of two installments.
@@ -13,15 +13,10 @@ const LOOK_AHEAD: i64 = 62;
 
 /// The day of an installment, from 1, of what was captured on a day: the term of the policy, 30 days more for each further
 /// installment, then the next day of the recurrence, then the next business day.
-pub fn due_on(captured_on: Date, policy: &Policy, installment: u8) -> Date {
+pub fn due_on(calendar: &Calendar, captured_on: Date, policy: &Policy, installment: u8) -> Date {
     let later = i64::from(installment.saturating_sub(1)) * DAYS_PER_INSTALLMENT;
     let days = i64::from(policy.payout_term_days) + later;
-    business_days::on_or_after(recurring(captured_on.saturating_add(days.days()), policy))
-}
-
-/// The first business day after a day.
-pub fn next_business_day(day: Date) -> Date {
-    business_days::on_or_after(day.saturating_add(1.day()))
+    calendar.on_or_after(recurring(captured_on.saturating_add(days.days()), policy))
 }
 
 /// The day itself when money is paid out on it, otherwise the next such day.

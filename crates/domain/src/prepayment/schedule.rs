@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 
-use crate::business_days;
+use crate::business_days::Calendar;
 use crate::local_day;
 use crate::time::Timestamp;
 
@@ -22,15 +22,12 @@ pub struct Schedule {
 impl Schedule {
     /// Of an offer made at this moment. One made at 15:00 or later, or on a day on which banks do not work, counts as made on the
     /// next business day.
-    pub fn of(at: Timestamp) -> Self {
+    pub fn of(calendar: &Calendar, at: Timestamp) -> Self {
         let today = local_day::day_of(at);
         let is_in_time = at < local_day::hour_of(today, HOUR_OF_DEADLINE);
         let from = if is_in_time { today } else { following(today) };
-        let day = business_days::on_or_after(from);
-        Self {
-            expires_at: local_day::hour_of(day, HOUR_OF_DEADLINE),
-            payment_date: business_days::on_or_after(following(day)),
-        }
+        let day = calendar.on_or_after(from);
+        Self { expires_at: local_day::hour_of(day, HOUR_OF_DEADLINE), payment_date: calendar.after(day) }
     }
 
     /// The calendar days from the payment to the day on which a receivable would be settled; 0 for one that is settled before.

@@ -1,7 +1,9 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 use proptest::prelude::*;
-use regente_domain::business_days::{add, is_business_day, on_or_after};
+use regente_domain::business_days::Calendar;
+
+const NATIONAL: Calendar = Calendar::NATIONAL;
 
 fn day(text: &str) -> Date {
     text.parse().unwrap()
@@ -13,7 +15,9 @@ fn weekdays_off(year: i16) -> Vec<String> {
     first
         .series(1.day())
         .take_while(|day| day.year() == year)
-        .filter(|day| !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) && !is_business_day(*day))
+        .filter(|day| {
+            !matches!(day.weekday(), Weekday::Saturday | Weekday::Sunday) && !NATIONAL.is_business_day(*day)
+        })
         .map(|day| day.strftime("%m-%d").to_string())
         .collect()
 }
@@ -45,7 +49,7 @@ fn the_next_business_day() {
         ("2026-12-31", "2027-01-04"),
         ("2023-12-29", "2024-01-02"),
     ] {
-        assert_eq!(on_or_after(day(from)), day(to), "{from}");
+        assert_eq!(NATIONAL.on_or_after(day(from)), day(to), "{from}");
     }
 }
 
@@ -59,24 +63,40 @@ fn business_days_are_added() {
         ("2026-11-21", 3, "2026-11-26"),
         ("2026-12-29", 3, "2027-01-05"),
     ] {
-        assert_eq!(add(day(from), count), day(to), "{from} + {count}");
+        assert_eq!(NATIONAL.add(day(from), count), day(to), "{from} + {count}");
+    }
+}
+
+#[test]
+fn an_operator_adds_holidays() {
+    let with = |days: &[&str]| Calendar::with_holidays(days.iter().map(|text| day(text)).collect());
+    // A Thursday and a Friday.
+    let calendar = with(&["2026-11-26", "2026-11-27"]).unwrap();
+    assert_eq!(calendar.on_or_after(day("2026-11-26")), day("2026-11-30"));
+    assert_eq!(calendar.after(day("2026-11-25")), day("2026-11-30"));
+    assert_eq!(calendar.add(day("2026-11-25"), 2), day("2026-12-01"));
+    // National holidays stay.
+    assert_eq!(calendar.after(day("2026-11-19")), day("2026-11-23"));
+    assert_eq!(with(&[]), Some(NATIONAL));
+    for wrong in [["2026-11-27", "2026-11-26"], ["2026-11-26", "2026-11-26"]] {
+        assert_eq!(with(&wrong), None);
     }
 }
 
 #[test]
 fn the_calendar_ends_and_nothing_hangs() {
-    assert_eq!(on_or_after(Date::MAX), Date::MAX);
-    assert_eq!(add(Date::MAX, 3), Date::MAX);
-    assert!(is_business_day(on_or_after(Date::MIN)));
+    assert_eq!(NATIONAL.on_or_after(Date::MAX), Date::MAX);
+    assert_eq!(NATIONAL.add(Date::MAX, 3), Date::MAX);
+    assert!(NATIONAL.is_business_day(NATIONAL.on_or_after(Date::MIN)));
 }
 
 proptest! {
     #[test]
     fn added_days_are_business_days_and_none_is_left_out(offset in 0_i64..20_000, count in 0_u16..40) {
         let from = day("2024-01-01").checked_add(offset.days()).unwrap();
-        let to = add(from, count);
-        prop_assert!(is_business_day(to));
-        let between = from.series(1.day()).take_while(|day| *day <= to).filter(|day| is_business_day(*day)).count();
+        let to = NATIONAL.add(from, count);
+        prop_assert!(NATIONAL.is_business_day(to));
+        let between = from.series(1.day()).take_while(|day| *day <= to).filter(|day| NATIONAL.is_business_day(*day)).count();
         prop_assert_eq!(between, usize::from(count) + 1);
     }
 }

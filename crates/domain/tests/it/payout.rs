@@ -3,6 +3,7 @@
 use jiff::ToSpan;
 use jiff::civil::Date;
 use proptest::prelude::*;
+use regente_domain::business_days::Calendar;
 use regente_domain::card::Brand;
 use regente_domain::currency::Currency;
 use regente_domain::id::{Id, SellerId};
@@ -14,7 +15,7 @@ use regente_domain::payout::batch::{Drawn, Figures, Sums, Told, draw};
 use regente_domain::payout::change::{Change, changes};
 use regente_domain::payout::drafts::{Deal, Known, drafts};
 use regente_domain::payout::method::PayoutMethod;
-use regente_domain::payout::schedule::{divided, due_on, next_business_day};
+use regente_domain::payout::schedule::{divided, due_on};
 use regente_domain::payout::{BatchStatus, OrderType};
 use regente_domain::percentage::Percentage;
 use regente_domain::plan::{Fee, PlanMethod, Policy, Recurrence, Terms};
@@ -53,10 +54,15 @@ fn money_is_due_by_term_recurrence_and_business_days() {
         ("2026-07-01", policy(1, Recurrence::Monthly, Some(31)), 1, "2026-07-31"),
         ("2026-01-10", policy(1, Recurrence::Monthly, Some(5)), 1, "2026-02-05"),
     ] {
-        assert_eq!(due_on(day(captured_on), &policy, installment), day(due), "{captured_on} {policy:?}");
+        assert_eq!(
+            due_on(&Calendar::NATIONAL, day(captured_on), &policy, installment),
+            day(due),
+            "{captured_on} {policy:?}"
+        );
     }
-    assert_eq!(next_business_day(day("2026-04-20")), day("2026-04-22"));
-    assert_eq!(next_business_day(day("2026-04-25")), day("2026-04-27"));
+    let calendar = Calendar::with_holidays(vec![day("2026-04-22")]).unwrap();
+    let daily = policy(30, Recurrence::Daily, None);
+    assert_eq!(due_on(&calendar, day("2026-03-22"), &daily, 1), day("2026-04-23"));
 }
 
 #[test]
@@ -190,6 +196,7 @@ impl Receiver {
             method: PlanMethod::Credit,
             brand: Some(Brand::Visa),
             installments: self.installments,
+            calendar: &Calendar::NATIONAL,
         };
         let next = i64::try_from(self.orders.len()).unwrap();
         let made = drafts(&self.orders, &change, &deal, next);

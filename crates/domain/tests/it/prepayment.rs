@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::ToSpan;
 use jiff::civil::Date;
+use regente_domain::business_days::Calendar;
 use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, ClientId, MerchantId, PayoutOrderId, SellerId};
 use regente_domain::ledger::{Books, Movement, Purpose, Source, Subject};
@@ -228,7 +229,7 @@ fn an_offer_stands_until_15_00_of_its_business_day() {
         ("2026-12-30T12:00:00Z", "2026-12-30T18:00:00Z", "2027-01-04"),
         ("2026-12-31T12:00:00Z", "2027-01-04T18:00:00Z", "2027-01-05"),
     ] {
-        let schedule = Schedule::of(at(made));
+        let schedule = Schedule::of(&Calendar::NATIONAL, at(made));
         assert_eq!(schedule, Schedule { expires_at: at(expires), payment_date: day(paid) }, "{made}");
         assert!(schedule.expires_at > at(made));
     }

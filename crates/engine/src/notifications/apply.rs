@@ -52,11 +52,11 @@ pub(super) async fn apply(
     };
     match &event.what {
         EventKind::Outcome(finding) => {
-            let found = told(&stored, finding.clone(), event);
+            let found = told(app, &stored, finding.clone(), event);
             outcome(app, stored, found, Refused::At(event.occurred_at)).await
         }
         EventKind::Revoked(decline) => {
-            let found = told(&stored, Finding::Declined(decline.clone()), event);
+            let found = told(app, &stored, Finding::Declined(decline.clone()), event);
             outcome(app, stored, found, Refused::AfterApproval).await
         }
         EventKind::CaptureFailed { decline, payment } => {
@@ -122,11 +122,11 @@ async fn seller(
     Ok(if is_known { Applied::Yes } else { Applied::Unmatched })
 }
 
-fn told(stored: &StoredRequest, finding: Finding, event: &ProviderEvent) -> ProviderReport {
+fn told(app: &App, stored: &StoredRequest, finding: Finding, event: &ProviderEvent) -> ProviderReport {
     ProviderReport {
         occurred_at: Some(event.occurred_at),
         told_by: Some(ToldBy::Notification),
-        ..ProviderReport::of(&stored.request, finding)
+        ..ProviderReport::of(app, &stored.request, finding)
     }
 }
 
@@ -191,7 +191,7 @@ async fn capture_failed(
                 return Ok(Applied::TooEarly(ReversalReason::State, stored.request.object_id));
             }
         };
-    let found = told(&stored, Finding::Declined(decline), event);
+    let found = told(app, &stored, Finding::Declined(decline), event);
     outcome(app, stored, found, Refused::AfterApproval).await
 }
 

@@ -88,8 +88,9 @@ async fn made(
                 unknown.insert(plans::terms_of(app, client_id, receiver, captured_at).await?)
             }
         };
-        let deal =
-            Deal { terms, method: method.in_plans(), brand, installments: charge.method.installments() };
+        let calendar = &app.settings.calendar;
+        let (plan_method, installments) = (method.in_plans(), charge.method.installments());
+        let deal = Deal { terms, method: plan_method, brand, installments, calendar };
         let of_receiver = of_receivers.entry(receiver).or_default();
         let drafted = drafts(of_receiver, change, &deal, next);
         next += i64::try_from(drafted.len()).unwrap_or(i64::MAX);

@@ -121,6 +121,6 @@ pub(super) fn post(
 }
 
 /// The next business day, in the account's time.
-pub(super) fn next_day(now: Timestamp) -> Date {
-    regente_domain::payout::schedule::next_business_day(local_day::day_of(now))
+pub(super) fn next_day(app: &App, now: Timestamp) -> Date {
+    app.settings.calendar.after(local_day::day_of(now))
 }

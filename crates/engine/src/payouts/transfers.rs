@@ -151,7 +151,7 @@ pub async fn decide(
                 after.payout_date = Some(local_day::day_of(now));
                 let paid = before.figures.final_balance();
                 post(&mut change, &before, (Movement::Payout, PAID), paid, now);
-                let at = queue::payouts::moment_of(next_day(now)).max(now + RETURNED_AFTER);
+                let at = queue::payouts::moment_of(next_day(app, now)).max(now + RETURNED_AFTER);
                 queue::payouts::look_for_return(app, &mut change, id, at);
                 if let Some(prepayment_id) = before.prepayment_id {
                     queue::prepayments::look_after(app, &mut change, PrepaymentId::new(prepayment_id), id);
@@ -186,7 +186,7 @@ async fn pay_again(
     failed: &PaymentBatch,
     now: Timestamp,
 ) -> Result<(), Error> {
-    let day = next_day(now);
+    let day = next_day(app, now);
     if failed.prepayment_id.is_some() {
         let id: PaymentBatchId = app.chance.id(now);
         let again = PaymentBatch {

@@ -7,11 +7,13 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use regente_domain::boleto;
 use regente_domain::capture_mode::CaptureMode;
 use regente_domain::charge::attempt::{
     Approval, OpenReason, Outcome, Reported, RequestGroup, ToldBy, TransactionRequest, unanswered,
 };
 use regente_domain::charge::authentication::Authenticated;
+use regente_domain::charge::instructions::Instructions;
 use regente_domain::charge::{Charge, FollowUpKind, TakenBack};
 use regente_domain::decline::{Decline, Reason};
 use regente_domain::money::Amount;
@@ -110,7 +112,7 @@ pub async fn ask(
             }
             (Outcome::Declined(decline), None, None)
         }
-        Answer::Pending(pending) => failed_if_open(pending_outcome(request, pending)),
+        Answer::Pending(pending) => failed_if_open(pending_outcome(app, request, pending)),
         Answer::Accepted(approval) => failed_if_open(accepted_outcome(request, approval)),
         Answer::NotSent => (not_sent(request), None, Some(ToldBy::NotSent)),
         Answer::Unknown(reason) => {
@@ -181,11 +183,11 @@ impl From<Outcome> for ProviderReport {
 
 impl ProviderReport {
     /// What a finding says of a request.
-    pub fn of(request: &TransactionRequest, finding: Finding) -> Self {
+    pub fn of(app: &App, request: &TransactionRequest, finding: Finding) -> Self {
         match finding {
             Finding::Approved(approval) => Outcome::Approved(approval).into(),
             Finding::Declined(decline) => Outcome::Declined(decline).into(),
-            Finding::Pending(pending) => pending_outcome(request, pending).into(),
+            Finding::Pending(pending) => pending_outcome(app, request, pending).into(),
             Finding::Accepted(approval) => accepted_outcome(request, approval).into(),
             Finding::Paid(mut payments) => {
                 // A payment of 0 is none: the payer is still waited for.
@@ -199,7 +201,7 @@ impl ProviderReport {
                 let outcome = Outcome::Approved(reference);
                 Self { amount: Some(amount), paid_again: payments, taken_back, ..outcome.into() }
             }
-            Finding::Reversed { taken, reversals } => Self { reversals, ..Self::of(request, *taken) },
+            Finding::Reversed { taken, reversals } => Self { reversals, ..Self::of(app, request, *taken) },
         }
     }
 
@@ -273,7 +275,7 @@ pub async fn find_out(
     let outcome = match call(app, provider, request, overrides, operation).await?.await {
         Answer::Approved(approval) => Outcome::Approved(approval),
         Answer::Declined(decline) => Outcome::Declined(decline),
-        Answer::Pending(pending) => pending_outcome(request, pending),
+        Answer::Pending(pending) => pending_outcome(app, request, pending),
         Answer::Accepted(approval) => accepted_outcome(request, approval),
         // An earlier repetition may have had an effect.
         Answer::NotSent | Answer::Unknown(_) => Outcome::Open,
@@ -290,7 +292,7 @@ async fn probed(
     absent: Decline,
 ) -> Result<ProviderReport, VaultError> {
     let found = match probe(app, provider, request, overrides, returned).await? {
-        Probe::Found(finding) => ProviderReport::of(request, finding),
+        Probe::Found(finding) => ProviderReport::of(app, request, finding),
         Probe::Absent if request.outcome != Outcome::Open && !is_denied(request) => {
             tracing::error!(
                 transaction_request = %request.id, provider = %request.provider_type.code(),
@@ -318,8 +320,15 @@ const fn is_denied(request: &TransactionRequest) -> bool {
 }
 
 /// Only an authorization waits for its payer; any other pending answer stays open and is looked up later.
-fn pending_outcome(request: &TransactionRequest, pending: Box<Pending>) -> Outcome {
-    if request.request_type.is_authorization() { Outcome::Pending(pending) } else { Outcome::Open }
+fn pending_outcome(app: &App, request: &TransactionRequest, mut pending: Box<Pending>) -> Outcome {
+    if !request.request_type.is_authorization() {
+        return Outcome::Open;
+    }
+    // Where the provider does not say until when, the calendar of the banks does.
+    if let (Instructions::Boleto(issued), None) = (&pending.instructions, pending.expires_at) {
+        pending.expires_at = Some(boleto::awaited_until(&app.settings.calendar, issued.due));
+    }
+    Outcome::Pending(pending)
 }
 
 /// Only a capture or void is accepted first and carried out later.

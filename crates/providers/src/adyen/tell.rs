@@ -1,7 +1,7 @@
 //! From an answer of the provider to what it says. Pure.
 
 use http::StatusCode;
-use regente_domain::boleto::{self, Barcode, IssuedBoleto, LateCharges};
+use regente_domain::boleto::{Barcode, IssuedBoleto, LateCharges};
 use regente_domain::charge::Boleto;
 use regente_domain::decline::{Decline, DeclinedCode, Reason};
 use regente_domain::time::Timestamp;
@@ -188,17 +188,17 @@ fn to_pay(expects: &Expects, answer: &PaymentAnswer) -> Answer {
     };
     let Some((instructions, expires_at)) = found else { return FAILED };
     let reference = approval(answer);
-    Answer::Pending(Box::new(Pending { instructions, reference, expires_at: Some(expires_at) }))
+    Answer::Pending(Box::new(Pending { instructions, reference, expires_at }))
 }
 
-fn qr_code(action: &Action, asked: Timestamp) -> Option<(Instructions, Timestamp)> {
+fn qr_code(action: &Action, asked: Timestamp) -> Option<(Instructions, Option<Timestamp>)> {
     let data = action.qr_code_data.clone().filter(|data| !data.is_empty())?;
     let expires_at = action.expires_at.as_deref().and_then(Timestamp::parse).unwrap_or(asked);
-    Some((Instructions::QrCode { data }, expires_at))
+    Some((Instructions::QrCode { data }, Some(expires_at)))
 }
 
-/// The provider tells the line alone: of the beneficiary and of the number at the bank, nothing.
-fn line(action: &Action, asked: &Boleto) -> Option<(Instructions, Timestamp)> {
+/// The provider tells the line alone: nothing of the beneficiary, of the number at the bank, and of how long a payment is awaited.
+fn line(action: &Action, asked: &Boleto) -> Option<(Instructions, Option<Timestamp>)> {
     let barcode = Barcode::parse_line(action.reference.as_deref()?).ok()?;
     let bank = barcode.bank();
     let bank_name = BANKS.iter().find(|(number, _)| *number == bank.as_str());
@@ -211,7 +211,7 @@ fn line(action: &Action, asked: &Boleto) -> Option<(Instructions, Timestamp)> {
         late_charges: LateCharges::default(),
         pix_code: None,
     };
-    Some((Instructions::Boleto(Box::new(issued)), boleto::awaited_until(asked.due)))
+    Some((Instructions::Boleto(Box::new(issued)), None))
 }
 
 fn approval(answer: &PaymentAnswer) -> Approval {

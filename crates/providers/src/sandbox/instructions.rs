@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use regente_domain::boleto::{self, BankCode, Barcode, BarcodeFacts, FreeField, IssuedBoleto};
+use regente_domain::boleto::{BankCode, Barcode, BarcodeFacts, FreeField, IssuedBoleto};
 use regente_domain::br_code::{BrCode, BrCodeError, TXID_CHARS_MAX};
 use regente_domain::charge::attempt::PaidAs;
 use regente_domain::charge::{Boleto, Drip, Nupay, PaymentMethod, Pix};
@@ -152,7 +152,7 @@ fn boleto(authorization: &Authorization, method: &Boleto, draws: &Draws) -> Verd
             pix_code: br_code(authorization, &txid(draws), draws).ok(),
         })),
         reference: Approval { transaction_id: Some(our_number), ..Approval::default() },
-        expires_at: Some(boleto::awaited_until(method.due)),
+        expires_at: None,
     }))
 }
 

@@ -212,6 +212,11 @@ pub(super) fn problems(config: &Config) -> Vec<(&'static str, String)> {
     ] {
         must(durations::waits(waits).is_some(), key, &durations::waits_rule());
     }
+    must(
+        config.calendar.calendar().is_some(),
+        "calendar.extra_holidays",
+        "must be days with commas between them, each after the one before, such as 2026-11-26,2026-12-24",
+    );
     must(outbound.ports().is_some(), "outbound.ports", "must be ports with commas between them, or `any`");
     must(
         outbound.networks().is_some(),

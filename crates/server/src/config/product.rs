@@ -169,6 +169,7 @@ impl Config {
             subscription_jobs_per_second: NonZeroU32::new(limits.subscription_jobs_per_second),
             report_rows_per_file: Settings::default().report_rows_per_file,
             base_url: self.server.base_url.as_deref().map(Arc::from),
+            calendar: self.calendar.calendar().unwrap_or_default(),
             webhooks: self.webhook_settings(),
         }
     }

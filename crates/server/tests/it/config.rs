@@ -153,6 +153,7 @@ fn every_value_of_a_wrong_type_or_out_of_bounds_is_named() {
         ("REGENTE_ROUTING__CIRCUIT_FAILURES", "11"),
         ("REGENTE_ROUTING__CIRCUIT_OPEN_MS", "0"),
         ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "5,30,never"),
+        ("REGENTE_CALENDAR__EXTRA_HOLIDAYS", "2026-12-24,2026-11-26"),
     ]);
     let refused = refusal(&bounds);
     for problem in [
@@ -165,6 +166,7 @@ fn every_value_of_a_wrong_type_or_out_of_bounds_is_named() {
         "REGENTE_ROUTING__CIRCUIT_OPEN_MS: `routing.circuit_open_ms` must be 1 to 600000 milliseconds",
         "REGENTE_CHARGES__RECONCILE_WAITS_SECONDS: `charges.reconcile_waits_seconds` must be 1 to 100 waits of 1 to \
          2592000 seconds, such as 5,30,120",
+        "REGENTE_CALENDAR__EXTRA_HOLIDAYS: `calendar.extra_holidays` must be days with commas between them, each after the one before",
     ] {
         assert!(refused.contains(problem), "{problem}\nis missing in\n{refused}");
     }
@@ -205,6 +207,17 @@ fn times_have_bounds_on_both_sides() {
     assert!(cache.contains("`limits.cache_ms` must be 0 to 60000 milliseconds"), "{cache}");
     let notice = refusal(&with("server.drain_notice_ms", 3_600_001));
     assert!(notice.contains("`server.drain_notice_ms` must be 0 to 3600000 milliseconds"), "{notice}");
+}
+
+#[test]
+fn holidays_are_days_in_their_order() {
+    let with = |days: &str| Loaded::read(&environment(&[("REGENTE_CALENDAR__EXTRA_HOLIDAYS", days)]));
+    let calendar = with("2026-11-26, 2026-12-24").unwrap().config.settings().calendar;
+    assert!(!calendar.is_business_day("2026-12-24".parse().unwrap()));
+    assert!(calendar.is_business_day("2026-12-23".parse().unwrap()));
+    for wrong in ["2026-11-26,2026-11-26", "2026-12-24,2026-11-26", "2026-02-30", "today"] {
+        assert!(with(wrong).is_err(), "{wrong}");
+    }
 }
 
 #[test]

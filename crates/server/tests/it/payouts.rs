@@ -32,6 +32,7 @@ stories! {
     a_dispute_that_is_won_pays_no_installment_early,
     what_merchants_and_fees_bring_is_the_accounts_own,
     payouts_follow_the_clock_of_the_account,
+    a_holiday_of_the_operator_is_no_payday,
     a_reservation_and_other_providers_make_no_orders,
 }
 
@@ -244,6 +245,17 @@ async fn payouts_follow_the_clock_of_the_account(app: TestApp) {
     let days: Vec<&Value> = paid.iter().map(|batch| &batch["payoutDate"]).collect();
     assert_eq!(days, [&json!("2026-04-22"), &json!("2026-05-22"), &json!("2026-06-22")]);
     assert_eq!(balance(&app, None).await, (0, 0));
+    every_cent_is_accounted_for(&app).await;
+}
+
+async fn a_holiday_of_the_operator_is_no_payday(app: TestApp) {
+    let app = app.with_holiday("2026-04-22").await;
+    let merchant = platform(&app).await;
+    let id = card_payment(&app, &merchant, 10_000, 1, None).await;
+    app.later(31 * DAY).await;
+    let orders = listed(&app, ORDERS, &format!("chargeId={id}")).await;
+    assert_eq!(lines(&orders), [json!(["authorization", 10_000, 339, 1, "2026-04-23"])]);
+    assert_eq!(listed(&app, BATCHES, "").await[0]["payoutDate"], "2026-04-23");
     every_cent_is_accounted_for(&app).await;
 }
 

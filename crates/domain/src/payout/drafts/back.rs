@@ -5,7 +5,6 @@ use jiff::civil::Date;
 
 use super::{Known, is_receivable, share, sum};
 use crate::payout::OrderType;
-use crate::payout::schedule::next_business_day;
 
 /// What is still taken by an order, in minor units, more than 0.
 #[derive(Clone, Copy)]
@@ -16,8 +15,7 @@ struct Taken {
 }
 
 /// The orders that bring `amount` back; what nothing has taken is due on the next business day.
-pub(super) fn brought_back(known: &[Known], amount: i64, today: Date) -> Vec<Known> {
-    let next_day = next_business_day(today);
+pub(super) fn brought_back(known: &[Known], amount: i64, (today, next_day): (Date, Date)) -> Vec<Known> {
     let parts = undo(&mut still_taken(known), amount);
     let more = amount - sum(parts.iter().map(|part| part.gross));
     let mut made: Vec<Known> = parts.iter().map(|part| part.given_back(today, next_day)).collect();

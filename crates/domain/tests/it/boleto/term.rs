@@ -1,5 +1,6 @@
 use jiff::civil::Date;
 use regente_domain::boleto::{awaited_until, latest_due_date, usual_due_date};
+use regente_domain::business_days::Calendar;
 use regente_domain::local_day::{day_of, end_of};
 use regente_domain::time::Timestamp;
 
@@ -46,6 +47,6 @@ fn a_boleto_is_awaited_for_three_business_days() {
         // Christmas, the last business day of the year and New Year.
         ("2026-12-28", "2027-01-05T03:00:00Z"),
     ] {
-        assert_eq!(awaited_until(day(due)), at(end), "{due}");
+        assert_eq!(awaited_until(&Calendar::NATIONAL, day(due)), at(end), "{due}");
     }
 }

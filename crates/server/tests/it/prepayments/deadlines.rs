@@ -8,12 +8,14 @@ use serde_json::json;
 
 use crate::support::app::{TestApp, stories};
 use crate::support::prepayments::{
-    EXPIRED, PREPAYMENT, captured, commit, denied, enabled, everything, operator, read, simulated, travel,
+    EXPIRED, PAID_ON, PREPAYMENT, captured, commit, denied, enabled, everything, operator, read, simulated,
+    travel,
 };
 
 stories! {
     an_offer_ends_at_15_00_in_brasilia,
     one_made_later_or_on_no_business_day_counts_for_the_next_one,
+    a_holiday_of_the_operator_is_no_day_of_payment,
     an_offer_keeps_its_rates,
 }
 
@@ -67,6 +69,13 @@ async fn one_made_later_or_on_no_business_day_counts_for_the_next_one(app: TestA
             "{made}"
         );
     }
+}
+
+async fn a_holiday_of_the_operator_is_no_day_of_payment(app: TestApp) {
+    let app = app.with_holiday(PAID_ON).await;
+    let merchant = enabled(&app).await;
+    captured(&app, &app.client, &merchant, 1_000).await;
+    assert_eq!(simulated(&app, &everything()).await["paymentDate"], "2026-05-07");
 }
 
 async fn an_offer_keeps_its_rates(app: TestApp) {

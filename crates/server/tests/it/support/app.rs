@@ -12,6 +12,7 @@ use axum::Router;
 use regente::api::router::router;
 use regente::app::App;
 use regente::http::limits::HttpLimits;
+use regente_domain::business_days::Calendar;
 use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use regente_engine::apple_pay::ApplePayKeys;
@@ -228,6 +229,12 @@ impl TestApp {
     pub async fn with_settings(mut self, change: impl FnOnce(&mut Settings)) -> Self {
         change(&mut self.settings);
         self.restart().await
+    }
+
+    /// The deployment with a holiday of the banks, `YYYY-MM-DD`, that its operator has added.
+    pub async fn with_holiday(self, day: &str) -> Self {
+        let calendar = Calendar::with_holidays(vec![day.parse().unwrap()]).unwrap();
+        self.with_settings(|settings| settings.calendar = calendar).await
     }
 
     /// The deployment with changed limits on callers.

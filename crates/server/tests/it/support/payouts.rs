@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use regente::admin::{Answer, Command, PayoutsAnswer, PayoutsCommand, PayoutsTask, run};
 use regente::config::Config;
 use regente_domain::local_day::day_of;
-use regente_domain::payout::schedule::next_business_day;
+
 use regente_domain::seller::data::BankAccount;
 use regente_domain::time::Timestamp;
 use regente_domain::wire;
@@ -131,7 +131,7 @@ pub async fn pix_payment(app: &TestApp, merchant: &str, amount: i64, rules: Opti
 
 /// The next business day.
 pub fn next_payday(app: &TestApp) -> Date {
-    next_business_day(day_of(app.clock.deployment()))
+    app.app.settings.calendar.after(day_of(app.clock.deployment()))
 }
 
 /// Goes to 06:00 in São Paulo on a day, `YYYY-MM-DD`, and an hour beyond. What falls due on the way is done there, so that the steps of

@@ -22,6 +22,7 @@ stories! {
     a_due_date_without_banking_moves_to_the_next_business_day,
     another_amount_is_what_the_merchant_has,
     nobody_pays_and_the_charge_expires_after_three_business_days,
+    a_holiday_of_the_operator_is_no_business_day,
     a_payment_after_the_expiry_counts,
     what_is_paid_twice_is_given_back_once,
     what_is_paid_after_a_withdrawal_is_given_back,
@@ -123,6 +124,17 @@ async fn nobody_pays_and_the_charge_expires_after_three_business_days(app: TestA
     body["paymentMethod"]["expiresDate"] = json!("2026-03-31");
     let charge = app.post("/v1/charges", &body).await.expect(201);
     until(&app, "2026-04-07T02:59:59Z").await;
+    assert_eq!(read(&app, &charge).await["status"], "pending");
+    app.later(Duration::from_secs(1)).await;
+    has_expired(&app, &charge).await;
+}
+
+async fn a_holiday_of_the_operator_is_no_business_day(app: TestApp) {
+    let app = app.with_holiday("2026-04-06").await;
+    let mut body = boleto_body(&single_merchant(&app).await, described(jose()));
+    body["paymentMethod"]["expiresDate"] = json!("2026-03-31");
+    let charge = app.post("/v1/charges", &body).await.expect(201);
+    until(&app, "2026-04-08T02:59:59Z").await;
     assert_eq!(read(&app, &charge).await["status"], "pending");
     app.later(Duration::from_secs(1)).await;
     has_expired(&app, &charge).await;
