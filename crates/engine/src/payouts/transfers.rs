@@ -80,8 +80,7 @@ async fn pay(app: &App, bank: &dyn Bank, batch: &PaymentBatch) -> Result<Next, E
         Found::Told(answer) => answer,
         Found::Absent => {
             let Some(to) = account::of(app, client_id, batch.group.owner.receiver).await? else {
-                decide(app, client_id, id, Told::Refused, Some(NO_ACCOUNT.to_owned())).await?;
-                return Ok(Next::Done);
+                return without_account(app, batch).await;
             };
             if batch.transfer == Sending::Unsent && !begin(app, batch, now).await? {
                 return Ok(Next::At(now));
@@ -99,6 +98,19 @@ async fn pay(app: &App, bank: &dyn Bank, batch: &PaymentBatch) -> Result<Next, E
     };
     decide(app, client_id, id, told, reason).await?;
     Ok(Next::Done)
+}
+
+/// A batch without an account to pay it to has failed. One that may have been sent waits: it may be on its way to the account that there
+/// was, although the bank does not have it yet, and its orders would be paid twice.
+async fn without_account(app: &App, batch: &PaymentBatch) -> Result<Next, Error> {
+    let (client_id, id) = (batch.client_id, batch.id);
+    match batch.transfer {
+        Sending::Sent => look_later(app, client_id, id).await,
+        Sending::Unsent => {
+            decide(app, client_id, id, Told::Refused, Some(NO_ACCOUNT.to_owned())).await?;
+            Ok(Next::Done)
+        }
+    }
 }
 
 /// Writes that a transfer may have been sent; whether that is written by now, and by nobody else.

@@ -7,6 +7,7 @@ use regente::admin::{ExportedRow, PayoutsAnswer, PayoutsTask, ReturnRow};
 use regente_domain::cnab240::name::name_of;
 use regente_domain::id::PaymentBatchId;
 use regente_engine::payouts::returned::{Became, Run};
+use regente_engine::payouts::transfers::{self, Next};
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
@@ -15,6 +16,7 @@ use crate::support::payouts::{
     BATCHES, adds_up, all_of_it, listed, operator, pix_payment, platform, seller, statements_add_up,
 };
 use crate::support::read::text;
+use crate::support::sellers::deleted;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The day after the payments, on which they are due.
@@ -26,6 +28,7 @@ stories! {
     the_return_file_decides_once,
     what_a_return_file_does_not_say_clearly_decides_nothing,
     a_returned_payment_is_paid_again_under_another_name,
+    what_is_in_a_file_waits_for_its_bank,
     a_bank_that_is_connected_takes_no_files,
 }
 
@@ -241,6 +244,25 @@ async fn a_returned_payment_is_paid_again_under_another_name(app: TestApp) {
     let (first, again) = (payments(&written), payments(&next));
     assert_eq!((again.len(), columns(again[0], 120, 15)), (1, "000000000000990"));
     assert!(first.iter().all(|line| columns(line, 74, 20) != columns(again[0], 74, 20)));
+    statements_add_up(&app).await;
+}
+
+async fn what_is_in_a_file_waits_for_its_bank(app: TestApp) {
+    let app = pending(app).await;
+    exported(&app).await;
+    // A bank is connected, which does not have what is in the file, and the sellers are gone with their bank accounts.
+    let app = app.with_bank().await;
+    for seller in app.get("/v1/sellers").await.expect(200)["items"].as_array().unwrap() {
+        deleted(&app, seller).await;
+    }
+    for batch in listed(&app, BATCHES, "").await {
+        let id: PaymentBatchId = text(&batch["id"]).parse().unwrap();
+        let next = transfers::drive(&app.app, app.client_id(), id).await.unwrap();
+        assert!(matches!(next, Next::At(_)), "{next:?}");
+        let orders = listed(&app, &format!("{BATCHES}/{id}/orders"), "").await;
+        assert_eq!(orders.len(), 1, "they are in no other batch: {batch:#}");
+    }
+    assert_eq!(statuses(&app).await, [(990, "pending"), (1_980, "pending"), (2_970, "pending")].map(owned));
     statements_add_up(&app).await;
 }
 

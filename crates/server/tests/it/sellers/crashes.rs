@@ -21,7 +21,7 @@ use crate::support::forms::png;
 use crate::support::read::text;
 use crate::support::reviews::{answered, place};
 use crate::support::sellers;
-use crate::support::sellers::{SELLERS, made, path, read, selfie, seller_body};
+use crate::support::sellers::{SELLERS, deleted, made, path, read, selfie, seller_body};
 
 stories! {
     while_a_seller_is_registered,
@@ -96,8 +96,7 @@ async fn while_a_seller_is_reviewed(mut app: TestApp) {
         let list = app.get(&format!("{}/registration-reviews?status=open", path(&seller))).await.expect(200);
         assert_eq!(list["meta"]["totalItems"], 1, "after {steps} steps: the provider has asked once");
         assert_eq!(kept_answers(&app).await, 0);
-        let merchant = json!({ "merchantId": seller["merchantId"] });
-        app.call(&app.client, Method::DELETE, &path(&seller), &[], Some(&merchant)).await.expect(204);
+        deleted(&app, &seller).await;
         if is_done {
             assert!(steps >= 8, "the flow has {steps} steps: writes and calls are missing from the sweep");
             return;
@@ -145,8 +144,7 @@ async fn while_files_are_on_their_way(mut app: TestApp) {
         let place = format!("{}/{}", sellers::DOCUMENTS, text(&file["id"]));
         assert_eq!(app.get(&place).await.expect(200)["status"], "sent", "after {steps} steps");
         assert_eq!(kept(&app).await, 1, "after {steps} steps: the file that nobody wanted is deleted");
-        let merchant = json!({ "merchantId": merchant });
-        app.call(&app.client, Method::DELETE, &path(&seller), &[], Some(&merchant)).await.expect(204);
+        deleted(&app, &seller).await;
         assert_eq!(kept(&app).await, 0, "after {steps} steps");
         if is_done {
             assert!(steps >= 8, "the flow has {steps} steps: writes and calls are missing from the sweep");

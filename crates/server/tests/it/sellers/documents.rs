@@ -226,8 +226,7 @@ async fn a_file_comes_to_its_end(app: TestApp) {
     body["documentIds"] = json!([held["id"]]);
     let seller = made(&app, &body).await;
     assert_eq!(kept(&app).await, 1);
-    let merchant = json!({ "merchantId": seller["merchantId"] });
-    app.call(&app.client, Method::DELETE, &sellers::path(&seller), &[], Some(&merchant)).await.expect(204);
+    sellers::deleted(&app, &seller).await;
     assert_eq!(kept(&app).await, 0);
     assert_eq!(app.get(&path(&held)).await.status, 404);
 }

@@ -1,5 +1,6 @@
 //! Bodies of sellers, and what a merchant does with sellers.
 
+use axum::http::Method;
 use serde_json::{Value, json};
 
 use crate::support::app::TestApp;
@@ -123,6 +124,12 @@ pub async fn read(app: &TestApp, seller: &Value) -> Value {
 /// A seller after a change.
 pub async fn changed(app: &TestApp, seller: &Value, change: &Value) -> Value {
     app.patch(&path(seller), change).await.expect(200)
+}
+
+/// Deletes a seller.
+pub async fn deleted(app: &TestApp, seller: &Value) {
+    let merchant = json!({ "merchantId": seller["merchantId"] });
+    app.call(&app.client, Method::DELETE, &path(seller), &[], Some(&merchant)).await.expect(204);
 }
 
 pub fn put_at(body: &mut Value, pointer: &str, value: Value) {
