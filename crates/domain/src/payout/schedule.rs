@@ -1,11 +1,15 @@
-//! On which day money is due, and how an amount is divided over installments.
+//! On which day money is due, when a day is paid out, and how an amount is divided over installments.
 
 use jiff::ToSpan;
 use jiff::civil::Date;
 
 use crate::business_days::Calendar;
+use crate::local_day;
 use crate::plan::{Policy, Recurrence};
+use crate::time::Timestamp;
 
+/// The hour at which a day is paid out, in São Paulo.
+const PAID_OUT_AT: i8 = 6;
 /// Days between the days of two installments.
 const DAYS_PER_INSTALLMENT: i64 = 30;
 /// Days that are looked at for the day of a recurrence: two months have each day of a month.
@@ -17,6 +21,17 @@ pub fn due_on(calendar: &Calendar, captured_on: Date, policy: &Policy, installme
     let later = i64::from(installment.saturating_sub(1)) * DAYS_PER_INSTALLMENT;
     let days = i64::from(policy.payout_term_days) + later;
     calendar.on_or_after(recurring(captured_on.saturating_add(days.days()), policy))
+}
+
+/// When a day is paid out.
+pub fn moment_of(day: Date) -> Timestamp {
+    local_day::hour_of(day, PAID_OUT_AT)
+}
+
+/// The next day that is paid out: the first business day whose moment has not come.
+pub fn next_payday(calendar: &Calendar, now: Timestamp) -> Date {
+    let today = local_day::day_of(now);
+    if now < moment_of(today) { calendar.on_or_after(today) } else { calendar.after(today) }
 }
 
 /// The day itself when money is paid out on it, otherwise the next such day.

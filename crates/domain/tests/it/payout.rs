@@ -15,7 +15,7 @@ use regente_domain::payout::batch::{Drawn, Figures, Sums, Told, draw};
 use regente_domain::payout::change::{Change, changes};
 use regente_domain::payout::drafts::{Deal, Known, drafts};
 use regente_domain::payout::method::PayoutMethod;
-use regente_domain::payout::schedule::{divided, due_on};
+use regente_domain::payout::schedule::{divided, due_on, next_payday};
 use regente_domain::payout::{BatchStatus, OrderType};
 use regente_domain::percentage::Percentage;
 use regente_domain::plan::{Fee, PlanMethod, Policy, Recurrence, Terms};
@@ -63,6 +63,22 @@ fn money_is_due_by_term_recurrence_and_business_days() {
     let calendar = Calendar::with_holidays(vec![day("2026-04-22")]).unwrap();
     let daily = policy(30, Recurrence::Daily, None);
     assert_eq!(due_on(&calendar, day("2026-03-22"), &daily, 1), day("2026-04-23"));
+}
+
+#[test]
+fn the_next_payday_is_a_business_day_before_its_hour() {
+    for (now, payday) in [
+        ("2026-04-22T08:59:59.999Z", "2026-04-22"),
+        ("2026-04-22T09:00:00.000Z", "2026-04-23"),
+        // The evening in São Paulo is the next day in UTC.
+        ("2026-04-23T02:59:00.000Z", "2026-04-23"),
+        // The night of a Saturday, and that of a holiday.
+        ("2026-04-25T04:00:00.000Z", "2026-04-27"),
+        ("2026-04-21T04:00:00.000Z", "2026-04-22"),
+    ] {
+        let found = next_payday(&Calendar::NATIONAL, Timestamp::parse(now).unwrap());
+        assert_eq!(found, day(payday), "{now}");
+    }
 }
 
 #[test]

@@ -63,6 +63,8 @@ pub async fn make(
         let drawn = draw(&Sums { discount, ..of_orders }, debt.amount);
         let now = app.clock.of(client_id);
         let id: PaymentBatchId = app.chance.id(now);
+        // What was not paid out on its day, because nothing ran, may be found on a weekend.
+        let payment_date = app.settings.calendar.on_or_after(local_day::day_of(now));
         let made = PaymentBatch {
             id,
             client_id,
@@ -75,7 +77,7 @@ pub async fn make(
             },
             orders,
             figures: drawn.figures,
-            payment_date: local_day::day_of(now),
+            payment_date,
             payout_date: None,
             transfer: Transfer::Unsent,
             looks: 0,
@@ -89,7 +91,10 @@ pub async fn make(
         take(&mut batch, (group, taking), (id, orders), now);
         post(&mut batch, &made, (Movement::Anticipation, ANTICIPATION), discount, now);
         match drawn.status {
-            BatchStatus::Pending => queue::payouts::transfer(app, &mut batch, id, now),
+            BatchStatus::Pending => {
+                let at = queue::payouts::moment_of(payment_date).max(now);
+                queue::payouts::transfer(app, &mut batch, id, at);
+            }
             BatchStatus::Offset | BatchStatus::Paid | BatchStatus::Failed => {}
         }
         let job = Actor::Job(Kind::Payday.word());

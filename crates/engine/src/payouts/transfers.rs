@@ -1,6 +1,6 @@
 //! Hands payment batches to the bank. Before a transfer is sent, it is written that it may have been: whoever comes after a crash asks
-//! the bank first, and sends again only what it does not have, under the same name. An answer that is not clear is no answer, and
-//! is asked for again until it is. A bank may give back what it has paid.
+//! the bank first, and sends again only what it does not have, under the same name. Nothing is sent on a day on which banks do not
+//! work. An answer that is not clear is no answer, and is asked for again until it is. A bank may give back what it has paid.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use regente_domain::actor::Actor;
 use regente_domain::backoff::Retry;
 use regente_domain::id::{ClientId, PaymentBatchId, PrepaymentId};
 use regente_domain::ledger::Movement;
-use regente_domain::local_day;
 use regente_domain::money::Amount;
 use regente_domain::payout::BatchStatus;
 use regente_domain::payout::batch::Told;
 use regente_domain::time::{Timestamp, later_of};
+use regente_domain::{business_days, local_day};
 use regente_store::payouts::batches::{self, PaymentBatch, Transfer as Sending};
 use regente_store::payouts::{debts, orders};
 use regente_store::{Batch, Commit};
@@ -78,6 +78,12 @@ async fn pay(app: &App, bank: &dyn Bank, batch: &PaymentBatch) -> Result<Next, E
     };
     let answer = match known {
         Found::Told(answer) => answer,
+        Found::Absent if !business_days::is_business_day(local_day::day_of(now)) => {
+            return Ok(Next::At(queue::payouts::moment_of(queue::payouts::next_payday(
+                &app.settings.calendar,
+                now,
+            ))));
+        }
         Found::Absent => {
             let Some(to) = account::of(app, client_id, batch.group.owner.receiver).await? else {
                 return without_account(app, batch).await;

@@ -1,23 +1,18 @@
 //! The jobs of payouts: one writes the orders of a charge, one pays what is due on a day, one hands a batch to the bank.
 
-use std::time::Duration;
-
-use jiff::ToSpan;
 use jiff::civil::Date;
 use regente_domain::charge::Charge;
 use regente_domain::id::PaymentBatchId;
 use regente_domain::ledger;
 use regente_domain::local_day;
 use regente_domain::payout::Order;
+pub use regente_domain::payout::schedule::{moment_of, next_payday};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
 
 use super::{Kind, NO_PAYLOAD};
 use crate::app::App;
-
-/// How long after midnight in São Paulo a day is paid out.
-const PAID_OUT_AFTER: Duration = Duration::from_secs(6 * 60 * 60);
 
 /// Has the orders of a charge written in the batch that changes what the platform's own provider has of it. Charges of other
 /// providers cost one comparison.
@@ -65,9 +60,4 @@ pub fn transfer(app: &App, batch: &mut Batch, id: PaymentBatchId, at: Timestamp)
 /// Looks once more at a batch that was paid: it may have come back.
 pub fn look_for_return(app: &App, batch: &mut Batch, id: PaymentBatchId, at: Timestamp) {
     super::enqueue(app, batch, Kind::Transfer, &format!("{id}/returned"), &id.to_string(), at);
-}
-
-/// When a day is paid out.
-pub fn moment_of(day: Date) -> Timestamp {
-    local_day::end_of(day.saturating_sub(1.day())) + PAID_OUT_AFTER
 }

@@ -4,6 +4,7 @@ mod bank;
 mod by_hand;
 mod crashes;
 mod files;
+mod held;
 mod lists;
 mod month;
 
