@@ -9,7 +9,7 @@ use std::cmp::Reverse;
 use jiff::civil::Date;
 
 use super::change::Change;
-use super::schedule::{divided, due_on};
+use super::schedule::{divided, due_on, next_payday};
 use super::{Order, OrderType};
 use crate::business_days::Calendar;
 use crate::card::Brand;
@@ -80,7 +80,7 @@ pub fn drafts(known: &[Known], change: &Change, deal: &Deal<'_>, next: i64) -> V
         0 => Vec::new(),
         1.. if known.is_empty() => brought(change.amount, today, deal),
         1.. => back::brought_back(known, change.amount, (today, next_day)),
-        ..0 => taken(known, change, next_day),
+        ..0 => taken(known, change, next_payday(deal.calendar, change.at)),
     };
     for (ordinal, order) in (next..).zip(&mut made) {
         order.ordinal = ordinal;
@@ -117,8 +117,8 @@ struct Left {
     fee: i64,
 }
 
-/// What is given or taken back.
-fn taken(known: &[Known], change: &Change, next_day: Date) -> Vec<Known> {
+/// What is given or taken back. What was paid out already is deducted on the next payday, which may be that of the same day.
+fn taken(known: &[Known], change: &Change, payday: Date) -> Vec<Known> {
     let reductions = |of: i64| known.iter().filter(move |order| order.reduces == Some(of));
     let receivables = known.iter().filter(|order| is_receivable(order));
     let mut left: Vec<Left> = receivables
@@ -139,7 +139,7 @@ fn taken(known: &[Known], change: &Change, next_day: Date) -> Vec<Known> {
         total_installments: None,
         gross: 0,
         fee: 0,
-        scheduled_at: next_day,
+        scheduled_at: payday,
         reduces: None,
         is_open: true,
     };
@@ -157,7 +157,7 @@ fn taken(known: &[Known], change: &Change, next_day: Date) -> Vec<Known> {
             total_installments: order.total_installments,
             gross: -part,
             fee: -of_fee,
-            scheduled_at: if order.is_open { order.scheduled_at } else { next_day },
+            scheduled_at: if order.is_open { order.scheduled_at } else { payday },
             reduces: Some(order.ordinal),
             ..unreduced
         });

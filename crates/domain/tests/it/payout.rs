@@ -289,7 +289,7 @@ fn a_capture_is_divided_and_a_refund_reduces_it_from_its_end() {
         made.iter().all(|order| order.order_type == OrderType::Void && order.total_installments == Some(3))
     );
 
-    // The first is paid out: what is open goes first, and the rest is due on the next business day.
+    // The first is paid out: what is open goes first, and the rest is due on the next payday.
     receiver.pay_out(0);
     let made = receiver.change(OrderType::ChargeBack, -6_000);
     let expected = [

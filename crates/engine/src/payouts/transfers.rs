@@ -8,11 +8,11 @@ use regente_domain::actor::Actor;
 use regente_domain::backoff::Retry;
 use regente_domain::id::{ClientId, PaymentBatchId, PrepaymentId};
 use regente_domain::ledger::Movement;
+use regente_domain::local_day;
 use regente_domain::money::Amount;
 use regente_domain::payout::BatchStatus;
 use regente_domain::payout::batch::Told;
 use regente_domain::time::{Timestamp, later_of};
-use regente_domain::{business_days, local_day};
 use regente_store::payouts::batches::{self, PaymentBatch, Transfer as Sending};
 use regente_store::payouts::{debts, orders};
 use regente_store::{Batch, Commit};
@@ -23,6 +23,7 @@ use crate::app::App;
 use crate::bank::{Answer, Bank, Found, Transfer};
 use crate::error::Error;
 use crate::queue::Kind;
+use crate::queue::payouts::{moment_of, next_payday};
 use crate::races::{self, Changed};
 use crate::{audit, queue};
 
@@ -71,18 +72,15 @@ pub async fn drive(app: &App, client_id: ClientId, id: PaymentBatchId) -> Result
 
 async fn pay(app: &App, bank: &dyn Bank, batch: &PaymentBatch) -> Result<Next, Error> {
     let (client_id, id) = (batch.client_id, batch.id);
-    let now = app.clock.of(client_id);
+    let (calendar, now) = (&app.settings.calendar, app.clock.of(client_id));
     let known = match batch.transfer {
         Sending::Unsent => Found::Absent,
         Sending::Sent => bank.find(id, now).await,
     };
     let answer = match known {
         Found::Told(answer) => answer,
-        Found::Absent if !business_days::is_business_day(local_day::day_of(now)) => {
-            return Ok(Next::At(queue::payouts::moment_of(queue::payouts::next_payday(
-                &app.settings.calendar,
-                now,
-            ))));
+        Found::Absent if !calendar.is_business_day(local_day::day_of(now)) => {
+            return Ok(Next::At(moment_of(next_payday(calendar, now))));
         }
         Found::Absent => {
             let Some(to) = account::of(app, client_id, batch.group.owner.receiver).await? else {
@@ -169,7 +167,7 @@ pub async fn decide(
                 after.payout_date = Some(local_day::day_of(now));
                 let paid = before.figures.final_balance();
                 post(&mut change, &before, (Movement::Payout, PAID), paid, now);
-                let at = queue::payouts::moment_of(next_day(app, now)).max(now + RETURNED_AFTER);
+                let at = moment_of(next_day(app, now)).max(now + RETURNED_AFTER);
                 queue::payouts::look_for_return(app, &mut change, id, at);
                 if let Some(prepayment_id) = before.prepayment_id {
                     queue::prepayments::look_after(app, &mut change, PrepaymentId::new(prepayment_id), id);
@@ -221,7 +219,7 @@ async fn pay_again(
         };
         batches::insert(change, &again);
         orders::pass_on(change, (failed.id, id), failed.orders, now);
-        queue::payouts::transfer(app, change, id, queue::payouts::moment_of(day));
+        queue::payouts::transfer(app, change, id, moment_of(day));
         return Ok(());
     }
     let owner = &failed.group.owner;

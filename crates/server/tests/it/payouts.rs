@@ -3,6 +3,7 @@
 mod bank;
 mod by_hand;
 mod crashes;
+mod debts;
 mod files;
 mod held;
 mod lists;
@@ -131,7 +132,7 @@ async fn a_refund_reduces_what_is_due_or_is_set_off(app: TestApp) {
     };
     assert_eq!(batches.iter().map(told).collect::<Vec<_>>(), [json!([10_000, 203, 4_000, 0, 5_797, "paid"])]);
 
-    // After it was paid: due on the next business day, when there is nothing to set it off against.
+    // After it was paid: due on the next payday, when there is nothing to set it off against.
     void(&app, &id, json!({})).await.expect(201);
     app.run_jobs().await;
     let orders = listed(&app, ORDERS, &format!("chargeId={id}")).await;

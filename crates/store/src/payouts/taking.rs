@@ -42,7 +42,8 @@ macro_rules! groups {
              WHERE client_id = :client_id AND batch_id IS NULL AND ",
             $which,
             " GROUP BY receiver, merchant_id, currency, method, arrangement \
-             ORDER BY receiver, merchant_id, currency, method, arrangement LIMIT :limit"
+             ORDER BY receiver, merchant_id, currency, CASE WHEN SUM(gross - fee) > 0 THEN 1 ELSE 0 END, method, arrangement \
+             LIMIT :limit"
         )
     };
 }
@@ -102,7 +103,7 @@ fn args_of(client_id: ClientId, group: &Group) -> Args {
     }
 }
 
-/// Up to `limit` groups that have such orders.
+/// Up to `limit` groups that have such orders. Of one owner those come first that leave a debt: the others set it off.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`], [`StoreError::Corrupt`].
