@@ -69,6 +69,17 @@ pub enum Switch {
     Off,
 }
 
+/// Whether the own provider transfers to a seller what it is due (`transferPolicy.transferEnabled`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transfers {
+    /// On its days.
+    #[default]
+    Made,
+    /// It stays due until transfers are switched on.
+    Held,
+}
+
 /// A seller at one provider.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -137,6 +148,9 @@ pub struct Seller {
     pub reason_type: Option<ReasonType>,
     /// What rules of a split take from it where they leave it out.
     pub bears: Bears,
+    /// Whether its money is transferred to it.
+    #[serde(default)]
+    pub transfers: Transfers,
     /// Its providers; at first in the order of their priority, later ones behind.
     pub links: Vec<Link>,
     /// Grows with each change of its data.
@@ -184,6 +198,16 @@ impl Seller {
     pub fn is_active_at(&self, provider_id: ProviderId) -> bool {
         self.switch == Switch::On
             && self.link(provider_id).is_some_and(|link| link.status == LinkStatus::Active)
+    }
+
+    /// Whether a provider of this type may pay it now: the provider takes it, no provider has blocked it, and transfers are made.
+    pub fn is_paid_by(&self, provider_type: ProviderType) -> bool {
+        let takes = |link: &Link| link.provider_type == provider_type && link.status == LinkStatus::Active;
+        let is_able = match self.status() {
+            SellerStatus::Active | SellerStatus::Partial => self.links.iter().any(takes),
+            SellerStatus::Pending | SellerStatus::Inactive | SellerStatus::Blocked => false,
+        };
+        is_able && self.transfers == Transfers::Made
     }
 
     /// The seller with a link to a further provider; the same when there is one.

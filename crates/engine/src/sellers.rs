@@ -76,6 +76,7 @@ impl Record {
         }
         self.private.marks = self.private.marks.of(Some(&self.private.data), &data, now, new_id);
         self.seller.bears = data.bears();
+        self.seller.transfers = data.transfers();
         self.seller.data_version += 1;
         self.private.data = data;
     }
@@ -183,6 +184,7 @@ pub async fn plan_creation(
         status_reason: None,
         reason_type: None,
         bears: new.data.bears(),
+        transfers: new.data.transfers(),
         links,
         data_version: 1,
         version: 1,

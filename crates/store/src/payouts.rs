@@ -19,7 +19,7 @@ use regente_domain::payout::arrangement::Arrangement;
 use regente_domain::payout::method::PayoutMethod;
 
 pub use self::list::{BatchFilter, OrderFilter, count_batches, count_orders, list_batches, list_orders};
-pub use self::taking::{Group, Taking, due, sums, take};
+pub use self::taking::{Group, Taking, due_receivers, groups, sums, take};
 use crate::StoreError;
 use crate::row::Row;
 use crate::sums::NOBODY;

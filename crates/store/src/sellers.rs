@@ -4,7 +4,7 @@
 mod list;
 
 use regente_domain::id::{ClientId, MerchantId, SellerId};
-use regente_domain::seller::{Link, ReasonType, Seller, Switch};
+use regente_domain::seller::{Link, ReasonType, Seller, Switch, Transfers};
 use regente_domain::split::Bears;
 use regente_domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -115,6 +115,8 @@ struct Doc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason_type: Option<ReasonType>,
     bears: Bears,
+    #[serde(default)]
+    transfers: Transfers,
     links: Vec<Link>,
     data_version: i64,
 }
@@ -268,6 +270,7 @@ fn seller_from_row(row: &Row) -> Result<Seller, StoreError> {
         status_reason: doc.status_reason,
         reason_type: doc.reason_type,
         bears: doc.bears,
+        transfers: doc.transfers,
         links: doc.links,
         data_version: doc.data_version,
         version: row.get("version")?,
@@ -300,6 +303,7 @@ fn document(seller: &Seller) -> Result<Json, StoreError> {
         status_reason: seller.status_reason.clone(),
         reason_type: seller.reason_type,
         bears: seller.bears,
+        transfers: seller.transfers,
         links: seller.links.clone(),
         data_version: seller.data_version,
     })

@@ -24,6 +24,7 @@ use crate::id::PlanId;
 use crate::mcc::Mcc;
 use crate::percentage::{Percent, Percentage};
 use crate::problems::Problems;
+use crate::seller::Transfers;
 use crate::split::{Bears, FareFee, Fee};
 use crate::time::Timestamp;
 use crate::wire::{
@@ -306,6 +307,14 @@ impl SellerData {
     /// The document that the seller is registered under: that of the company, else that of the person.
     pub fn document(&self) -> &Document {
         self.business.as_ref().map_or(&self.owner.document, |business| &business.document)
+    }
+
+    /// Whether the seller's money is transferred to it: unless it says otherwise.
+    pub fn transfers(&self) -> Transfers {
+        match self.transfer_policy.as_ref().and_then(|policy| policy.transfer_enabled) {
+            Some(false) => Transfers::Held,
+            Some(true) | None => Transfers::Made,
+        }
     }
 
     /// What rules of a split take from the seller.

@@ -14,8 +14,8 @@ use regente_store::payouts::files::{self as rows, PayoutFile};
 use regente_store::{Batch, Store};
 use uuid::Uuid;
 
-use super::account;
 use super::transfers::NO_ACCOUNT;
+use super::{account, receivers};
 use crate::app::App;
 use crate::audit::Author;
 use crate::error::Error;
@@ -25,6 +25,8 @@ use crate::races::{self, Changed};
 pub const PAYMENTS_MAX: usize = 500;
 /// Batches that one look finds.
 const PAGE: usize = 500;
+/// Why a batch is left out whose receiver may not be paid.
+const HELD: &str = "the receiver may not be paid now";
 /// The bank that is connected pays by itself.
 const BANK_IS_CONNECTED: &str = "a bank is connected, and pays by itself";
 
@@ -177,7 +179,11 @@ async fn draw(
 
 /// What a batch pays to whom, or why it cannot stand in a file.
 async fn payment(app: &App, payer: &Payer, batch: &PaymentBatch) -> Result<Result<Payment, String>, Error> {
-    let Some(to) = account::of(app, batch.client_id, batch.group.owner.receiver).await? else {
+    let (client_id, receiver) = (batch.client_id, batch.group.owner.receiver);
+    if !receivers::is_paid_now(app, client_id, receiver).await? {
+        return Ok(Err(HELD.to_owned()));
+    }
+    let Some(to) = account::of(app, client_id, receiver).await? else {
         return Ok(Err(NO_ACCOUNT.to_owned()));
     };
     let amount = Amount::new(batch.figures.final_balance())

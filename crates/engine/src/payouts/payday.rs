@@ -1,5 +1,5 @@
-//! Makes payment batches of what is due: one for each receiver, merchant, method and arrangement. Two nodes may do it at once: an order
-//! is in one batch, and who finds it taken looks again.
+//! Makes payment batches of what is due to those who may be paid: one for each receiver, merchant, method and arrangement. Two nodes may
+//! do it at once: an order is in one batch, and who finds it taken looks again.
 
 use jiff::civil::Date;
 use regente_domain::actor::Actor;
@@ -7,33 +7,52 @@ use regente_domain::id::{ClientId, PaymentBatchId};
 use regente_domain::ledger::{Books, Movement, Source, Subject};
 use regente_domain::local_day;
 use regente_domain::payout::batch::{Sums, draw};
-use regente_domain::payout::{BatchStatus, Feature};
+use regente_domain::payout::{BatchStatus, Feature, Receiver};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
 use regente_store::payouts::batches::{self, PaymentBatch, Transfer};
-use regente_store::payouts::{Group, Taking, debts, due, sums, take};
+use regente_store::payouts::{Group, Taking, debts, due_receivers, groups, sums, take};
 use regente_store::{Batch, ledger};
 
+use super::receivers;
 use crate::app::App;
 use crate::error::Error;
 use crate::queue::Kind;
 use crate::races::{self, Changed};
 use crate::{audit, queue};
 
-/// Groups that one look finds.
+/// Receivers that one look finds.
+const RECEIVERS_MAX: i64 = 200;
+/// Groups of a receiver that one look finds.
 const GROUPS_MAX: i64 = 200;
 /// The place of the entry about a prepayment among those of a batch.
 const ANTICIPATION: i64 = 2;
 
-/// Makes the batches of everything that is due in an account, and returns how many.
+/// Makes the batches of everything that is due in an account to those who may be paid, and returns how many.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Internal`]. What is made stays.
 pub async fn pay_out(app: &App, client_id: ClientId) -> Result<usize, Error> {
-    let taking = Taking::Due(local_day::day_of(app.clock.of(client_id)));
+    let today = local_day::day_of(app.clock.of(client_id));
+    let (mut made, mut after) = (0, None);
+    loop {
+        let due = due_receivers(&app.store, client_id, today, after, RECEIVERS_MAX).await?;
+        // Who is not paid stays among them: the next look begins behind.
+        after = due.last().copied();
+        if after.is_none() {
+            return Ok(made);
+        }
+        for receiver in receivers::paid_now(app, client_id, &due).await? {
+            made += pay(app, client_id, receiver, Taking::Due(today)).await?;
+        }
+    }
+}
+
+/// Makes the batches of everything that is due to one receiver.
+async fn pay(app: &App, client_id: ClientId, receiver: Receiver, taking: Taking) -> Result<usize, Error> {
     let mut made = 0;
     loop {
-        let groups = due(&app.store, client_id, taking, GROUPS_MAX).await?;
+        let groups = groups(&app.store, client_id, receiver, taking, GROUPS_MAX).await?;
         if groups.is_empty() {
             return Ok(made);
         }

@@ -1,6 +1,7 @@
 //! Hands payment batches to the bank. Before a transfer is sent, it is written that it may have been: whoever comes after a crash asks
 //! the bank first, and sends again only what it does not have, under the same name. Nothing is sent on a day on which banks do not
-//! work. An answer that is not clear is no answer, and is asked for again until it is. A bank may give back what it has paid.
+//! work, nor to a receiver that may not be paid. An answer that is not clear is no answer, and is asked for again until it is. A bank may
+//! give back what it has paid.
 
 use std::time::Duration;
 
@@ -17,8 +18,8 @@ use regente_store::payouts::batches::{self, PaymentBatch, Transfer as Sending};
 use regente_store::payouts::{debts, orders};
 use regente_store::{Batch, Commit};
 
-use super::account;
 use super::payday::{next_day, post};
+use super::{account, receivers};
 use crate::app::App;
 use crate::bank::{Answer, Bank, Found, Transfer};
 use crate::error::Error;
@@ -72,15 +73,15 @@ pub async fn drive(app: &App, client_id: ClientId, id: PaymentBatchId) -> Result
 
 async fn pay(app: &App, bank: &dyn Bank, batch: &PaymentBatch) -> Result<Next, Error> {
     let (client_id, id) = (batch.client_id, batch.id);
-    let (calendar, now) = (&app.settings.calendar, app.clock.of(client_id));
+    let now = app.clock.of(client_id);
     let known = match batch.transfer {
         Sending::Unsent => Found::Absent,
         Sending::Sent => bank.find(id, now).await,
     };
     let answer = match known {
         Found::Told(answer) => answer,
-        Found::Absent if !calendar.is_business_day(local_day::day_of(now)) => {
-            return Ok(Next::At(moment_of(next_payday(calendar, now))));
+        Found::Absent if !is_sent_now(app, batch, now).await? => {
+            return Ok(Next::At(moment_of(next_payday(&app.settings.calendar, now))));
         }
         Found::Absent => {
             let Some(to) = account::of(app, client_id, batch.group.owner.receiver).await? else {
@@ -102,6 +103,12 @@ async fn pay(app: &App, bank: &dyn Bank, batch: &PaymentBatch) -> Result<Next, E
     };
     decide(app, client_id, id, told, reason).await?;
     Ok(Next::Done)
+}
+
+/// Whether a transfer may be sent now: banks work, and the receiver may be paid.
+async fn is_sent_now(app: &App, batch: &PaymentBatch, now: Timestamp) -> Result<bool, Error> {
+    Ok(app.settings.calendar.is_business_day(local_day::day_of(now))
+        && receivers::is_paid_now(app, batch.client_id, batch.group.owner.receiver).await?)
 }
 
 /// A batch without an account to pay it to has failed. One that may have been sent waits: it may be on its way to the account that there

@@ -9,14 +9,13 @@ use regente_domain::currency::Currency;
 use regente_domain::id::{ChargeId, ClientId};
 use regente_domain::payout::{Order, Receiver};
 use regente_domain::prepayment::{Receivable, receivables, stands_still};
-use regente_domain::provider_type::ProviderType;
-use regente_domain::seller::{LinkStatus, Seller, Switch};
 use regente_store::payouts::prepaid;
-use regente_store::{charges, sellers, transaction_requests};
+use regente_store::{charges, transaction_requests};
 use uuid::Uuid;
 
 use crate::app::App;
 use crate::error::Error;
+use crate::payouts::receivers::is_paid_now;
 
 /// Charges that are read at once.
 const CHARGES_PER_PAGE: usize = 200;
@@ -33,7 +32,7 @@ pub(super) struct Available {
 }
 
 /// What is settled later than on a day, by the day: of charges that are captured, that nothing is under way with and that nobody disputes,
-/// unless the provider does not take the seller.
+/// unless the seller may not be paid.
 pub(super) async fn available(
     app: &App,
     client_id: ClientId,
@@ -41,7 +40,7 @@ pub(super) async fn available(
     after: Date,
 ) -> Result<Vec<Receivable>, Error> {
     let mut receivables = Vec::new();
-    if !takes(app, client_id, receiver).await? {
+    if !is_paid_now(app, client_id, receiver).await? {
         return Ok(receivables);
     }
     let limit = i64::try_from(CHARGES_PER_PAGE).map_err(Error::internal)?;
@@ -66,7 +65,7 @@ pub(super) async fn available_of(
     (charges, after): (&[ChargeId], Date),
 ) -> Result<Available, Error> {
     let mut found = Available::default();
-    if takes(app, client_id, receiver).await? {
+    if is_paid_now(app, client_id, receiver).await? {
         for page in charges.chunks(CHARGES_PER_PAGE) {
             look_at(app, client_id, receiver, (page, after), &mut found).await?;
         }
@@ -110,22 +109,6 @@ async fn look_at(
 pub(super) async fn has_any(app: &App, client_id: ClientId, receiver: Receiver) -> Result<bool, Error> {
     let from = (Date::MIN, ChargeId::new(Uuid::nil()));
     Ok(!prepaid::open_charges(&app.store, client_id, (receiver, brl()?), from, 1).await?.is_empty())
-}
-
-/// Whether the provider takes the seller, and nobody has switched it off. It always takes the account itself.
-pub(super) async fn takes(app: &App, client_id: ClientId, receiver: Receiver) -> Result<bool, Error> {
-    let Some(seller_id) = receiver else { return Ok(true) };
-    let found = sellers::find_many(&app.store, client_id, &[seller_id]).await?;
-    let is_taken = |seller: &Seller| {
-        let at_platform = |link: &&_| of_platform(link);
-        seller.switch == Switch::On
-            && seller.links.iter().filter(at_platform).any(|link| link.status == LinkStatus::Active)
-    };
-    Ok(found.iter().any(is_taken))
-}
-
-fn of_platform(link: &regente_domain::seller::Link) -> bool {
-    link.provider_type == ProviderType::Platform
 }
 
 fn brl() -> Result<Currency, Error> {

@@ -11,14 +11,14 @@ use regente_domain::prepayment::{Offers, PrepaymentStatus, Step, left_of};
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
 use regente_store::payouts::batches::{self, PaymentBatch};
-use regente_store::payouts::{Group, Owner, Taking, due, orders, prepaid};
+use regente_store::payouts::{Group, Owner, Taking, groups, orders, prepaid};
 use regente_store::prepayments::{self as stored, StoredPrepayment};
 
-use super::available::takes;
 use super::moved;
 use crate::app::App;
 use crate::error::Error;
 use crate::payouts::payday;
+use crate::payouts::receivers::is_paid_now;
 use crate::queue;
 use crate::races::{self, Changed};
 
@@ -83,13 +83,13 @@ async fn pay(app: &App, prepayment: &StoredPrepayment) -> Result<NextLook, Error
     let taken = prepaid::of_prepayment(&app.store, client_id, id.uuid()).await?;
     if taken.iter().any(|order| order.batch_id.is_none()) {
         let is_begun = taken.iter().any(|order| order.batch_id.is_some());
-        if !is_begun && !takes(app, client_id, prepayment.seller_id).await? {
-            tracing::warn!(prepayment = %id, "the provider takes the seller of a committed prepayment no more: it is not paid");
+        if !is_begun && !is_paid_now(app, client_id, prepayment.seller_id).await? {
+            tracing::warn!(prepayment = %id, "the seller of a committed prepayment may not be paid any more: it is not paid");
             return end(app, prepayment, Step::Refused).await;
         }
         let known = with_late_reductions(app, prepayment, &taken).await?;
         let taking = Taking::Prepaid(id.uuid());
-        for group in due(&app.store, client_id, taking, GROUPS_MAX).await? {
+        for group in groups(&app.store, client_id, prepayment.seller_id, taking, GROUPS_MAX).await? {
             payday::make(app, client_id, &group, taking, discount(prepayment, &known, &group)).await?;
         }
     }

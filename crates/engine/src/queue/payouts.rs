@@ -8,6 +8,7 @@ use regente_domain::local_day;
 use regente_domain::payout::Order;
 pub use regente_domain::payout::schedule::{moment_of, next_payday};
 use regente_domain::provider_type::ProviderType;
+use regente_domain::seller::Seller;
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
 
@@ -50,6 +51,14 @@ pub fn pay_out(app: &App, batch: &mut Batch, order: &Order) {
 /// Has paid out what is due on a day to come.
 pub fn pay_out_on(app: &App, batch: &mut Batch, day: Date) {
     super::enqueue(app, batch, Kind::Payday, &day.to_string(), NO_PAYLOAD, moment_of(day));
+}
+
+/// Has what a seller is due paid out on the next payday, in the batch of the change from which on it may be paid.
+pub fn resume(app: &App, batch: &mut Batch, before: &Seller, after: &Seller) {
+    let is_paid = |seller: &Seller| seller.is_paid_by(ProviderType::Platform);
+    if !is_paid(before) && is_paid(after) {
+        pay_out_on(app, batch, next_payday(app.clock.of(after.client_id)));
+    }
 }
 
 /// Hands a batch to the bank at a time, and follows it until the bank has decided.

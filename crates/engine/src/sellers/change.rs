@@ -12,7 +12,7 @@ use super::{Record, Registers, announce, check, documents, enqueue, find, must_b
 use crate::app::App;
 use crate::caller::{Caller, RequestId};
 use crate::error::Error;
-use crate::{audit, plans, races};
+use crate::{audit, plans, queue, races};
 
 /// A change of a seller that a client asks for. What is absent stays.
 #[derive(Clone, Debug)]
@@ -136,6 +136,7 @@ async fn write_change(
     let stored = after.private.stored(app, seller.clone()).await?;
     must_be_only(app, &stored).await?;
     rows::update(&mut batch, &stored)?;
+    queue::payouts::resume(app, &mut batch, &before.seller, seller);
     let plan_id = after.private.data.plan_id;
     if plan_id != before.private.data.plan_id {
         plans::link(app, &mut batch, seller, plan_id);

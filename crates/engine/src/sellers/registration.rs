@@ -242,6 +242,7 @@ async fn write(
         after.updated_at = now;
         let mut batch = Batch::new(client_id);
         rows::advance(&mut batch, &after)?;
+        queue::payouts::resume(app, &mut batch, &before, &after);
         if after.status() != before.status() {
             announce(app, &mut batch, &after, after.link(about.provider_id), &Actor::Job(REGISTRATION))?;
         }

@@ -317,6 +317,7 @@ async fn apply(
         record.seller.updated_at = later_of(now, before.seller.updated_at);
         let stored = record.private.stored(app, record.seller.clone()).await?;
         sellers::update(&mut batch, &stored)?;
+        queue::payouts::resume(app, &mut batch, &before.seller, &record.seller);
         if record.seller.data_version != before.seller.data_version {
             super::enqueue(app, &mut batch, &record.seller, now);
         }

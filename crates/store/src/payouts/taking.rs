@@ -3,13 +3,14 @@
 
 use jiff::civil::Date;
 use regente_domain::id::{ClientId, PaymentBatchId};
+use regente_domain::payout::Receiver;
 use regente_domain::payout::arrangement::Arrangement;
 use regente_domain::payout::batch::Sums;
 use regente_domain::payout::method::PayoutMethod;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
-use super::{Owner, arrangement, code_of, key_of, method, number_of};
+use super::{Owner, arrangement, code_of, key_of, method, number_of, receiver};
 use crate::batch::Batch;
 use crate::row::Row;
 use crate::value::Args;
@@ -39,16 +40,22 @@ macro_rules! groups {
     ($which:literal) => {
         concat!(
             "SELECT receiver, merchant_id, currency, method, arrangement FROM payout_orders \
-             WHERE client_id = :client_id AND batch_id IS NULL AND ",
+             WHERE client_id = :client_id AND receiver = :receiver AND batch_id IS NULL AND ",
             $which,
             " GROUP BY receiver, merchant_id, currency, method, arrangement \
-             ORDER BY receiver, merchant_id, currency, CASE WHEN SUM(gross - fee) > 0 THEN 1 ELSE 0 END, method, arrangement \
+             ORDER BY merchant_id, currency, CASE WHEN SUM(gross - fee) > 0 THEN 1 ELSE 0 END, method, arrangement \
              LIMIT :limit"
         )
     };
 }
 
 sql! {
+    /// To whom something is due.
+    DUE_PAYOUT_RECEIVERS = "
+        SELECT receiver FROM payout_orders
+        WHERE client_id = :client_id AND UNINDEXED receiver >= :first AND batch_id IS NULL AND prepayment_id IS NULL
+          AND scheduled_at <= :today
+        GROUP BY receiver ORDER BY receiver LIMIT :limit";
     /// Of what something is due.
     DUE_PAYOUT_GROUPS = groups!("prepayment_id IS NULL AND scheduled_at <= :today");
     /// Of what a prepayment has orders.
@@ -103,13 +110,32 @@ fn args_of(client_id: ClientId, group: &Group) -> Args {
     }
 }
 
-/// Up to `limit` groups that have such orders. Of one owner those come first that leave a debt: the others set it off.
+/// Up to `limit` receivers to whom something is due by a day, in their order, after one of them.
 ///
 /// # Errors
 /// [`StoreError::Unavailable`], [`StoreError::Corrupt`].
-pub async fn due(
+pub async fn due_receivers(
     store: &Store,
     client_id: ClientId,
+    today: Date,
+    after: Option<Receiver>,
+    limit: i64,
+) -> Result<Vec<Receiver>, StoreError> {
+    // The account itself has the least id.
+    let first =
+        after.map_or(Uuid::nil(), |after| Uuid::from_u128(key_of(after).uuid().as_u128().saturating_add(1)));
+    let args = args! { client_id, today: number_of(today), first, limit };
+    store.rows(&DUE_PAYOUT_RECEIVERS, args).await?.iter().map(receiver).collect()
+}
+
+/// Up to `limit` groups of a receiver that have such orders. Of one owner those come first that leave a debt: the others set it off.
+///
+/// # Errors
+/// [`StoreError::Unavailable`], [`StoreError::Corrupt`].
+pub async fn groups(
+    store: &Store,
+    client_id: ClientId,
+    receiver: Receiver,
     taking: Taking,
     limit: i64,
 ) -> Result<Vec<Group>, StoreError> {
@@ -117,7 +143,8 @@ pub async fn due(
         Taking::Due(_) => &DUE_PAYOUT_GROUPS,
         Taking::Prepaid(_) => &PREPAID_PAYOUT_GROUPS,
     };
-    let rows = store.rows(sql, taking.bound_to(args! { client_id, limit })).await?;
+    let args = args! { client_id, receiver: key_of(receiver), limit };
+    let rows = store.rows(sql, taking.bound_to(args)).await?;
     rows.iter().map(group_from).collect()
 }
 

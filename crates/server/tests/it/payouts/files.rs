@@ -16,7 +16,7 @@ use crate::support::payouts::{
     BATCHES, adds_up, all_of_it, listed, operator, pix_payment, platform, seller, statements_add_up,
 };
 use crate::support::read::text;
-use crate::support::sellers::deleted;
+use crate::support::sellers::{changed, deleted};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The day after the payments, on which they are due.
@@ -29,6 +29,7 @@ stories! {
     what_a_return_file_does_not_say_clearly_decides_nothing,
     a_returned_payment_is_paid_again_under_another_name,
     what_is_in_a_file_waits_for_its_bank,
+    who_may_not_be_paid_is_in_no_file,
     a_bank_that_is_connected_takes_no_files,
 }
 
@@ -264,6 +265,16 @@ async fn what_is_in_a_file_waits_for_its_bank(app: TestApp) {
     }
     assert_eq!(statuses(&app).await, [(990, "pending"), (1_980, "pending"), (2_970, "pending")].map(owned));
     statements_add_up(&app).await;
+}
+
+async fn who_may_not_be_paid_is_in_no_file(app: TestApp) {
+    let app = pending(app).await;
+    let sellers = app.get("/v1/sellers").await.expect(200);
+    changed(&app, &sellers["items"][0], &json!({ "status": "inactive" })).await;
+    let file = exported_on(&app, TUESDAY, false).await.unwrap();
+    assert_eq!((file.batches.len(), file.left_out.len()), (2, 1));
+    assert_eq!(file.left_out[0].why, "the receiver may not be paid now");
+    every_cent_is_there(&app).await;
 }
 
 async fn a_bank_that_is_connected_takes_no_files(app: TestApp) {

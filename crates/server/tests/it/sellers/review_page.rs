@@ -9,14 +9,13 @@ use regente_store::audit;
 use serde_json::json;
 
 use super::documents::kept;
-use super::reviews::opened;
 use crate::support::app::{ADDRESS, TestApp, stories};
 use crate::support::charges::single_merchant;
 use crate::support::client::Reply;
 use crate::support::documents::{ask, pix};
 use crate::support::forms::{Form, png};
 use crate::support::read::text;
-use crate::support::reviews::{answered, now};
+use crate::support::reviews::{answered, now, opened};
 use crate::support::sellers::{DOCUMENTS, company_body, made, read, selfie};
 
 stories! {

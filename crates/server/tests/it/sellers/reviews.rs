@@ -14,7 +14,7 @@ use crate::support::forms::{Form, png};
 use crate::support::providers::sandbox;
 use crate::support::read::text;
 use crate::support::receiver::Receiver;
-use crate::support::reviews::{answered, now, place, try_answer};
+use crate::support::reviews::{answered, now, opened, place, try_answer};
 use crate::support::sellers::{
     DOCUMENTS, changed, company_body, complete_body, made, path, read, selfie, seller_body,
 };
@@ -42,13 +42,6 @@ sql! {
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const REVIEWS: &str = "/v1/sellers/registration-reviews";
-
-/// Opens a review of these fields with a deadline so many days ahead.
-pub async fn opened(app: &TestApp, seller: &Value, fields: &[&str], days: u32) -> Value {
-    let deadline = app.clock.deployment() + DAY * days;
-    let body = json!({ "fields": fields, "deadlineAt": deadline });
-    app.post(&format!("{}/registration-reviews", path(seller)), &body).await.expect(201)
-}
 
 /// How many answers are stored.
 pub(super) async fn kept_answers(app: &TestApp) -> u64 {

@@ -441,7 +441,7 @@ impl Records<'_> {
         let (engine, taking) = (&self.app.app, Taking::Due("2099-12-31".parse().unwrap()));
         let charge_id = text(&charge["id"]).parse().unwrap();
         let orders = payouts::orders::of_charge(&engine.store, client_id, charge_id).await.unwrap();
-        for group in payouts::due(&engine.store, client_id, taking, 100).await.unwrap() {
+        for group in payouts::groups(&engine.store, client_id, None, taking, 100).await.unwrap() {
             payday::make(engine, client_id, &group, taking, 0).await.unwrap();
         }
         let order = payouts::orders::find(&engine.store, client_id, orders[0].id).await.unwrap().unwrap();
