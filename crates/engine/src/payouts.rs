@@ -1,7 +1,7 @@
 //! Payouts: how the money of the platform's own provider reaches who it belongs to (`docs/payouts.md`). [`orders`] writes
 //! what receivers are due of a charge, [`payday`] makes batches of what is due, [`transfers`] hands them to the bank, or
 //! [`files`] to one that takes files and [`returned`] reads what it answers, [`receivers`] says who may be paid, [`account`]
-//! is where the account itself is paid, [`statement`] adds everything up.
+//! where they are paid, [`statement`] adds everything up.
 
 pub mod account;
 pub mod files;

@@ -59,7 +59,7 @@ impl Inside {
     ) -> Outcome {
         let bank_account = wire::read(bank_account).map_err(|problems| format!("{problems:?}"))?;
         let author = Author::operator(account.client_id.parse()?);
-        account::set(&self.app, &author, &bank_account).await.map_err(|error| format!("{error:?}"))?;
+        account::set(&self.app, &author, None, &bank_account).await.map_err(|error| format!("{error:?}"))?;
         Ok(())
     }
 

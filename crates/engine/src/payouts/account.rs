@@ -1,54 +1,63 @@
-//! Where receivers are paid: sellers to the bank account of their data, the account itself to the one that the operator has set.
+//! Where receivers are paid: sellers to the bank account of their data, the account itself, and sellers that are deleted, to the one that
+//! the operator has set.
 
-use regente_domain::id::ClientId;
+use regente_domain::id::{ClientId, SellerId};
 use regente_domain::payout::Receiver;
 use regente_domain::seller::data::BankAccount;
 use regente_store::payouts::accounts as rows;
+use regente_store::sellers::{find_many, find_many_ever};
 use regente_store::{Batch, Commit};
+use uuid::Uuid;
 use zeroize::Zeroizing;
 
 use crate::app::App;
 use crate::audit::Author;
 use crate::error::Error;
-use crate::sellers;
 use crate::vault::{Binding, Purpose};
+use crate::{queue, sellers};
+
+/// A seller says by itself where it is paid.
+const IS_LIVE: &str = "the seller is not deleted: the bank account of its data counts";
 
 /// The bank account of a receiver; `None` where it has none.
-pub(super) async fn of(
-    app: &App,
-    client_id: ClientId,
-    receiver: Receiver,
-) -> Result<Option<BankAccount>, Error> {
-    match receiver {
-        None => find(app, client_id).await,
-        Some(seller_id) => match sellers::find(app, client_id, seller_id).await {
-            Ok(record) => Ok(Some(record.private.data.bank_account)),
-            Err(Error::NotFound) => Ok(None),
-            Err(error) => Err(error),
-        },
-    }
-}
-
-/// The bank account of the account itself.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Internal`].
-pub async fn find(app: &App, client_id: ClientId) -> Result<Option<BankAccount>, Error> {
-    let Some(sealed) = rows::find(&app.store, client_id).await? else { return Ok(None) };
-    let bytes = app.vault.open(binding(client_id), &sealed).await?;
+pub async fn of(app: &App, client_id: ClientId, receiver: Receiver) -> Result<Option<BankAccount>, Error> {
+    if let Some(seller_id) = receiver {
+        match sellers::find(app, client_id, seller_id).await {
+            Ok(record) => return Ok(Some(record.private.data.bank_account)),
+            Err(Error::NotFound) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let id = key_of(client_id, receiver);
+    let Some(sealed) = rows::find(&app.store, client_id, id).await? else { return Ok(None) };
+    let bytes = app.vault.open(binding(client_id, id), &sealed).await?;
     serde_json::from_slice(&bytes).map(Some).map_err(Error::internal)
 }
 
-/// Sets it, from the next transfer on.
+/// Sets that of the account itself, or of a seller that is deleted, from the next transfer on. What the seller is due is paid out on the next
+/// payday.
 ///
 /// # Errors
-/// [`Error::Unavailable`], [`Error::Internal`].
-pub async fn set(app: &App, author: &Author<'_>, account: &BankAccount) -> Result<(), Error> {
+/// [`Error::NotFound`], [`Error::Impossible`] for a seller that is not deleted; [`Error::Unavailable`], [`Error::Internal`].
+pub async fn set(
+    app: &App,
+    author: &Author<'_>,
+    receiver: Receiver,
+    account: &BankAccount,
+) -> Result<(), Error> {
     let client_id = author.client_id;
-    let bytes = serde_json::to_vec(account).map(Zeroizing::new).map_err(Error::internal)?;
+    let (id, now) = (key_of(client_id, receiver), app.clock.of(client_id));
     let mut batch = Batch::new(client_id);
-    rows::set(&mut batch, &app.vault.seal(binding(client_id), &bytes), app.clock.of(client_id));
-    author.record(app, &mut batch, "payout_account.set", client_id.uuid());
+    if let Some(seller_id) = receiver {
+        must_be_deleted(app, client_id, seller_id).await?;
+        queue::payouts::pay_out_on(app, &mut batch, queue::payouts::next_payday(&app.settings.calendar, now));
+    }
+    let bytes = serde_json::to_vec(account).map(Zeroizing::new).map_err(Error::internal)?;
+    rows::set(&mut batch, id, &app.vault.seal(binding(client_id, id), &bytes), now);
+    author.record(app, &mut batch, "payout_account.set", id);
     let _admission = app.store.admit_waiting().await?;
     match app.store.apply(batch).await? {
         Commit::Applied => Ok(()),
@@ -56,6 +65,20 @@ pub async fn set(app: &App, author: &Author<'_>, account: &BankAccount) -> Resul
     }
 }
 
-fn binding(client_id: ClientId) -> Binding {
-    Binding::new(Purpose::PayoutAccount, client_id, client_id.uuid())
+async fn must_be_deleted(app: &App, client_id: ClientId, seller_id: SellerId) -> Result<(), Error> {
+    if find_many_ever(&app.store, client_id, &[seller_id]).await?.is_empty() {
+        return Err(Error::NotFound);
+    }
+    match find_many(&app.store, client_id, &[seller_id]).await?.is_empty() {
+        true => Ok(()),
+        false => Err(Error::impossible(IS_LIVE)),
+    }
+}
+
+fn key_of(client_id: ClientId, receiver: Receiver) -> Uuid {
+    receiver.map_or(client_id.uuid(), |seller_id| seller_id.uuid())
+}
+
+fn binding(client_id: ClientId, id: Uuid) -> Binding {
+    Binding::new(Purpose::PayoutAccount, client_id, id)
 }

@@ -57,7 +57,7 @@ pub fn pay_out_on(app: &App, batch: &mut Batch, day: Date) {
 pub fn resume(app: &App, batch: &mut Batch, before: &Seller, after: &Seller) {
     let is_paid = |seller: &Seller| seller.is_paid_by(ProviderType::Platform);
     if !is_paid(before) && is_paid(after) {
-        pay_out_on(app, batch, next_payday(app.clock.of(after.client_id)));
+        pay_out_on(app, batch, next_payday(&app.settings.calendar, app.clock.of(after.client_id)));
     }
 }
 

@@ -36,7 +36,7 @@ pub enum Purpose {
     RegistrationAnswer,
     /// `reports.private`: the key of the files and who gets the mail, by the id of the report.
     ReportData,
-    /// `payout_accounts.private`, by the id of the account.
+    /// `payout_accounts.private`, by the id of the account, or of the seller.
     PayoutAccount,
     /// `receipts.file`, by the id of the issue.
     ReceiptFile,

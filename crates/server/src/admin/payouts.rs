@@ -1,5 +1,5 @@
-//! What operators do about payouts: see what is on its way, say where the account itself is paid, tell what a bank without an interface
-//! has done, by hand or by its files, and add everything up.
+//! What operators do about payouts: see what is on its way, say where the account itself and sellers that are deleted are paid, tell what
+//! a bank without an interface has done, by hand or by its files, and add everything up.
 
 use jiff::civil::Date;
 use regente_domain::card::in_text::{self, CardData};
@@ -44,10 +44,10 @@ pub struct PayoutsCommand {
 pub enum PayoutsTask {
     /// What is on its way is listed.
     Pending,
-    /// Where the account itself is paid is shown.
-    ShowAccount,
-    /// It is set to the members of a file.
-    SetAccount(Map<String, Value>),
+    /// Where a receiver is paid is shown.
+    ShowAccount(Receiver),
+    /// That of the account itself, or of a seller that is deleted, is set to the members of a file.
+    SetAccount(Receiver, Map<String, Value>),
     /// The bank has paid a batch.
     Paid {
         /// Which.
@@ -85,7 +85,7 @@ impl PayoutsTask {
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Pending => "payouts pending",
-            Self::ShowAccount | Self::SetAccount(_) => "payouts account",
+            Self::ShowAccount(_) | Self::SetAccount(..) => "payouts account",
             Self::Paid { .. } => "payouts paid",
             Self::Failed { .. } => "payouts failed",
             Self::Export { .. } => "payouts export",
@@ -106,8 +106,13 @@ pub enum PayoutsAnswer {
         /// Whether there are more.
         more: bool,
     },
-    /// Where the account itself is paid.
-    Account(Option<AccountRow>),
+    /// Where a receiver is paid.
+    Account {
+        /// Who.
+        receiver: Receiver,
+        /// Where, if it has a bank account.
+        account: Option<AccountRow>,
+    },
     /// A batch stands where it was said.
     Decided {
         /// Which.
@@ -140,7 +145,7 @@ pub struct PendingRow {
     pub looks: i64,
 }
 
-/// Where the account itself is paid.
+/// Where a receiver is paid.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct AccountRow {
     /// The bank, by its COMPE code or its ISPB.
@@ -185,12 +190,18 @@ pub(super) async fn run(app: &App, command: PayoutsCommand) -> Result<PayoutsAns
     let client_id = the_client(app, command.client_id).await?;
     match command.task {
         PayoutsTask::Pending => pending(app, client_id).await,
-        PayoutsTask::ShowAccount => shown_account(app, client_id).await,
-        PayoutsTask::SetAccount(members) => {
+        PayoutsTask::ShowAccount(receiver) => shown_account(app, client_id, receiver).await,
+        PayoutsTask::SetAccount(receiver, members) => {
             let read: Result<BankAccount, Problems> = wire::read(members);
             let account = read.map_err(|problems| CommandError::of(Error::Invalid(problems)))?;
-            account::set(app, &Author::operator(client_id), &account).await.map_err(CommandError::of)?;
-            shown_account(app, client_id).await
+            let author = Author::operator(client_id);
+            match account::set(app, &author, receiver, &account).await {
+                Err(Error::NotFound) => {
+                    return Err(CommandError::Argument("there is no such seller".to_owned()));
+                }
+                set => set.map_err(CommandError::of)?,
+            }
+            shown_account(app, client_id, receiver).await
         }
         PayoutsTask::Paid { batch_id } => decide(app, client_id, batch_id, Told::Paid, None).await,
         PayoutsTask::Failed { batch_id, reason } => {
@@ -217,9 +228,13 @@ async fn pending(app: &App, client_id: ClientId) -> Result<PayoutsAnswer, Comman
     Ok(PayoutsAnswer::Pending { batches: rows, more: found.len() > max })
 }
 
-async fn shown_account(app: &App, client_id: ClientId) -> Result<PayoutsAnswer, CommandError> {
-    let account = account::find(app, client_id).await.map_err(CommandError::of)?;
-    Ok(PayoutsAnswer::Account(account.as_ref().map(AccountRow::of)))
+async fn shown_account(
+    app: &App,
+    client_id: ClientId,
+    receiver: Receiver,
+) -> Result<PayoutsAnswer, CommandError> {
+    let account = account::of(app, client_id, receiver).await.map_err(CommandError::of)?;
+    Ok(PayoutsAnswer::Account { receiver, account: account.as_ref().map(AccountRow::of) })
 }
 
 /// A reason is stored and shown to the account, like any text of the interface.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use regente_domain::id::PaymentBatchId;
+use regente_domain::id::{PaymentBatchId, SellerId};
 use regente_domain::payout::Receiver;
 use regente_engine::payouts::statement::ReceiverStatement;
 use serde_json::{Map, Value};
@@ -20,11 +20,14 @@ use crate::config::Loaded;
 pub(super) enum PayoutsCommandLine {
     /// List the payment batches that are on their way
     Pending(AccountArgs),
-    /// Show where the account itself is paid, or set it
+    /// Show where the account itself is paid, or set it; also of a seller that is deleted and still due something
     #[command(
         after_help = "The file has the members of `bankAccount` of a seller, in JSON. It is kept sealed; the next transfer goes there."
     )]
     Account {
+        /// That of this seller
+        #[arg(long = "seller", value_name = "SELLER_ID")]
+        seller_id: Option<SellerId>,
         /// Set it to what this file says
         #[arg(long, value_name = "FILE")]
         file: Option<PathBuf>,
@@ -64,12 +67,14 @@ pub(super) enum PayoutsCommandLine {
 pub(super) fn run(loaded: &Loaded, command: PayoutsCommandLine) -> Result<ExitCode, Failure> {
     let (of, task) = match command {
         PayoutsCommandLine::Pending(of) => (of, PayoutsTask::Pending),
-        PayoutsCommandLine::Account { file: None, of } => (of, PayoutsTask::ShowAccount),
-        PayoutsCommandLine::Account { file: Some(file), of } => {
+        PayoutsCommandLine::Account { seller_id, file: None, of } => {
+            (of, PayoutsTask::ShowAccount(seller_id))
+        }
+        PayoutsCommandLine::Account { seller_id, file: Some(file), of } => {
             let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
             let members: Map<String, Value> =
                 serde_json::from_str(&text).map_err(|error| format!("{}: {error}", file.display()))?;
-            (of, PayoutsTask::SetAccount(members))
+            (of, PayoutsTask::SetAccount(seller_id, members))
         }
         PayoutsCommandLine::Paid { batch_id, of } => (of, PayoutsTask::Paid { batch_id }),
         PayoutsCommandLine::Failed { batch_id, reason, of } => (of, PayoutsTask::Failed { batch_id, reason }),
@@ -92,10 +97,14 @@ pub(super) fn shown(answer: &PayoutsAnswer) -> String {
     match answer {
         PayoutsAnswer::Pending { batches, .. } if batches.is_empty() => "Nothing is on its way.\n".to_owned(),
         PayoutsAnswer::Pending { batches, more } => pending(batches, *more),
-        PayoutsAnswer::Account(None) => {
+        PayoutsAnswer::Account { receiver: None, account: None } => {
             "The account has no bank account: its own batches fail until it has one.\n".to_owned()
         }
-        PayoutsAnswer::Account(Some(AccountRow { bank, branch, last_digits, holder })) => {
+        PayoutsAnswer::Account { receiver: Some(seller_id), account: None } => {
+            format!("Seller {seller_id} has no bank account: what it is due stays until it has one.\n")
+        }
+        PayoutsAnswer::Account { account: Some(account), .. } => {
+            let AccountRow { bank, branch, last_digits, holder } = account;
             let bank = bank.as_deref().unwrap_or("-");
             format!("Bank {bank}, branch {branch}, account …{last_digits} of {holder}\n")
         }

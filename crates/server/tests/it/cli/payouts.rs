@@ -20,6 +20,11 @@ async fn an_operator_says_where_an_account_is_paid_and_sees_every_cent() {
     std::fs::write(&file, bank_account("1000").to_string()).unwrap();
     let set = run_on(folder.path(), &["payouts", "account", "--file", file.to_str().unwrap()]).await;
     assert_eq!(set.text(), "Bank 077, branch 492, account …1000 of Rita Lima\n");
+    let nobody = ["payouts", "account", "--seller", "00000000-0000-0000-0000-000000000000"];
+    let none = run_on(folder.path(), &nobody).await;
+    assert!(none.text().contains("what it is due stays until it has one"), "{}", none.text());
+    let unknown = run_on(folder.path(), &[&nobody[..], &["--file", file.to_str().unwrap()]].concat()).await;
+    assert!(unknown.complaint().contains("there is no such seller"), "{}", unknown.complaint());
     std::fs::write(&file, "{}").unwrap();
     let wrong = run_on(folder.path(), &["payouts", "account", "--file", file.to_str().unwrap()]).await;
     assert!(wrong.complaint().contains("holderName"), "{}", wrong.complaint());

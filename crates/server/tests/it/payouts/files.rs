@@ -65,7 +65,7 @@ pub(super) async fn exported_on(app: &TestApp, day: Date, again: bool) -> Result
     match operator(app, PayoutsTask::Export { company, day, again }).await? {
         PayoutsAnswer::Exported(row) => Ok(row),
         PayoutsAnswer::Pending { .. }
-        | PayoutsAnswer::Account(_)
+        | PayoutsAnswer::Account { .. }
         | PayoutsAnswer::Decided { .. }
         | PayoutsAnswer::Returned(_)
         | PayoutsAnswer::Report(_) => panic!("another answer"),
@@ -81,7 +81,7 @@ pub(super) async fn imported(app: &TestApp, text: &str, run: Run) -> Result<Retu
     match operator(app, PayoutsTask::ImportReturn { text: text.to_owned(), run }).await? {
         PayoutsAnswer::Returned(row) => Ok(row),
         PayoutsAnswer::Pending { .. }
-        | PayoutsAnswer::Account(_)
+        | PayoutsAnswer::Account { .. }
         | PayoutsAnswer::Decided { .. }
         | PayoutsAnswer::Exported(_)
         | PayoutsAnswer::Report(_) => panic!("another answer"),

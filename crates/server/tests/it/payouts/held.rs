@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use regente_domain::time::Timestamp;
+use regente_engine::error::Error;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
 use crate::support::payouts::{
     BATCHES, all_of_it, balance, card_payment, every_cent_is_accounted_for, listed, on_payday, own, paid_to,
-    pix_payment, plan, platform, seller, transfers,
+    pix_payment, plan, platform, seller, set_account, transfers,
 };
 use crate::support::prepayments::{NOTHING, PREPAYMENT, PUBLISHED, denied, everything_of, operator};
 use crate::support::providers::sandbox;
 use crate::support::reviews::{answered, opened};
-use crate::support::sellers::{changed, read};
+use crate::support::sellers::{changed, deleted, read};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The weekend on which a service catches up, and the next business days.
@@ -27,6 +28,7 @@ stories! {
     a_seller_blocked_by_a_review_is_paid_once_it_has_answered,
     a_seller_without_transfers_is_paid_once_they_are_switched_on,
     a_batch_waits_for_a_seller_that_is_switched_off,
+    a_deleted_seller_is_paid_where_an_operator_says,
 }
 
 /// The service stands still from Monday to Saturday. Then it makes the batches of Tuesday, to be paid on the next Monday.
@@ -122,5 +124,27 @@ async fn a_batch_waits_for_a_seller_that_is_switched_off(app: TestApp) {
     on_payday(&app, WEDNESDAY).await;
     assert_eq!(batches(&app, None).await, [json!(["paid", MONDAY, 990])]);
     assert_eq!(listed(&app, BATCHES, "").await[0]["payoutDate"], WEDNESDAY);
+    every_cent_is_accounted_for(&app).await;
+}
+
+async fn a_deleted_seller_is_paid_where_an_operator_says(app: TestApp) {
+    let merchant = platform(&app).await;
+    let rita = seller(&app, &merchant, 1, "4920").await;
+    pix_payment(&app, &merchant, 1_000, Some(all_of_it(&rita))).await;
+    app.run_jobs().await;
+    let refused = set_account(&app, Some(&rita), "4921").await.unwrap_err();
+    assert!(matches!(refused, Error::Impossible { .. }), "the bank account of its data counts: {refused}");
+    deleted(&app, &json!({ "id": rita, "merchantId": merchant })).await;
+    app.later(4 * DAY).await;
+    assert_eq!((batches(&app, None).await.len(), balance(&app, Some(&rita)).await), (0, (990, 0)));
+    every_cent_is_accounted_for(&app).await;
+
+    // It is Friday, after the payday.
+    set_account(&app, Some(&rita), "4921").await.unwrap();
+    app.later(3 * DAY).await;
+    assert_eq!(batches(&app, Some(&rita)).await, [json!(["paid", MONDAY, 990])]);
+    let sent = transfers(&app).into_values().next().unwrap();
+    assert_eq!(sent.to.account_number.as_str(), "4921");
+    assert_eq!(balance(&app, Some(&rita)).await, (0, 0));
     every_cent_is_accounted_for(&app).await;
 }

@@ -13,6 +13,7 @@ use regente_domain::time::Timestamp;
 use regente_domain::wire;
 use regente_engine::audit::Author;
 use regente_engine::bank::Transfer;
+use regente_engine::error::Error;
 use regente_engine::payouts::account;
 use regente_engine::payouts::statement::{self, ReceiverStatement};
 use serde_json::{Value, json};
@@ -57,8 +58,14 @@ pub fn bank_account(number: &str) -> Value {
 
 /// The account itself is paid to a bank account with this number.
 pub async fn paid_to(app: &TestApp, number: &str) {
+    set_account(app, None, number).await.unwrap();
+}
+
+/// An operator says to which bank account a seller that is deleted is paid, or the account itself.
+pub async fn set_account(app: &TestApp, seller: Option<&str>, number: &str) -> Result<(), Error> {
     let account: BankAccount = wire::read(bank_account(number).as_object().unwrap().clone()).unwrap();
-    account::set(&app.app, &Author::operator(app.client_id()), &account).await.unwrap();
+    let receiver = seller.map(|id| id.parse().unwrap());
+    account::set(&app.app, &Author::operator(app.client_id()), receiver, &account).await
 }
 
 /// A merchant with the own provider alone, terms, and a bank account of the account itself that works.
