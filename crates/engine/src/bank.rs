@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use regente_domain::currency::Currency;
-use regente_domain::id::PaymentBatchId;
+use regente_domain::id::{ClientId, PaymentBatchId};
 use regente_domain::money::Amount;
 use regente_domain::seller::data::BankAccount;
 use regente_domain::time::Timestamp;
@@ -20,6 +20,8 @@ pub type SharedBank = Arc<dyn Bank>;
 /// A transfer to a receiver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
+    /// The account that pays.
+    pub client_id: ClientId,
     /// Its name, the same however often it is sent.
     pub id: PaymentBatchId,
     /// How much.
@@ -67,6 +69,6 @@ pub trait Bank: Send + Sync {
     /// Sends a transfer. One that the bank has already is answered with what became of it.
     fn send<'a>(&'a self, transfer: &'a Transfer) -> BoxFuture<'a, Answer>;
 
-    /// Asks what became of a transfer, at the account's time.
-    fn find(&self, id: PaymentBatchId, at: Timestamp) -> BoxFuture<'_, Found>;
+    /// Asks what became of a transfer of an account, at the account's time.
+    fn find(&self, client_id: ClientId, id: PaymentBatchId, at: Timestamp) -> BoxFuture<'_, Found>;
 }

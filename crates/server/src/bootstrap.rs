@@ -247,7 +247,7 @@ async fn assemble(
         circuits: Circuits::new(settings.circuits, clock.clone()),
         report_files: config.report_files()?,
         mailer: config.mailer()?,
-        bank: bank(config.mode),
+        bank: bank(config.mode, store),
         merchants: no_merchants(clock.clone(), life),
         clock,
         chance,
@@ -275,9 +275,9 @@ async fn assemble(
 }
 
 /// The bank that pays receivers: in the sandbox a simulator. In production there is none, and operators tell what they have paid.
-fn bank(mode: Mode) -> Option<SharedBank> {
+fn bank(mode: Mode, store: &Store) -> Option<SharedBank> {
     match mode {
-        Mode::Sandbox => Some(Arc::new(SimulatedBank::default())),
+        Mode::Sandbox => Some(Arc::new(SimulatedBank::new(store.clone()))),
         Mode::Production => None,
     }
 }

@@ -91,6 +91,7 @@ pub mod seller_documents;
 pub mod sellers;
 pub mod sessions;
 pub mod settings;
+pub mod simulated_transfers;
 pub mod subscriptions;
 pub mod tokens;
 pub mod transaction_requests;

@@ -185,6 +185,11 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0046_default_plans",
         text: include_str!("../migrations/0046_default_plans.sql"),
     },
+    Migration {
+        version: 47,
+        name: "0047_simulated_transfers",
+        text: include_str!("../migrations/0047_simulated_transfers.sql"),
+    },
 ];
 
 /// The table of applied migrations.

@@ -90,7 +90,7 @@ impl Inside {
         let client_id = account.client_id.parse()?;
         let bank = self.app.bank.as_deref().ok_or("no bank in this process")?;
         for batch in self.batches(account, None).await? {
-            let found = bank.find(batch.id, self.app.clock.of(client_id)).await;
+            let found = bank.find(client_id, batch.id, self.app.clock.of(client_id)).await;
             if batch.status != BatchStatus::Paid || found != Found::Told(Answer::Paid) {
                 return Err(format!("the bank says {found:?} of {batch:?}").into());
             }

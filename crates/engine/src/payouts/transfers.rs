@@ -61,7 +61,7 @@ pub async fn drive(app: &App, client_id: ClientId, id: PaymentBatchId) -> Result
     match batch.status {
         BatchStatus::Pending => pay(app, bank, &batch).await,
         BatchStatus::Paid => {
-            let found = bank.find(id, app.clock.of(client_id)).await;
+            let found = bank.find(client_id, id, app.clock.of(client_id)).await;
             if let Found::Told(Answer::Returned { reason }) = found {
                 decide(app, client_id, id, Told::Returned, Some(reason)).await?;
             }
@@ -76,7 +76,7 @@ async fn pay(app: &App, bank: &dyn Bank, batch: &PaymentBatch) -> Result<Next, E
     let now = app.clock.of(client_id);
     let known = match batch.transfer {
         Sending::Unsent => Found::Absent,
-        Sending::Sent => bank.find(id, now).await,
+        Sending::Sent => bank.find(client_id, id, now).await,
     };
     let answer = match known {
         Found::Told(answer) => answer,
@@ -92,7 +92,8 @@ async fn pay(app: &App, bank: &dyn Bank, batch: &PaymentBatch) -> Result<Next, E
             }
             let amount = Amount::new(batch.figures.final_balance())
                 .ok_or_else(|| Error::internal(format!("payment batch {id} pays less than nothing")))?;
-            bank.send(&Transfer { id, amount, currency: batch.group.owner.currency, to, at: now }).await
+            let currency = batch.group.owner.currency;
+            bank.send(&Transfer { client_id, id, amount, currency, to, at: now }).await
         }
     };
     let (told, reason) = match answer {

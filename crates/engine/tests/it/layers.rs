@@ -132,6 +132,7 @@ const STORE: &[&str] = &[
     "payouts",
     "receipts",
     "prepayments",
+    "simulated_transfers",
     "wallet_payments",
     "account_clocks",
     "testing",

@@ -2,15 +2,20 @@
 
 use std::time::Duration;
 
+use regente_domain::currency::Currency;
+use regente_domain::money::Amount;
+use regente_domain::wire;
+use regente_engine::bank::{Answer, Bank, Transfer};
 use regente_engine::jobs::Worker;
 use regente_store::DatabaseKind;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
 use crate::support::payouts::{
-    BATCHES, all_of_it, balance, every_cent_is_accounted_for, listed, moves_to, own, pix_payment, plan,
-    platform, seller, transfers,
+    BATCHES, all_of_it, balance, bank_account, every_cent_is_accounted_for, listed, moves_to, own,
+    pix_payment, plan, platform, seller, transfers,
 };
+use crate::support::read::text;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -20,6 +25,8 @@ stories! {
     what_comes_back_is_paid_again,
     an_account_without_a_bank_account_is_not_paid,
     two_nodes_pay_each_transfer_once,
+    a_name_is_one_transfer,
+    a_bank_remembers_what_was_sent_before_a_restart,
 }
 
 fn statuses(batches: &[Value]) -> Vec<&str> {
@@ -43,7 +50,8 @@ async fn a_refused_transfer_is_tried_again_to_a_corrected_account(app: TestApp) 
     app.later(2 * DAY).await;
     let batches = listed(&app, BATCHES, "").await;
     assert_eq!(statuses(&batches), ["failed", "paid"]);
-    assert_eq!(transfers(&app)[batches[1]["id"].as_str().unwrap()].to.account_number.as_str(), "4920");
+    let transfer = transfers(&app).await[text(&batches[1]["id"])];
+    assert_eq!(transfer.last_digit, Some('0'), "to the corrected account");
     assert_eq!(balance(&app, Some(&rita)).await, (0, 0));
     every_cent_is_accounted_for(&app).await;
 }
@@ -62,8 +70,8 @@ async fn a_bank_that_answers_late_is_asked_and_never_sent_to_again(app: TestApp)
     assert_eq!(found, ["paid", "pending"]);
     app.later(2 * DAY).await;
     assert_eq!(statuses(&listed(&app, BATCHES, "").await), ["paid", "paid"]);
-    let taken = app.bank.transfers();
-    assert_eq!(taken.iter().map(|(_, sent)| *sent).collect::<Vec<_>>(), [1, 1]);
+    let taken = transfers(&app).await;
+    assert_eq!(taken.values().map(|transfer| transfer.sent).collect::<Vec<_>>(), [1, 1]);
     every_cent_is_accounted_for(&app).await;
 }
 
@@ -121,6 +129,42 @@ async fn two_nodes_pay_each_transfer_once(app: TestApp) {
     let batches = listed(&app, BATCHES, "").await;
     assert_eq!(statuses(&batches), ["paid"; 6]);
     assert!(batches.iter().all(|batch| batch["finalBalance"] == 1_980), "{batches:#?}");
-    assert_eq!(app.bank.transfers().len(), 6);
+    assert_eq!(transfers(&app).await.len(), 6);
+    every_cent_is_accounted_for(&app).await;
+}
+
+async fn a_name_is_one_transfer(app: TestApp) {
+    let account = |number: &str| wire::read(bank_account(number).as_object().unwrap().clone()).unwrap();
+    let first = Transfer {
+        client_id: app.client_id(),
+        id: app.app.chance.id(app.clock.deployment()),
+        amount: Amount::new(1_000).unwrap(),
+        currency: Currency::BRL,
+        to: account("4920"),
+        at: app.clock.deployment(),
+    };
+    let (bank, of_another_node) = (app.bank(), app.bank());
+    let at_once = tokio::join!(bank.send(&first), of_another_node.send(&first));
+    assert_eq!(at_once, (Answer::Paid, Answer::Paid));
+    let other = Transfer { amount: Amount::new(2_000).unwrap(), to: account("4927"), ..first.clone() };
+    assert_eq!(bank.send(&other).await, Answer::Paid, "the first one of this name");
+    let taken: Vec<_> = transfers(&app).await.into_values().collect();
+    assert_eq!(taken.len(), 1);
+    assert_eq!((taken[0].amount, taken[0].last_digit, taken[0].sent), (first.amount, Some('0'), 3));
+}
+
+async fn a_bank_remembers_what_was_sent_before_a_restart(app: TestApp) {
+    let merchant = platform(&app).await;
+    let rita = seller(&app, &merchant, 1, "4928").await;
+    pix_payment(&app, &merchant, 1_000, Some(all_of_it(&rita))).await;
+    app.later(18 * Duration::from_secs(60 * 60)).await;
+    assert_eq!(statuses(&listed(&app, BATCHES, "").await), ["pending"]);
+    let taken = transfers(&app).await;
+    assert_eq!(taken.len(), 1);
+    let app = app.restart().await;
+    app.end_leases().await;
+    app.later(2 * DAY).await;
+    assert_eq!(statuses(&listed(&app, BATCHES, "").await), ["paid"]);
+    assert_eq!(transfers(&app).await, taken, "it was not sent again");
     every_cent_is_accounted_for(&app).await;
 }

@@ -274,7 +274,7 @@ async fn who_may_not_be_paid_is_in_no_file(app: TestApp) {
     let file = exported_on(&app, TUESDAY, false).await.unwrap();
     assert_eq!((file.batches.len(), file.left_out.len()), (2, 1));
     assert_eq!(file.left_out[0].why, "the receiver may not be paid now");
-    every_cent_is_there(&app).await;
+    statements_add_up(&app).await;
 }
 
 async fn a_bank_that_is_connected_takes_no_files(app: TestApp) {

@@ -91,9 +91,7 @@ pub struct TestApp {
     report_folder: Arc<TempDir>,
     mail: Option<MailOptions>,
     bucket: Option<BucketOptions>,
-    /// The bank that pays receivers; it outlives the process.
-    pub bank: Arc<SimulatedBank>,
-    /// Whether it is connected; otherwise receivers are paid by hand.
+    /// Whether the simulated bank is connected; otherwise receivers are paid by hand.
     has_bank: bool,
 }
 
@@ -125,12 +123,11 @@ impl TestApp {
         let sandbox_deadline = SANDBOX_DEADLINE;
         let (fuse, wire, names) = (Fuse::default(), Wire::default(), Names::default());
         let report_folder = Arc::new(tempfile::tempdir().unwrap());
-        let bank = Arc::new(SimulatedBank::default());
         let ground = Ground {
             report_folder: report_folder.path(),
             mail: None,
             bucket: None,
-            bank: Some(&bank),
+            has_bank: true,
             database: &database,
             clock: &clock,
             books: &books,
@@ -170,7 +167,6 @@ impl TestApp {
             report_folder,
             mail: None,
             bucket: None,
-            bank,
             has_bank: true,
         }
     }
@@ -221,7 +217,7 @@ impl TestApp {
             report_folder: self.report_folder.path(),
             mail: self.mail.as_ref(),
             bucket: self.bucket.as_ref(),
-            bank: self.has_bank.then_some(&self.bank),
+            has_bank: self.has_bank,
         }
     }
 
@@ -289,6 +285,11 @@ impl TestApp {
     pub async fn with_bank(mut self) -> Self {
         self.has_bank = true;
         self.restart().await
+    }
+
+    /// The bank that pays receivers.
+    pub fn bank(&self) -> SimulatedBank {
+        SimulatedBank::new(self.app.store.clone())
     }
 
     /// The shop that takes Apple Pay.

@@ -1,16 +1,14 @@
 //! The bank of a deployment: the simulator, with the fuse around it.
 
-use std::sync::Arc;
-
 use futures_util::future::BoxFuture;
-use regente_domain::id::PaymentBatchId;
+use regente_domain::id::{ClientId, PaymentBatchId};
 use regente_domain::time::Timestamp;
 use regente_engine::bank::{Answer, Bank, Found, SimulatedBank, Transfer};
 use regente_store::testing::Fuse;
 
 /// The simulator of a bank, with a step before and after each question.
 pub struct FusedBank {
-    pub bank: Arc<SimulatedBank>,
+    pub bank: SimulatedBank,
     pub fuse: Fuse,
 }
 
@@ -24,10 +22,10 @@ impl Bank for FusedBank {
         })
     }
 
-    fn find(&self, id: PaymentBatchId, at: Timestamp) -> BoxFuture<'_, Found> {
+    fn find(&self, client_id: ClientId, id: PaymentBatchId, at: Timestamp) -> BoxFuture<'_, Found> {
         Box::pin(async move {
             self.fuse.step().await;
-            let found = self.bank.find(id, at).await;
+            let found = self.bank.find(client_id, id, at).await;
             self.fuse.step().await;
             found
         })

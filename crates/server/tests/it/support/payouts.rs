@@ -12,10 +12,10 @@ use regente_domain::seller::data::BankAccount;
 use regente_domain::time::Timestamp;
 use regente_domain::wire;
 use regente_engine::audit::Author;
-use regente_engine::bank::Transfer;
 use regente_engine::error::Error;
 use regente_engine::payouts::account;
 use regente_engine::payouts::statement::{self, ReceiverStatement};
+use regente_store::simulated_transfers::SimulatedTransfer;
 use serde_json::{Value, json};
 
 use crate::support::agreement::ledger_is_right;
@@ -176,9 +176,9 @@ pub async fn balance(app: &TestApp, seller: Option<&str>) -> (i64, i64) {
 }
 
 /// The transfers that the bank has, by the id of the batch.
-pub fn transfers(app: &TestApp) -> BTreeMap<String, Transfer> {
-    let taken = app.bank.transfers().into_iter();
-    taken.map(|(transfer, _)| (transfer.id.to_string(), transfer)).collect()
+pub async fn transfers(app: &TestApp) -> BTreeMap<String, SimulatedTransfer> {
+    let taken = app.bank().transfers(app.client_id()).await.unwrap();
+    taken.into_iter().map(|transfer| (transfer.id.to_string(), transfer)).collect()
 }
 
 /// What became of the money of each receiver adds up, and the ledger says the same. Returns the statements.
@@ -194,7 +194,7 @@ pub async fn statements_add_up(app: &TestApp) -> Vec<ReceiverStatement> {
 /// The statements add up, and the bank has paid what is paid: each batch once. Returns the statements.
 pub async fn every_cent_is_accounted_for(app: &TestApp) -> Vec<ReceiverStatement> {
     let lines = statements_add_up(app).await;
-    let transfers = transfers(app);
+    let transfers = transfers(app).await;
     let paid = listed(app, BATCHES, "status=paid").await;
     for batch in &paid {
         let transfer = transfers.get(text(&batch["id"])).expect("a batch that is paid has a transfer");
@@ -213,10 +213,9 @@ pub async fn each_transfer_was_sent_once(app: &TestApp) {
     let batches = listed(app, BATCHES, "").await;
     let of_batches: BTreeMap<&str, &Value> =
         batches.iter().map(|batch| (text(&batch["id"]), &batch["finalBalance"])).collect();
-    for (transfer, sent) in app.bank.transfers() {
+    for (name, transfer) in transfers(app).await {
         let pays = json!(transfer.amount.minor_units());
-        let of_batch = of_batches.get(transfer.id.to_string().as_str());
-        assert_eq!((of_batch, sent), (Some(&&pays), 1), "{transfer:?}");
+        assert_eq!((of_batches.get(name.as_str()), transfer.sent), (Some(&&pays), 1), "{transfer:?}");
     }
 }
 

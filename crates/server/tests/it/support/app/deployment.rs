@@ -65,8 +65,8 @@ pub struct Ground<'a> {
     pub report_folder: &'a Path,
     pub mail: Option<&'a MailOptions>,
     pub bucket: Option<&'a BucketOptions>,
-    /// `None` where receivers are paid by hand.
-    pub bank: Option<&'a Arc<SimulatedBank>>,
+    /// Whether the simulated bank is connected; otherwise receivers are paid by hand.
+    pub has_bank: bool,
 }
 
 /// Outbound calls without any known host name.
@@ -140,7 +140,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         report_folder,
         mail,
         bucket,
-        bank,
+        has_bank,
     } = ground;
     // Internal errors, for the output of a failed test.
     let _ = tracing_subscriber::fmt().with_max_level(tracing::Level::WARN).with_test_writer().try_init();
@@ -169,6 +169,9 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         SimulatedServer::new(Arc::new(cardholders), &[6; 32], ADDRESS.into())
     });
     let sandbox = Wired { sandbox, wire: wire.clone(), fuse: fuse.clone() };
+    let bank = has_bank.then(|| -> SharedBank {
+        Arc::new(FusedBank { bank: SimulatedBank::new(store.clone()), fuse: fuse.clone() })
+    });
     let machine = clock.clone();
     let now: MonotonicClock = Arc::new(move || machine.machine().elapsed());
     let life = settings.cache_life;
@@ -205,10 +208,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         circuits: Circuits::new(settings.circuits, clock.clone()),
         report_files: report_files((report_folder, bucket), fuse),
         mailer: mail.map(|mail| Mailer::new(mail.clone()).unwrap()),
-        bank: bank.map(|bank| {
-            let fused: SharedBank = Arc::new(FusedBank { bank: bank.clone(), fuse: fuse.clone() });
-            fused
-        }),
+        bank,
         settings: settings.clone(),
         answer_to: kept_answer,
     });
