@@ -1,6 +1,7 @@
 //! `cargo xtask kill-loop`: a real service and a real simulator with a random fault plan. Clients charge, capture,
-//! void, subscribe and repeat requests while the service is killed at random moments. At the end the simulator's transaction log
-//! and Regente must agree to the cent, every acknowledged operation must be there, and none may have been done twice.
+//! void, subscribe, have receivers paid early and repeat requests while the service is killed at random moments. At the end the
+//! simulator's transaction log, the simulated bank and Regente must agree to the cent, every acknowledged operation must be there, and
+//! none may have been done twice.
 
 #![allow(clippy::disallowed_methods, reason = "it runs by the machine's time")]
 
@@ -8,8 +9,11 @@ mod clients;
 mod cycles;
 mod dice;
 mod faults;
+mod paid;
 mod payers;
+mod payouts;
 mod real;
+mod requests;
 mod sessions;
 mod subscriptions;
 mod verdict;
@@ -30,6 +34,7 @@ use crate::service::{Service, Simulator};
 use clients::{Caller, ClientLog, Crowd};
 use dice::Dice;
 use payers::Payers;
+use payouts::Receivers;
 use subscriptions::Subscribers;
 use tokio::sync::watch;
 
@@ -155,6 +160,7 @@ async fn kill(
     };
     let mut dice = Dice::new(seed);
     let merchants = merchants(&service, &account, &mut dice).await?;
+    let receivers = Receivers::prepare(&mut service).await?;
     let subscribers = Subscribers::prepare(&service, subscribing, &mut dice).await?;
     let mut payers = Payers::new(dice.split());
     let client_log = Arc::new(ClientLog::default());
@@ -166,6 +172,7 @@ async fn kill(
         let caller = Caller::of(&service, &account, merchants.clone(), PAYER_METHODS, for_sale);
         let mut crowd = Crowd::begin(caller, options.clients, &mut dice, &client_log);
         subscribers.join(&mut crowd, &service, &mut dice);
+        receivers.join(&mut crowd, &service, &mut dice);
         let (stop, is_stopped) = watch::channel(false);
         let life = Duration::from_millis(dice.within(LIFE_MS));
         let ((), paying) = tokio::join!(
@@ -183,11 +190,12 @@ async fn kill(
             println!("{name}: killed {round} of {} times, {}", options.rounds, client_log.count());
         }
     }
-    // The clock of the subscriptions goes far ahead only in lives that are longer than a lease.
+    // The clocks of accounts go far ahead only in lives that are longer than a lease.
     for _ in 0..LONG_LIVES {
         let caller = Caller::of(&service, &account, merchants.clone(), PAYER_METHODS, Vec::new());
         let mut crowd = Crowd::begin(caller, 0, &mut dice, &client_log);
         subscribers.join(&mut crowd, &service, &mut dice);
+        receivers.join(&mut crowd, &service, &mut dice);
         tokio::time::sleep(Duration::from_millis(dice.within(LONG_LIFE_MS))).await;
         service.kill()?;
         crowd.end().await?;
@@ -195,13 +203,15 @@ async fn kill(
     }
     simulator.set_faults(&Value::Array(Vec::new())).await?;
     subscribers.settle(&service).await?;
+    settle_payouts(&service, &receivers, &simulator, &mut payers).await?;
     wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
     let caller = Caller::of(&service, &account, merchants, PAYER_METHODS, Vec::new());
     // Nothing is under way any more.
     client_log.repeat_the_rest(&caller, &[201]).await?;
     wait_until_resolved(&service, &account, &simulator, &mut payers).await?;
     let cycles = cycles::examine(&subscribers, &service).await?;
-    let verdict = verdict::examine(&caller, &service, &simulator, &client_log, cycles).await?;
+    let paid = paid::examine(&receivers, &mut service).await?;
+    let verdict = verdict::examine(&caller, &service, &simulator, &client_log, (cycles, paid)).await?;
     println!("{name}, {} kills in {} s, seed {seed}\n{verdict}", options.rounds, started.elapsed().as_secs());
     service.doctor()
 }
@@ -221,6 +231,19 @@ async fn merchants(service: &Service, account: &Account, dice: &mut Dice) -> Out
         merchants.push(service.make_merchant(account, &providers).await?);
     }
     Ok(merchants)
+}
+
+/// What was paid is paid out only when nothing of it is unknown any more: what comes later would be due later.
+async fn settle_payouts(
+    service: &Service,
+    receivers: &Receivers,
+    simulator: &Simulator,
+    payers: &mut Payers,
+) -> Outcome {
+    requests::repeat_the_rest(receivers, service).await?;
+    service.retry_given_up()?;
+    wait_until_resolved(service, &receivers.requests.account, simulator, payers).await?;
+    receivers.settle(service).await
 }
 
 /// Waits until no outcome is unknown, and every payer and bank has done what was waited for.

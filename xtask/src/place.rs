@@ -2,6 +2,7 @@
 //! the product's own functions, while no service has the database open.
 
 pub(crate) mod payouts;
+pub(crate) mod sellers;
 mod work;
 
 use std::collections::HashSet;

@@ -1,5 +1,6 @@
 //! Runs a Regente process on a free port, ended with this task.
 
+use std::collections::HashSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
@@ -217,10 +218,16 @@ impl Service {
         }
     }
 
+    /// What a command of the operator prints as JSON, also where it ends with 1 because it has found something.
+    pub(crate) fn told(&self, arguments: &[&str]) -> Outcome<Value> {
+        let output = self.place.regente(arguments).output()?;
+        let told = serde_json::from_slice(&output.stdout);
+        told.map_err(|_not_json| String::from_utf8_lossy(&output.stderr).into())
+    }
+
     /// Does what an operator does with requests of which providers are not asked any more: asks anew. Returns how many there were.
     pub(crate) fn retry_given_up(&self) -> Outcome<usize> {
-        let listed: Value =
-            serde_json::from_slice(&self.place.regente(&["unknowns", "--json"]).output()?.stdout)?;
+        let listed = self.told(&["unknowns", "--json"])?;
         let unknowns = listed["unknowns"].as_array().ok_or("no list of unknown outcomes")?;
         let given_up = unknowns.iter().filter(|unknown| !unknown["given_up_at"].is_null());
         let ids: Vec<&str> = given_up.filter_map(|unknown| unknown["request_id"].as_str()).collect();
@@ -233,16 +240,24 @@ impl Service {
         Ok(ids.len())
     }
 
-    /// Imports the simulator's settlement file of a day; the report as JSON.
-    pub(crate) fn settle(&self, simulator: &Simulator, day: &str) -> Outcome<Value> {
+    /// Imports the simulator's settlement file of a day without the lines of these payments; the report as JSON.
+    pub(crate) fn settle(&self, simulator: &Simulator, day: &str, apart: &HashSet<String>) -> Outcome<Value> {
         let books = simulator.books();
         let mut command = self.place.regente(&["settle", "sandbox-file", "--day", day, "--books"]);
         let written = command.arg(&books).output()?;
         let file = books.with_extension("csv");
-        std::fs::write(&file, written.stdout)?;
+        std::fs::write(&file, without(&String::from_utf8(written.stdout)?, apart)?)?;
         let mut command = self.place.regente(&["settle", "import", "--provider", "SANDBOX", "--json"]);
         Ok(serde_json::from_slice(&command.arg(&file).output()?.stdout)?)
     }
+}
+
+/// A settlement file of the simulator without the lines of these payments.
+fn without(file: &str, payments: &HashSet<String>) -> Outcome<String> {
+    let columns = file.lines().next().unwrap_or_default();
+    let place = columns.split(',').position(|column| column == "payment").ok_or("a file without payments")?;
+    let is_kept = |line: &&str| line.split(',').nth(place).is_none_or(|payment| !payments.contains(payment));
+    Ok(file.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect())
 }
 
 fn signed(request: reqwest::RequestBuilder, account: &Account) -> reqwest::RequestBuilder {

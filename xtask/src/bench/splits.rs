@@ -11,6 +11,7 @@ use super::requests::Charge;
 use super::turns::Turns;
 use super::{Bench, meter, wrk};
 use crate::Outcome;
+use crate::place::sellers::seller;
 use crate::place::{Account, one_simulator};
 use crate::service::Service;
 
@@ -121,21 +122,4 @@ async fn rules(service: &Service, account: &Account) -> Outcome<Value> {
         rules.push(json!({ "sellerId": seller["id"], "percentage": percentage }));
     }
     Ok(Value::Array(rules))
-}
-
-/// The body of a seller of the account's merchant.
-pub(super) fn seller(account: &Account, document: &str) -> Value {
-    json!({
-        "merchantId": account.merchant_id, "mcc": 5651,
-        "owner": {
-            "name": "Rita Lima", "email": "rita@example.com", "phoneNumber": "21988899909", "birthdate": "1995-01-27",
-            "document": { "type": "cpf", "number": document },
-            "address": { "street": "Av Geraldo Cardoso", "streetNumber": "205", "zipCode": "25650011", "country": "BR",
-                "state": "RJ", "city": "Rio de Janeiro", "district": "Leblon" },
-        },
-        "bankAccount": {
-            "holderName": "Rita Lima", "holderDocument": document, "bank": "077", "branchNumber": "492",
-            "accountNumber": "4929", "type": "conta_corrente",
-        },
-    })
 }

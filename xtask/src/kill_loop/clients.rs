@@ -18,7 +18,7 @@ use crate::place::Account;
 use crate::service::Service;
 
 /// Where charges are made.
-const CHARGES: &str = "/v1/charges";
+pub(super) const CHARGES: &str = "/v1/charges";
 /// The errors of a key: its request is under way, or was another one.
 pub(super) const UNDER_WAY: &str = "Transaction is processing";
 const OTHER_REQUEST: &str = "Idempotency key reused with a different payload";
@@ -399,7 +399,7 @@ fn charge_body(caller: &Caller, dice: &mut Dice, key: &str) -> Value {
 }
 
 /// A payment method by card, with its source.
-fn by_card(dice: &mut Dice) -> (Value, Value) {
+pub(super) fn by_card(dice: &mut Dice) -> (Value, Value) {
     let (number, cvv) = *dice.pick(&CARDS);
     let card = json!({
         "cardHolderName": "JOAO DA SILVA", "cardNumber": number, "cardCvv": cvv, "cardExpirationDate": "12/2030",

@@ -31,7 +31,7 @@ pub(super) struct Cycles {
 /// # Errors
 /// An answer that cannot be read.
 pub(super) async fn examine(subscribers: &Subscribers, service: &Service) -> Outcome<Cycles> {
-    let account = &subscribers.account;
+    let account = &subscribers.requests.account;
     let get = async |path: String| service.get(account, &path).await;
     let started = Instant::now();
     while service.count(account, "pending,capture_pending,refund_pending").await? > 0
@@ -47,7 +47,7 @@ pub(super) async fn examine(subscribers: &Subscribers, service: &Service) -> Out
         subscriptions: BTreeMap::new(),
         cycles: BTreeMap::new(),
         attempts: 0,
-        told: subscribers.count(),
+        told: subscribers.requests.to_string(),
     };
     let mut of_subscriptions = 0;
     for listed in &listed {

@@ -1,12 +1,13 @@
 //! Compares Regente's charges and ledger with the simulator's transaction log and with the clients' answers.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt;
 
 use serde_json::Value;
 
 use super::clients::{Caller, ClientLog, Finding};
 use super::cycles::Cycles;
+use super::paid::Paid;
 use super::sessions::{self, Examined};
 use crate::Outcome;
 use crate::service::{Service, Simulator};
@@ -27,6 +28,7 @@ pub(super) struct Verdict {
     reserved: Money,
     sessions: Examined,
     cycles: Cycles,
+    paid: Paid,
 }
 
 /// Amounts in minor units, as both sides report them.
@@ -41,7 +43,7 @@ pub(super) struct Balance {
     pub(super) kept: i64,
 }
 
-/// `cycles` are those of another account, whose charges are in the same log.
+/// The cycles and the payouts are those of other accounts, whose charges are in the same log.
 ///
 /// # Errors
 /// Every difference.
@@ -50,12 +52,17 @@ pub(super) async fn examine(
     service: &Service,
     simulator: &Simulator,
     client_log: &ClientLog,
-    mut cycles: Cycles,
+    (mut cycles, mut paid): (Cycles, Paid),
 ) -> Outcome<Verdict> {
     let mut charges = all_charges(async |path| caller.get(&path).await).await?;
     charges.extend(cycles.charges.drain());
     let mut ledger = ledger(async |path| caller.get(&path).await).await?;
     ledger.extend(cycles.ledger.drain());
+    ledger.extend(paid.ledger.drain());
+    // Another provider's are in the same log, and not in the file of this one.
+    let apart: HashSet<String> = paid.charges.values().flat_map(keys).map(str::to_owned).collect();
+    let unsettled = unsettled(service, simulator, &charges, &apart)?;
+    charges.extend(paid.charges.drain());
     let mut books = balances(simulator).await?;
     let authorizations = books.len();
     let simulator_sum =
@@ -105,7 +112,8 @@ pub(super) async fn examine(
     differences.extend(sessions.differences.iter().cloned());
     differences.extend(unkept_promises(caller, client_log, &charges, &[201]).await);
     differences.append(&mut cycles.differences);
-    differences.extend(unsettled(service, simulator, &charges)?);
+    differences.append(&mut paid.differences);
+    differences.extend(unsettled);
     if !differences.is_empty() {
         let shown = differences.iter().take(SHOWN_MAX).cloned().collect::<Vec<_>>().join("\n");
         return Err(Finding(format!("{} differences:\n{shown}", differences.len())).into());
@@ -120,22 +128,24 @@ pub(super) async fn examine(
         reserved,
         sessions,
         cycles,
+        paid,
     })
 }
 
-/// What the simulator's settlement files of all days say otherwise than the records, and what it owes by the ledger after
-/// they are posted.
+/// What the simulator's settlement files of all days say otherwise than the records, without the payments of another provider,
+/// and what it owes by the ledger after they are posted.
 fn unsettled(
     service: &Service,
     simulator: &Simulator,
     charges: &HashMap<String, Value>,
+    apart: &HashSet<String>,
 ) -> Outcome<Vec<String>> {
     let day = |charge: &Value| charge["createdAt"].as_str().and_then(|at| at.get(..10)).map(str::to_owned);
     let days: BTreeSet<String> = charges.values().filter_map(day).collect();
     let mut unsettled = Vec::new();
     let mut owed = Value::Null;
     for day in days {
-        let report = service.settle(simulator, &day)?;
+        let report = service.settle(simulator, &day, apart)?;
         let findings = report["findings"].as_array().into_iter().flatten();
         unsettled.extend(findings.map(|found| {
             let id = found["chargeId"].as_str().unwrap_or_default();
@@ -290,6 +300,7 @@ impl fmt::Display for Verdict {
             self.reserved.regente, self.reserved.simulator
         )?;
         writeln!(f, "  sessions        {}", self.sessions)?;
-        write!(f, "  subscriptions   {}", self.cycles)
+        writeln!(f, "  subscriptions   {}", self.cycles)?;
+        write!(f, "  payouts         {}", self.paid)
     }
 }

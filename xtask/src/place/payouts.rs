@@ -1,7 +1,11 @@
-//! What receivers of the platform's own provider have been paid, in this process.
+//! Accounts whose receivers the platform's own provider pays, and what they have been paid, in this process.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use regente::access::set_prepayment;
+use regente_domain::actor::Actor;
 use regente_domain::payout::BatchStatus;
+use regente_domain::percentage::Percentage;
+use regente_domain::prepayment::Rates;
 use regente_domain::wire;
 use regente_engine::audit::Author;
 use regente_engine::bank::{Answer, Found};
@@ -10,11 +14,15 @@ use regente_engine::plans;
 use regente_store::charges::Direction;
 use regente_store::payouts::BatchFilter;
 use regente_store::payouts::batches::PaymentBatch;
-use serde_json::{Map, Value};
+use regente_store::simulated_transfers::{self, SimulatedTransfer};
+use serde_json::{Map, Value, json};
 
-use super::{Account, Inside};
+use super::sellers::{bank_account, cpf, seller};
+use super::{Account, Inside, uuid};
 use crate::Outcome;
 
+/// The number of a bank account to which the bank pays at once.
+pub(crate) const WORKING_NUMBER: &str = "4920";
 /// Batches of one account that one query reads.
 const BATCHES_AT_ONCE: i64 = 1_000;
 /// Accounts that are asked at once.
@@ -41,9 +49,59 @@ impl Paid {
     }
 }
 
+/// An account with sellers.
+pub(crate) struct Shop {
+    pub(crate) account: Account,
+    /// Their ids.
+    pub(crate) sellers: Vec<String>,
+}
+
 impl Inside {
+    /// An account with a plan, a bank account that works, a merchant of the own provider, and a seller for each of these numbers of
+    /// bank accounts.
+    pub(crate) async fn make_shop(&self, name: String, numbers: &[&str]) -> Outcome<Shop> {
+        let own = json!([{
+            "name": "Own", "priority": 1, "credentials": { "type": "PLATFORM", "apiKey": "any-api-key-1234" },
+        }]);
+        let account = self.make_account(name, &own).await?;
+        let plan = json!({
+            "name": "Standard",
+            "policies": [{ "paymentMethod": "credit", "payoutTermDays": 30, "payoutRecurrence": "daily" }],
+            "fees": [
+                { "paymentMethod": "credit", "percentage": 3, "fixedAmount": 39 },
+                { "paymentMethod": "pix", "percentage": 1 },
+            ],
+        });
+        self.make_plan(&account, members(plan)).await?;
+        self.set_bank_account(&account, members(bank_account("36243319067", WORKING_NUMBER))).await?;
+        let mut sellers = Vec::new();
+        for (person, number) in (0..).zip(numbers) {
+            let document = cpf(person);
+            let mut body = seller(&account, &document);
+            body["bankAccount"] = bank_account(&document, number);
+            body["owner"]["email"] = json!(format!("seller{person}@example.com"));
+            let made = self.post(&account, "/v1/sellers", &uuid(), &body).await?;
+            sellers.push(made["id"].as_str().ok_or("no id of a seller")?.to_owned());
+        }
+        Ok(Shop { account, sellers })
+    }
+
+    /// Lets an account have receivables paid early, at the rates of the published example.
+    pub(crate) async fn enable_prepayment(&self, account: &Account) -> Outcome {
+        let rates = Rates {
+            monthly_rate: Percentage::from_hundredths(150),
+            markup: Percentage::from_hundredths(200),
+        };
+        Ok(set_prepayment(&self.app, account.client_id.parse()?, Some(rates), Actor::Operator).await?)
+    }
+
+    /// The transfers that the simulated bank has of an account.
+    pub(crate) async fn transfers(&self, account: &Account) -> Outcome<Vec<SimulatedTransfer>> {
+        Ok(simulated_transfers::list(&self.app.store, account.client_id.parse()?).await?)
+    }
+
     /// Creates a plan of an account, its default one.
-    pub(crate) async fn make_plan(&self, account: &Account, plan: Map<String, Value>) -> Outcome {
+    async fn make_plan(&self, account: &Account, plan: Map<String, Value>) -> Outcome {
         let new = wire::read(plan).map_err(|problems| format!("{problems:?}"))?;
         let author = Author::operator(account.client_id.parse()?);
         let made = plans::create(&self.app, author, &new).await.map_err(|error| format!("{error:?}"))?;
@@ -52,11 +110,7 @@ impl Inside {
     }
 
     /// Sets the bank account of an account.
-    pub(crate) async fn set_bank_account(
-        &self,
-        account: &Account,
-        bank_account: Map<String, Value>,
-    ) -> Outcome {
+    async fn set_bank_account(&self, account: &Account, bank_account: Map<String, Value>) -> Outcome {
         let bank_account = wire::read(bank_account).map_err(|problems| format!("{problems:?}"))?;
         let author = Author::operator(account.client_id.parse()?);
         account::set(&self.app, &author, None, &bank_account).await.map_err(|error| format!("{error:?}"))?;
@@ -122,5 +176,12 @@ impl Inside {
                 .await
                 .map_err(|error| format!("{error:?}"))?;
         if found.len() as u64 == total { Ok(found) } else { Err("an account has too many batches".into()) }
+    }
+}
+
+fn members(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
     }
 }

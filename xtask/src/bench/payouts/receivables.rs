@@ -6,24 +6,22 @@ use futures_util::{StreamExt, TryStreamExt, stream};
 use regente_domain::time::Timestamp;
 use regente_engine::clock::Clock;
 use regente_store::DatabaseKind;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::Outcome;
-use crate::bench::splits;
+use crate::place::payouts::{Shop, WORKING_NUMBER};
 use crate::place::{Account, Inside, Place, uuid};
 
 /// Sellers of each account.
-pub(super) const SELLERS: u64 = 10;
+pub(super) const SELLERS: usize = 10;
 /// Who is paid: the sellers, and the account itself. Each has one batch.
-pub(super) const RECEIVERS: u64 = SELLERS + 1;
+pub(super) const RECEIVERS: u64 = SELLERS as u64 + 1;
 /// The percentage of the charge that each seller has.
 const PERCENTAGE: u8 = 9;
 /// Accounts that are made at once.
 const AT_ONCE: usize = 16;
 /// Longer than the term of credit cards with every holiday: 30 days, and then the next business day.
 const TERM: Duration = Duration::from_secs(40 * 86_400);
-/// The last digit of an account number, with which the bank pays at once.
-const ACCOUNT_NUMBER: &str = "4920";
 
 /// Accounts of which something is due.
 pub(super) struct Filled {
@@ -40,7 +38,8 @@ pub(super) async fn fill(place: &Place, accounts: usize, receivables: u64) -> Ou
     let due_at = Clock::system().deployment();
     let clock = Clock::manual(due_at - TERM);
     let inside = place.open(clock.clone()).await?;
-    let making = (0..=accounts).map(|number| one_of(&inside, number));
+    let numbers = [WORKING_NUMBER; SELLERS];
+    let making = (0..=accounts).map(|number| inside.make_shop(format!("Shop {number}"), &numbers));
     let accounts: Vec<Shop> = stream::iter(making).buffered(AT_ONCE).try_collect().await?;
     // The own provider takes the sellers.
     inside.work_off(&clock).await?;
@@ -76,40 +75,6 @@ pub(super) async fn fill(place: &Place, accounts: usize, receivables: u64) -> Ou
     Ok(Filled { accounts, receivables, due_at })
 }
 
-/// An account with sellers.
-struct Shop {
-    account: Account,
-    sellers: Vec<String>,
-}
-
-/// An account with a plan, a bank account, a merchant of the own provider, and sellers.
-async fn one_of(inside: &Inside, number: usize) -> Outcome<Shop> {
-    let own = json!([{
-        "name": "Own", "priority": 1, "credentials": { "type": "PLATFORM", "apiKey": "any-api-key-1234" },
-    }]);
-    let account = inside.make_account(format!("Shop {number}"), &own).await?;
-    let plan = json!({
-        "name": "Standard",
-        "policies": [{ "paymentMethod": "credit", "payoutTermDays": 30, "payoutRecurrence": "daily" }],
-        "fees": [{ "paymentMethod": "credit", "percentage": 3, "fixedAmount": 39 }],
-    });
-    inside.make_plan(&account, members(&plan)).await?;
-    let bank_account = json!({
-        "holderName": "Rita Lima", "holderDocument": "36243319067", "bank": "077", "branchNumber": "492",
-        "accountNumber": ACCOUNT_NUMBER, "type": "conta_corrente",
-    });
-    inside.set_bank_account(&account, members(&bank_account)).await?;
-    let mut sellers = Vec::new();
-    for seller in 0..SELLERS {
-        let mut body = splits::seller(&account, &cpf(seller));
-        body["bankAccount"]["accountNumber"] = json!(ACCOUNT_NUMBER);
-        body["owner"]["email"] = json!(format!("seller{seller}@example.com"));
-        let made = inside.post(&account, "/v1/sellers", &uuid(), &body).await?;
-        sellers.push(made["id"].as_str().ok_or("no id of a seller")?.to_owned());
-    }
-    Ok(Shop { account, sellers })
-}
-
 /// A card payment that is divided between all sellers of an account and its merchant.
 async fn charge(inside: &Inside, shop: &Shop) -> Outcome {
     let rules: Vec<Value> =
@@ -124,22 +89,6 @@ async fn charge(inside: &Inside, shop: &Shop) -> Outcome {
     });
     let made = inside.post(&shop.account, "/v1/charges", &uuid(), &body).await?;
     if made["status"] == "authorized" { Ok(()) } else { Err(format!("no payment: {made}").into()) }
-}
-
-fn members(value: &Value) -> Map<String, Value> {
-    value.as_object().cloned().unwrap_or_default()
-}
-
-/// A number of nine digits with its check digits.
-fn cpf(number: u64) -> String {
-    let mut digits: Vec<u64> =
-        format!("{:09}", 362_433_190 + number).bytes().map(|digit| u64::from(digit - b'0')).collect();
-    for _ in 0..2 {
-        let weights = (2..=digits.len() as u64 + 1).rev();
-        let sum: u64 = digits.iter().zip(weights).map(|(digit, weight)| digit * weight).sum();
-        digits.push((sum * 10) % 11 % 10);
-    }
-    digits.iter().map(ToString::to_string).collect()
 }
 
 /// Copies of the receivables of the first account, or of the others.

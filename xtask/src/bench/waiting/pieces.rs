@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-use super::super::splits;
 use crate::Outcome;
+use crate::place::sellers::seller;
 use crate::place::{Account, Inside, uuid};
 
 /// Requests in flight at once while pieces are made.
@@ -202,7 +202,7 @@ impl Shop {
                 let merchant_id =
                     self.inside.make_merchant(&self.account, &crate::place::one_simulator()).await?;
                 let account = Account { merchant_id, ..self.account.clone() };
-                let seller = self.post("/v1/sellers", &splits::seller(&account, DOCUMENT)).await?;
+                let seller = self.post("/v1/sellers", &seller(&account, DOCUMENT)).await?;
                 let path = format!("/v1/sellers/{}/registration-reviews", id(&seller, "id")?);
                 let body = json!({ "fields": ["owner.phoneNumber"], "deadlineAt": self.in_days(2) });
                 self.post(&path, &body).await.map(drop)
