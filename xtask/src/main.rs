@@ -6,6 +6,7 @@
 mod bank;
 mod bench;
 mod kill_loop;
+mod payouts_month;
 mod place;
 mod service;
 mod simulate;
@@ -28,6 +29,8 @@ enum Task {
     KillLoop(kill_loop::Options),
     /// Kills one of two worker nodes again and again, in the middle of purchases and deliveries
     KillWorkers(kill_loop::workers::Options),
+    /// Trades for a month at the platform's own provider, and shows where every cent is
+    PayoutsMonth(payouts_month::Options),
     /// Shows from seeds what a rule would do in a simulated world
     Simulate(simulate::Options),
 }
@@ -49,6 +52,7 @@ fn main() -> Outcome<ExitCode> {
             let runtime = Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(bench::stripe_loopback::serve()).map(|()| ExitCode::SUCCESS)
         }
+        Task::PayoutsMonth(options) => payouts_month::run(&options).map(|()| ExitCode::SUCCESS),
         Task::KillLoop(options) => {
             let runtime = Builder::new_multi_thread().enable_all().build()?;
             runtime.block_on(kill_loop::run(options)).map(|()| ExitCode::SUCCESS)

@@ -1,101 +1,115 @@
-//! A month of small trade: charges in installments, divided, refunded, charged back; banks that refuse, answer late and give back. At its
-//! end every cent is with a receiver, on its way, still due on a named day, or owed.
+//! A month of trade: charges in installments, divided, refunded, charged back, paid early; banks that refuse, answer late or not at all,
+//! and give back; holidays; and a process that stops in the midst of paydays. At its end every cent is with a receiver, the provider
+//! or the payer, or owed.
+//!
+//! `cargo xtask payouts-month` runs it with more charges: `REGENTE_CHARGES` says how many, `REGENTE_CRASHES` how often the process stops,
+//! `REGENTE_FIRST_SEED` draws another month.
+
+mod audit;
+mod trade;
 
 use std::time::Duration;
 
-use regente_providers::staged::Staged;
 use serde_json::json;
 
+use self::trade::{Dice, Trade};
 use crate::support::app::{TestApp, stories};
-use crate::support::charges::void;
-use crate::support::disputes::{happens, hear};
-use crate::support::payouts::{
-    BATCHES, ORDERS, card_payment, every_cent_is_accounted_for, listed, moves_to, pix_payment, platform,
-    seller,
-};
+use crate::support::crashes::stopped_while;
+use crate::support::payouts::{bank_account, every_cent_is_accounted_for, platform, seller};
+use crate::support::platform_fees::keep;
+use crate::support::prepayments::{PUBLISHED, operator};
+use crate::support::seeds::number;
 
-const DAYS: u32 = 30;
-const CHARGES_PER_DAY: usize = 6;
+/// From Monday 23 March 2026, with Good Friday and Tiradentes' Day.
+const DAYS: u64 = 30;
+/// As many as the story takes by itself; several hundred times as many take minutes.
+const CHARGES: u64 = 120;
+const CRASHES: u64 = 3;
+const SEED: u64 = 20_260_323;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Numbers that are the same in each run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: usize) -> usize {
-        // Knuth's generator; its upper bits are the random ones.
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % end
-    }
-
-    fn amount(&mut self) -> i64 {
-        101 + i64::try_from(self.below(50_000)).unwrap()
-    }
-}
+/// After the month everything falls due in so many days: twelve installments, and what banks and weekends take.
+const DAYS_AFTER: u64 = 420;
+/// A payday stops after fewer steps than this: writes, and questions to the bank.
+const STEPS_MAX: u64 = 60;
+/// Longer than a busy machine takes: no charge of the month is unknown.
+const DEADLINE: Duration = Duration::from_secs(30);
+/// Account numbers of sellers. By the last digit the bank pays, does not answer, refuses, answers late, and gives back.
+const ACCOUNTS: [&str; 10] = ["4920", "4926", "4927", "4928", "4929", "4921", "4936", "4937", "4938", "4939"];
 
 stories! {
     at_the_end_of_a_month_each_cent_is_accounted_for,
 }
 
 async fn at_the_end_of_a_month_each_cent_is_accounted_for(app: TestApp) {
-    let app = app.reachable().await;
+    let (charges, crashes) = (number("REGENTE_CHARGES", CHARGES), number("REGENTE_CRASHES", CRASHES));
+    let seed = number("REGENTE_FIRST_SEED", SEED);
+    println!("{charges} charges, {crashes} crashes, seed {seed}");
+    let app = app.with_sandbox_deadline(DEADLINE).await.reachable().await;
+    operator(&app, app.client_id(), PUBLISHED).await;
     let merchant = platform(&app).await;
+    keep(&app, &merchant, &json!([{ "paymentMethod": "credit", "percentage": 2, "installment": 1 }])).await;
     let mut sellers = Vec::new();
-    for (number, account) in (1..).zip(["4920", "4926", "4927", "4928", "4929"]) {
+    for (number, account) in (1..).zip(ACCOUNTS) {
         sellers.push(seller(&app, &merchant, number, account).await);
     }
-    let mut chance = Dice(20_260_323);
-    let mut charges: Vec<(String, i64, bool)> = Vec::new();
-    for _ in 0..DAYS {
-        for _ in 0..CHARGES_PER_DAY {
-            let amount = chance.amount();
-            let seller = &sellers[chance.below(sellers.len())];
-            let rules = match chance.below(3) {
-                0 => None,
-                1 => Some(json!([{ "sellerId": seller, "percentage": 100 }])),
-                _ => Some(json!([{ "sellerId": seller, "percentage": 33 }])),
-            };
-            let is_card = chance.below(2) == 0;
-            let id = if !is_card {
-                pix_payment(&app, &merchant, amount, rules).await
-            } else {
-                let installments = [1, 2, 3, 12][chance.below(4)];
-                card_payment(&app, &merchant, amount, installments, rules).await
-            };
-            charges.push((id, amount, is_card));
+    let mut trade = Trade::new(merchant, sellers.clone(), seed);
+    let mut process = Process { app, dice: Dice::new(seed), crashes_left: crashes };
+    for day in 0..DAYS {
+        let of_day = charges * (day + 1) / DAYS - charges * day / DAYS;
+        trade.day(&process.app, of_day).await;
+        process = process.next_day().await;
+        if (day + 1) % 10 == 0 {
+            println!("day {}: {}, {} crashes", day + 1, trade.told(), crashes - process.crashes_left);
+            every_cent_is_accounted_for(&process.app).await;
         }
-        // One of the earlier ones is refunded, and one charged back.
-        for _ in 0..2 {
-            let (id, amount, is_card) = charges.swap_remove(chance.below(charges.len()));
-            match chance.below(if is_card { 3 } else { 2 }) {
-                0 => {
-                    void(&app, &id, json!({ "amount": amount / 3 })).await.expect(201);
-                }
-                1 => {
-                    void(&app, &id, json!({})).await.expect(201);
-                }
-                _ => {
-                    let notices = happens(&app, &id, Staged::ChargedBack).await;
-                    hear(&app, &notices).await;
-                }
-            }
-        }
-        app.later(DAY).await;
     }
-    every_cent_is_accounted_for(&app).await;
 
     // Whose account was wrong corrects it, and a year later everything is paid, set off or owed.
-    for seller in [&sellers[2], &sellers[4]] {
-        moves_to(&app, seller, "4920").await;
+    for (seller, account) in sellers.iter().zip(ACCOUNTS) {
+        if account.ends_with(['7', '9']) {
+            let body = json!({ "bankAccount": bank_account("4920") });
+            process.app.patch(&format!("/v1/sellers/{seller}"), &body).await.expect(200);
+        }
     }
-    app.later(400 * DAY).await;
-    let statements = every_cent_is_accounted_for(&app).await;
-    for line in &statements {
-        assert_eq!((line.on_its_way, line.due, line.later), (0, 0, 0), "{line:#?}");
+    let mut days_left = DAYS_AFTER;
+    while process.crashes_left > 0 && days_left > 0 {
+        process = process.next_day().await;
+        days_left -= 1;
     }
-    let open = listed(&app, ORDERS, "").await.into_iter().filter(|order| order["paymentBatchId"].is_null());
-    assert_eq!(open.count(), 0);
-    for status in ["paid", "failed", "offset"] {
-        assert!(!listed(&app, BATCHES, &format!("status={status}")).await.is_empty(), "{status}");
+    assert_eq!(process.crashes_left, 0, "the process stops in the midst of paydays");
+    for _ in 0..days_left.div_ceil(30) {
+        process.app.later(30 * DAY).await;
+    }
+    audit::every_cent(&process.app, &trade).await;
+    assert!(
+        charges < CHARGES || trade.is_varied(),
+        "the month no longer has what it is for: {}",
+        trade.told()
+    );
+}
+
+/// The process, which stops now and then.
+struct Process {
+    app: TestApp,
+    dice: Dice,
+    crashes_left: u64,
+}
+
+impl Process {
+    /// A day passes, with its payday. While crashes are left, the process stops in the midst of every second one.
+    async fn next_day(self) -> Self {
+        let Self { app, mut dice, crashes_left } = self;
+        let target = app.clock.deployment() + DAY;
+        // Orders are written before, so that what stops is a payday.
+        app.run_jobs().await;
+        let stops = crashes_left > 0 && dice.below(2) == 0;
+        if !stops {
+            app.later(DAY).await;
+            return Self { app, dice, crashes_left };
+        }
+        let (app, is_done) =
+            stopped_while(app, dice.below(STEPS_MAX), async |app| app.later(DAY).await).await;
+        app.later(target.since(app.clock.deployment())).await;
+        Self { app, dice, crashes_left: crashes_left - u64::from(!is_done) }
     }
 }

@@ -41,6 +41,7 @@ impl Seeds {
     }
 }
 
-fn number(name: &str, default: u64) -> u64 {
+/// The number in a variable of the environment.
+pub fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
 }
