@@ -7,6 +7,7 @@ pub mod change;
 pub mod drafts;
 pub mod method;
 pub mod schedule;
+pub mod transfer;
 
 use jiff::civil::Date;
 use uuid::Uuid;

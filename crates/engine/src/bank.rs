@@ -12,6 +12,7 @@ use regente_domain::money::Amount;
 use regente_domain::seller::data::BankAccount;
 use regente_domain::time::Timestamp;
 
+pub use regente_domain::payout::transfer::{Answer, Found};
 pub use simulator::SimulatedBank;
 
 /// The bank of a deployment.
@@ -32,36 +33,6 @@ pub struct Transfer {
     pub to: BankAccount,
     /// The account's time.
     pub at: Timestamp,
-}
-
-/// What a bank says of a transfer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
-    /// The receiver has it.
-    Paid,
-    /// It was not made, and will not be.
-    Refused {
-        /// Why.
-        reason: String,
-    },
-    /// It is under way.
-    Pending,
-    /// It came back, perhaps after it was paid.
-    Returned {
-        /// Why.
-        reason: String,
-    },
-    /// The bank did not say.
-    Unknown,
-}
-
-/// What a bank says when it is asked about a transfer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// It has it.
-    Told(Answer),
-    /// It has none of this name: sending it does not send it twice.
-    Absent,
 }
 
 /// A bank.

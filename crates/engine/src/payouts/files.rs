@@ -8,8 +8,9 @@ use regente_domain::cnab240::remittance::{Heading, NUMBER_MAX, write};
 use regente_domain::id::{ClientId, PaymentBatchId};
 use regente_domain::local_day;
 use regente_domain::money::Amount;
+use regente_domain::payout::transfer::Sending;
 use regente_domain::time::{Timestamp, later_of};
-use regente_store::payouts::batches::{self, PaymentBatch, Transfer};
+use regente_store::payouts::batches::{self, PaymentBatch};
 use regente_store::payouts::files::{self as rows, PayoutFile};
 use regente_store::{Batch, Store};
 use uuid::Uuid;
@@ -149,8 +150,8 @@ async fn draw(
         for batch in &page {
             match (batch.transfer, which) {
                 _ if batch.payment_date > day => continue,
-                (Transfer::Unsent, _) | (Transfer::Sent, Which::Again) => {}
-                (Transfer::Sent, Which::New) => {
+                (Sending::Unsent, _) | (Sending::Sent, Which::Again) => {}
+                (Sending::Sent, Which::New) => {
                     drawn.export.in_a_file += 1;
                     continue;
                 }
@@ -164,7 +165,7 @@ async fn draw(
                 Ok(payment) => {
                     drawn.amount += payment.amount().minor_units();
                     let updated_at = later_of(now, batch.updated_at);
-                    let sent = PaymentBatch { transfer: Transfer::Sent, updated_at, ..batch.clone() };
+                    let sent = PaymentBatch { transfer: Sending::Sent, updated_at, ..batch.clone() };
                     batches::update(&mut drawn.change, &sent);
                     author.record(app, &mut drawn.change, "payment_batch.exported", batch.id.uuid());
                     drawn.payments.push((batch.id, payment));

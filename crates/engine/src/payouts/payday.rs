@@ -7,10 +7,11 @@ use regente_domain::id::{ClientId, PaymentBatchId};
 use regente_domain::ledger::{Books, Movement, Source, Subject};
 use regente_domain::local_day;
 use regente_domain::payout::batch::{Sums, draw};
+use regente_domain::payout::transfer::Sending;
 use regente_domain::payout::{BatchStatus, Feature, Receiver};
 use regente_domain::provider_type::ProviderType;
 use regente_domain::time::Timestamp;
-use regente_store::payouts::batches::{self, PaymentBatch, Transfer};
+use regente_store::payouts::batches::{self, PaymentBatch};
 use regente_store::payouts::{Group, Taking, debts, due_receivers, groups, sums, take};
 use regente_store::{Batch, ledger};
 
@@ -98,7 +99,7 @@ pub async fn make(
             figures: drawn.figures,
             payment_date,
             payout_date: None,
-            transfer: Transfer::Unsent,
+            transfer: Sending::Unsent,
             looks: 0,
             error: None,
             version: 1,

@@ -9,7 +9,8 @@ use regente_domain::cnab240::returned::{Entry, ReturnFile};
 use regente_domain::id::{ClientId, PaymentBatchId};
 use regente_domain::payout::BatchStatus;
 use regente_domain::payout::batch::Told;
-use regente_store::payouts::batches::{self, PaymentBatch, Transfer};
+use regente_domain::payout::transfer::Sending;
+use regente_store::payouts::batches::{self, PaymentBatch};
 use serde::{Deserialize, Serialize};
 
 use super::files::must_pay_by_hand;
@@ -149,7 +150,7 @@ fn judged(entry: &Entry, batch: &PaymentBatch) -> Result<(Told, Option<String>, 
     if let Some(found) = amounts.into_iter().flatten().find(|found| *found != expected) {
         return Err(Became::Differs { expected, found });
     }
-    if batch.transfer == Transfer::Unsent {
+    if batch.transfer == Sending::Unsent {
         return Err(Became::Undecided { why: "the payment batch is in no file".to_owned() });
     }
     let (told, reason) = match &entry.verdict {

@@ -1,7 +1,5 @@
-//! Hands payment batches to the bank. Before a transfer is sent, it is written that it may have been: whoever comes after a crash asks
-//! the bank first, and sends again only what it does not have, under the same name. Nothing is sent on a day on which banks do not
-//! work, nor to a receiver that may not be paid. An answer that is not clear is no answer, and is asked for again until it is. A bank may
-//! give back what it has paid.
+//! Hands payment batches to the bank: reads what [`transfer`] decides by, and does and writes what it decides. Nothing is sent on a day
+//! on which banks do not work, nor to a receiver that may not be paid.
 
 use std::time::Duration;
 
@@ -13,8 +11,10 @@ use regente_domain::local_day;
 use regente_domain::money::Amount;
 use regente_domain::payout::BatchStatus;
 use regente_domain::payout::batch::Told;
+use regente_domain::payout::transfer::{self, Again, Decided, Sending, Step};
+use regente_domain::seller::data::BankAccount;
 use regente_domain::time::{Timestamp, later_of};
-use regente_store::payouts::batches::{self, PaymentBatch, Transfer as Sending};
+use regente_store::payouts::batches::{self, PaymentBatch};
 use regente_store::payouts::{debts, orders};
 use regente_store::{Batch, Commit};
 
@@ -58,52 +58,44 @@ pub enum Next {
 pub async fn drive(app: &App, client_id: ClientId, id: PaymentBatchId) -> Result<Next, Error> {
     let Some(bank) = app.bank.as_deref() else { return Ok(Next::Done) };
     let Some(batch) = batches::find(&app.store, client_id, id).await? else { return Ok(Next::Done) };
-    match batch.status {
-        BatchStatus::Pending => pay(app, bank, &batch).await,
-        BatchStatus::Paid => {
-            let found = bank.find(client_id, id, app.clock.of(client_id)).await;
-            if let Found::Told(Answer::Returned { reason }) = found {
-                decide(app, client_id, id, Told::Returned, Some(reason)).await?;
+    let now = app.clock.of(client_id);
+    let mut found = None;
+    loop {
+        let step = transfer::next(batch.status, batch.transfer, found.take());
+        match step {
+            Step::Rest => return Ok(Next::Done),
+            Step::Wait => return look_later(app, client_id, id).await,
+            Step::Decide(told, reason) => {
+                decide(app, client_id, id, told, reason).await?;
+                return Ok(Next::Done);
             }
-            Ok(Next::Done)
+            Step::Ask => found = Some(bank.find(client_id, id, now).await),
+            Step::Begin | Step::Send => {
+                if !is_sent_now(app, &batch, now).await? {
+                    return Ok(Next::At(moment_of(next_payday(&app.settings.calendar, now))));
+                }
+                let Some(to) = account::of(app, client_id, batch.group.owner.receiver).await? else {
+                    return without_account(app, &batch).await;
+                };
+                if step == Step::Begin && !begin(app, &batch, now).await? {
+                    return Ok(Next::At(now));
+                }
+                found = Some(Found::Told(send(bank, &batch, to, now).await?));
+            }
         }
-        BatchStatus::Failed | BatchStatus::Offset => Ok(Next::Done),
     }
 }
 
-async fn pay(app: &App, bank: &dyn Bank, batch: &PaymentBatch) -> Result<Next, Error> {
-    let (client_id, id) = (batch.client_id, batch.id);
-    let now = app.clock.of(client_id);
-    let known = match batch.transfer {
-        Sending::Unsent => Found::Absent,
-        Sending::Sent => bank.find(client_id, id, now).await,
-    };
-    let answer = match known {
-        Found::Told(answer) => answer,
-        Found::Absent if !is_sent_now(app, batch, now).await? => {
-            return Ok(Next::At(moment_of(next_payday(&app.settings.calendar, now))));
-        }
-        Found::Absent => {
-            let Some(to) = account::of(app, client_id, batch.group.owner.receiver).await? else {
-                return without_account(app, batch).await;
-            };
-            if batch.transfer == Sending::Unsent && !begin(app, batch, now).await? {
-                return Ok(Next::At(now));
-            }
-            let amount = Amount::new(batch.figures.final_balance())
-                .ok_or_else(|| Error::internal(format!("payment batch {id} pays less than nothing")))?;
-            let currency = batch.group.owner.currency;
-            bank.send(&Transfer { client_id, id, amount, currency, to, at: now }).await
-        }
-    };
-    let (told, reason) = match answer {
-        Answer::Paid => (Told::Paid, None),
-        Answer::Refused { reason } => (Told::Refused, Some(reason)),
-        Answer::Returned { reason } => (Told::Returned, Some(reason)),
-        Answer::Pending | Answer::Unknown => return look_later(app, client_id, id).await,
-    };
-    decide(app, client_id, id, told, reason).await?;
-    Ok(Next::Done)
+async fn send(
+    bank: &dyn Bank,
+    batch: &PaymentBatch,
+    to: BankAccount,
+    at: Timestamp,
+) -> Result<Answer, Error> {
+    let (client_id, id, currency) = (batch.client_id, batch.id, batch.group.owner.currency);
+    let amount = Amount::new(batch.figures.final_balance())
+        .ok_or_else(|| Error::internal(format!("payment batch {id} pays less than nothing")))?;
+    Ok(bank.send(&Transfer { client_id, id, amount, currency, to, at }).await)
 }
 
 /// Whether a transfer may be sent now: banks work, and the receiver may be paid.
@@ -166,12 +158,16 @@ pub async fn decide(
 ) -> Result<(), Error> {
     races::change(|| async {
         let before = batches::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
-        let Some(status) = before.status.after(told) else { return Ok(Changed::Already(())) };
+        let is_prepaid = before.prepayment_id.is_some();
+        let Some(decided) = transfer::decided(before.status, told, &before.figures, is_prepaid) else {
+            return Ok(Changed::Already(()));
+        };
         let now = later_of(app.clock.of(client_id), before.updated_at);
-        let mut after = PaymentBatch { status, updated_at: now, ..before.clone() };
+        let mut after = PaymentBatch { updated_at: now, ..before.clone() };
         let mut change = Batch::new(client_id);
-        let action = match status {
-            BatchStatus::Paid => {
+        let action = match decided {
+            Decided::Paid => {
+                after.status = BatchStatus::Paid;
                 after.payout_date = Some(local_day::day_of(now));
                 let paid = before.figures.final_balance();
                 post(&mut change, &before, (Movement::Payout, PAID), paid, now);
@@ -182,16 +178,13 @@ pub async fn decide(
                 }
                 "payment_batch.paid"
             }
-            BatchStatus::Failed => {
+            Decided::Failed { came_back, again } => {
+                after.status = BatchStatus::Failed;
                 after.error = Some(reason.clone().unwrap_or_default());
-                if before.status == BatchStatus::Paid {
-                    let back = -before.figures.final_balance();
-                    post(&mut change, &before, (Movement::Payout, RETURNED), back, now);
-                }
-                pay_again(app, &mut change, &before, now).await?;
+                post(&mut change, &before, (Movement::Payout, RETURNED), -came_back, now);
+                pay_again(app, &mut change, &before, again, now).await?;
                 "payment_batch.failed"
             }
-            BatchStatus::Pending | BatchStatus::Offset => return Ok(Changed::Already(())),
         };
         batches::update(&mut change, &after);
         let job = Actor::Job(Kind::Transfer.word());
@@ -202,40 +195,43 @@ pub async fn decide(
     .await
 }
 
-/// The orders of a batch that was not paid return to the next one, and the debt that it has set off to what is owed. What a prepayment
-/// pays is paid by a batch of its own again, since its discount is agreed.
+/// Has the orders of a batch that was not paid paid again.
 async fn pay_again(
     app: &App,
     change: &mut Batch,
     failed: &PaymentBatch,
+    again: Again,
     now: Timestamp,
 ) -> Result<(), Error> {
     let day = next_day(app, now);
-    if failed.prepayment_id.is_some() {
-        let id: PaymentBatchId = app.chance.id(now);
-        let again = PaymentBatch {
-            id,
-            status: BatchStatus::Pending,
-            payment_date: day,
-            payout_date: None,
-            transfer: Sending::Unsent,
-            looks: 0,
-            error: None,
-            version: 1,
-            updated_at: now,
-            ..failed.clone()
-        };
-        batches::insert(change, &again);
-        orders::pass_on(change, (failed.id, id), failed.orders, now);
-        queue::payouts::transfer(app, change, id, moment_of(day));
-        return Ok(());
+    match again {
+        Again::Alike => {
+            let id: PaymentBatchId = app.chance.id(now);
+            let alike = PaymentBatch {
+                id,
+                status: BatchStatus::Pending,
+                payment_date: day,
+                payout_date: None,
+                transfer: Sending::Unsent,
+                looks: 0,
+                error: None,
+                version: 1,
+                updated_at: now,
+                ..failed.clone()
+            };
+            batches::insert(change, &alike);
+            orders::pass_on(change, (failed.id, id), failed.orders, now);
+            queue::payouts::transfer(app, change, id, moment_of(day));
+        }
+        Again::Released { debt } => {
+            let owner = &failed.group.owner;
+            if debt > 0 {
+                let before = debts::find(&app.store, failed.client_id, owner).await?;
+                debts::set(change, owner, before, before.amount + debt, now);
+            }
+            orders::release(change, failed.id, failed.orders, now);
+            queue::payouts::pay_out_on(app, change, day);
+        }
     }
-    let owner = &failed.group.owner;
-    if failed.figures.balance > 0 {
-        let debt = debts::find(&app.store, failed.client_id, owner).await?;
-        debts::set(change, owner, debt, debt.amount + failed.figures.balance, now);
-    }
-    orders::release(change, failed.id, failed.orders, now);
-    queue::payouts::pay_out_on(app, change, day);
     Ok(())
 }

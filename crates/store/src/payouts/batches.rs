@@ -4,6 +4,7 @@ use jiff::civil::Date;
 use regente_domain::currency::Currency;
 use regente_domain::id::{ClientId, PaymentBatchId};
 use regente_domain::payout::batch::Figures;
+use regente_domain::payout::transfer::Sending;
 use regente_domain::payout::{BatchStatus, Feature, Receiver};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
@@ -55,32 +56,6 @@ sql! {
         WHERE client_id = :client_id AND receiver = :receiver AND status = 'pending' AND currency = :currency";
 }
 
-/// Whether the bank may have been asked to transfer a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transfer {
-    /// It has not.
-    Unsent,
-    /// It may have: what became of it is looked up first.
-    Sent,
-}
-
-impl Transfer {
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Unsent => "unsent",
-            Self::Sent => "sent",
-        }
-    }
-
-    fn parse(word: &str) -> Option<Self> {
-        match word {
-            "unsent" => Some(Self::Unsent),
-            "sent" => Some(Self::Sent),
-            _ => None,
-        }
-    }
-}
-
 /// A batch as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaymentBatch {
@@ -105,7 +80,7 @@ pub struct PaymentBatch {
     /// When it was.
     pub payout_date: Option<Date>,
     /// Whether the bank may have been asked.
-    pub transfer: Transfer,
+    pub transfer: Sending,
     /// How often the bank has been asked what became of it.
     pub looks: i64,
     /// Why it has failed.
@@ -262,7 +237,7 @@ pub(super) fn from_row(row: &Row) -> Result<PaymentBatch, StoreError> {
         },
         payment_date: day(row, "payment_date")?,
         payout_date: payout_date.transpose()?,
-        transfer: Transfer::parse(row.get("transfer")?).ok_or_else(|| corrupt("transfer"))?,
+        transfer: Sending::parse(row.get("transfer")?).ok_or_else(|| corrupt("transfer"))?,
         looks: row.get("looks")?,
         error: row.get("error")?,
         version: row.get("version")?,
