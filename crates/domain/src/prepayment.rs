@@ -3,6 +3,7 @@
 //! paid, [`PrepaymentStatus`] what becomes of it, [`NewPrepayment`] what is sent, [`receivables`] which there are.
 
 mod items;
+mod payment;
 mod rates;
 mod receivables;
 mod refusal;
@@ -10,7 +11,8 @@ mod schedule;
 mod sent;
 mod status;
 
-pub use items::{Item, Offers, Totals};
+pub use items::{Item, Offers, Totals, unchanged};
+pub use payment::{discount, late_reductions};
 pub use rates::{Cost, EffectiveRate, Factor, Rates};
 pub use receivables::{Receivable, left_of, receivables, stands_still};
 pub use refusal::Refusal;

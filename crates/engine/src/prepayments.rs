@@ -4,11 +4,11 @@
 mod available;
 mod pay;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use regente_domain::id::{ChargeId, ClientId, PrepaymentId, SellerId};
 use regente_domain::prepayment::{
-    NewPrepayment, Offers, PrepaymentStatus, Rates, Receivable, Refusal, Schedule, Step, Totals,
+    NewPrepayment, Offers, PrepaymentStatus, Rates, Receivable, Refusal, Schedule, Step, Totals, unchanged,
 };
 use regente_domain::time::{Timestamp, later_of};
 use regente_store::prepayments::{self as stored, StoredPrepayment};
@@ -123,12 +123,8 @@ pub async fn plan_commit(
     let Available { receivables, charges } =
         available_of(app, client_id, offer.seller_id, (&of_charges, offer.payment_date)).await?;
     let (mut batch, mut orders) = (Batch::new(client_id), Vec::new());
-    let by_id: HashMap<_, _> = receivables.iter().map(|receivable| (receivable.id, receivable)).collect();
-    for item in &offer.items {
-        let unchanged = by_id.get(&item.id).filter(|receivable| {
-            receivable.amount == item.gross && receivable.settlement_date == item.settlement_date
-        });
-        let receivable = unchanged.ok_or(Error::PrepaymentRefused(Refusal::ReceivablesChanged))?;
+    let accepted = unchanged(&offer.items, &receivables);
+    for receivable in accepted.ok_or(Error::PrepaymentRefused(Refusal::ReceivablesChanged))? {
         orders.push(receivable.id);
         orders.extend(&receivable.reductions);
     }

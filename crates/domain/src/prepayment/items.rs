@@ -1,6 +1,6 @@
 //! The receivables of a prepayment with what they cost, and their sums.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,17 @@ impl Offers {
         let Cost { net, fee, markup } = self.cost(gross, days);
         Item { id, charge_id, gross, net, markup, fee, days, settlement_date, arrangement }
     }
+}
+
+/// The receivables of an offer as there are `now`; `None` where one of them is not as it was.
+pub fn unchanged<'a>(items: &[Item], now: &'a [Receivable]) -> Option<Vec<&'a Receivable>> {
+    let by_id: HashMap<_, _> = now.iter().map(|receivable| (receivable.id, receivable)).collect();
+    let as_it_was = |item: &Item| {
+        let receivable = *by_id.get(&item.id)?;
+        let is_same = receivable.amount == item.gross && receivable.settlement_date == item.settlement_date;
+        is_same.then_some(receivable)
+    };
+    items.iter().map(as_it_was).collect()
 }
 
 /// The sums of items.

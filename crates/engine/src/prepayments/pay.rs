@@ -1,13 +1,12 @@
 //! Ends what nobody has committed, and pays what was: one batch for each merchant and arrangement, on the day of the prepayment. What was
 //! given back of a receivable meanwhile is deducted at once, and costs nothing.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use regente_domain::id::{ChargeId, ClientId, PaymentBatchId, PayoutOrderId, PrepaymentId};
-use regente_domain::money::Amount;
+use regente_domain::id::{ChargeId, ClientId, PaymentBatchId, PrepaymentId};
 use regente_domain::payout::{BatchStatus, Order};
-use regente_domain::prepayment::{Offers, PrepaymentStatus, Step, left_of};
+use regente_domain::prepayment::{PrepaymentStatus, Step, discount, late_reductions};
 use regente_domain::time::Timestamp;
 use regente_store::Batch;
 use regente_store::payouts::batches::{self, PaymentBatch};
@@ -90,7 +89,9 @@ async fn pay(app: &App, prepayment: &StoredPrepayment) -> Result<NextLook, Error
         let known = with_late_reductions(app, prepayment, &taken).await?;
         let taking = Taking::Prepaid(id.uuid());
         for group in groups(&app.store, client_id, prepayment.seller_id, taking, GROUPS_MAX).await? {
-            payday::make(app, client_id, &group, taking, discount(prepayment, &known, &group)).await?;
+            let belongs = |order: &Order| group_of(order) == group;
+            let costs = discount(&prepayment.items, prepayment.rates, &known, belongs);
+            payday::make(app, client_id, &group, taking, costs).await?;
         }
     }
     settle(app, prepayment).await
@@ -136,13 +137,7 @@ async fn with_late_reductions(
     races::change(|| async {
         let mut known = prepaid::of_charges(&app.store, client_id, &charges).await?;
         known.retain(|order| order.receiver == prepayment.seller_id);
-        let places: BTreeSet<(ChargeId, i64)> =
-            taken.iter().map(|order| (order.charge_id, order.ordinal)).collect();
-        let is_late = |order: &&Order| {
-            let reduces = order.reduces.is_some_and(|ordinal| places.contains(&(order.charge_id, ordinal)));
-            reduces && order.batch_id.is_none() && order.prepayment_id.is_none()
-        };
-        let late: Vec<PayoutOrderId> = known.iter().filter(is_late).map(|order| order.id).collect();
+        let late = late_reductions(taken, &known);
         if late.is_empty() {
             return Ok(Changed::Already(known));
         }
@@ -152,23 +147,6 @@ async fn with_late_reductions(
         Ok(Changed::Written(app.store.apply(batch).await?, known))
     })
     .await
-}
-
-/// What it costs to pay what is left of the items of a group early, in minor units. `known` are all orders of their charges.
-fn discount(prepayment: &StoredPrepayment, known: &[Order], group: &Group) -> i64 {
-    let mut offers = Offers::at(prepayment.rates);
-    let mut of_charge: HashMap<ChargeId, Vec<Order>> = HashMap::new();
-    for order in known {
-        of_charge.entry(order.charge_id).or_default().push(order.clone());
-    }
-    let costs = prepayment.items.iter().filter_map(|item| {
-        let orders = of_charge.get(&item.charge_id)?;
-        let is_drawn = |order: &&Order| order.id == item.id && order.batch_id.is_none();
-        let order = orders.iter().find(is_drawn).filter(|order| group_of(order) == *group)?;
-        let left = Amount::new(left_of(orders, order))?;
-        Some(left.minor_units() - offers.cost(left, item.days).net.minor_units())
-    });
-    costs.sum()
 }
 
 /// The batch that an order belongs to.
