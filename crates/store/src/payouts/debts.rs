@@ -54,18 +54,18 @@ pub async fn find(store: &Store, client_id: ClientId, owner: &Owner) -> Result<D
 }
 
 /// Writes that an owner owes `amount` from now on; the batch is refused when it owes something else than `before` by then. An
-/// unchanged debt is written too, so that two batches of one owner never set off the same.
+/// unchanged debt is written too, also one of nothing: two batches of one owner never set off the same, and whoever has counted
+/// orders before another batch took them does not take as many others for them.
 pub fn set(batch: &mut Batch, owner: &Owner, before: Debt, amount: i64, now: Timestamp) {
     let args = args! {
         client_id: batch.client_id(), receiver: key_of(owner.receiver), merchant_id: owner.merchant_id,
         currency: owner.currency.code(), amount, updated_at: now,
     };
-    match (before.version, amount) {
-        (0, 0) => {}
-        (0, _) => {
+    match before.version {
+        0 => {
             batch.push(&INSERT_PAYOUT_DEBT, args);
         }
-        (version, _) => {
+        version => {
             batch.guard(&UPDATE_PAYOUT_DEBT, args.with("version", version));
         }
     }
