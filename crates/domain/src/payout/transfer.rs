@@ -74,7 +74,9 @@ pub fn next(status: BatchStatus, sending: Sending, found: Option<Found>) -> Step
             (_, Some(Found::Told(answer))) => of_answer(answer),
         },
         (BatchStatus::Paid, None) => Step::Ask,
-        (BatchStatus::Paid, Some(Found::Told(answer @ Answer::Returned { .. }))) => of_answer(answer),
+        (BatchStatus::Paid, Some(Found::Told(answer @ (Answer::Returned { .. } | Answer::Unknown)))) => {
+            of_answer(answer)
+        }
         (BatchStatus::Paid, Some(Found::Told(_) | Found::Absent)) => Step::Rest,
     }
 }
