@@ -74,7 +74,7 @@ impl Feature {
 }
 
 /// A part of a charge that is due to a receiver, or that the receiver has to give back. It stays as it is but for where it is paid.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Order {
     /// Its id; the time of creation is the id's own.
     pub id: PayoutOrderId,

@@ -18,7 +18,7 @@ pub struct Sums {
 }
 
 /// What a batch shows, in minor units.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Figures {
     /// Gross.
     pub amount: i64,
@@ -41,7 +41,7 @@ pub struct Figures {
 }
 
 /// A new batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Drawn {
     /// What it shows.
     pub figures: Figures,
@@ -82,7 +82,7 @@ pub fn draw(sums: &Sums, debt: i64) -> Drawn {
 }
 
 /// What a bank says of the transfer of a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Told {
     /// It was paid.
     Paid,

@@ -9,7 +9,7 @@ use crate::provider_type::ProviderType;
 use crate::time::Timestamp;
 
 /// By how much what a receiver has of a charge has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Change {
     /// Which change of the charge it is: steps grow.
     pub step: i64,

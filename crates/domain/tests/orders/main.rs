@@ -10,6 +10,7 @@ mod bought;
 mod charge;
 mod holds;
 mod moves;
+mod payout;
 mod purchase;
 mod session;
 mod several;
