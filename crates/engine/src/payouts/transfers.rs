@@ -105,15 +105,15 @@ async fn is_sent_now(app: &App, batch: &PaymentBatch, now: Timestamp) -> Result<
 }
 
 /// A batch without an account to pay it to has failed. One that may have been sent waits: it may be on its way to the account that there
-/// was, although the bank does not have it yet, and its orders would be paid twice.
+/// was, although the bank does not have it yet, and its orders would be paid twice. So it fails only as it was read: another node may
+/// have begun to send it since.
 async fn without_account(app: &App, batch: &PaymentBatch) -> Result<Next, Error> {
-    let (client_id, id) = (batch.client_id, batch.id);
     match batch.transfer {
-        Sending::Sent => look_later(app, client_id, id).await,
-        Sending::Unsent => {
-            decide(app, client_id, id, Told::Refused, Some(NO_ACCOUNT.to_owned())).await?;
-            Ok(Next::Done)
-        }
+        Sending::Sent => look_later(app, batch.client_id, batch.id).await,
+        Sending::Unsent => match write(app, batch, Told::Refused, Some(NO_ACCOUNT)).await? {
+            None | Some(Commit::Applied) => Ok(Next::Done),
+            Some(Commit::Refused(_) | Commit::Unknown) => Ok(Next::At(app.clock.of(batch.client_id))),
+        },
     }
 }
 
@@ -158,41 +158,54 @@ pub async fn decide(
 ) -> Result<(), Error> {
     races::change(|| async {
         let before = batches::find(&app.store, client_id, id).await?.ok_or(Error::NotFound)?;
-        let is_prepaid = before.prepayment_id.is_some();
-        let Some(decided) = transfer::decided(before.status, told, &before.figures, is_prepaid) else {
-            return Ok(Changed::Already(()));
-        };
-        let now = later_of(app.clock.of(client_id), before.updated_at);
-        let mut after = PaymentBatch { updated_at: now, ..before.clone() };
-        let mut change = Batch::new(client_id);
-        let action = match decided {
-            Decided::Paid => {
-                after.status = BatchStatus::Paid;
-                after.payout_date = Some(local_day::day_of(now));
-                let paid = before.figures.final_balance();
-                post(&mut change, &before, (Movement::Payout, PAID), paid, now);
-                let at = moment_of(next_day(app, now)).max(now + RETURNED_AFTER);
-                queue::payouts::look_for_return(app, &mut change, id, at);
-                if let Some(prepayment_id) = before.prepayment_id {
-                    queue::prepayments::look_after(app, &mut change, PrepaymentId::new(prepayment_id), id);
-                }
-                "payment_batch.paid"
-            }
-            Decided::Failed { came_back, again } => {
-                after.status = BatchStatus::Failed;
-                after.error = Some(reason.clone().unwrap_or_default());
-                post(&mut change, &before, (Movement::Payout, RETURNED), -came_back, now);
-                pay_again(app, &mut change, &before, again, now).await?;
-                "payment_batch.failed"
-            }
-        };
-        batches::update(&mut change, &after);
-        let job = Actor::Job(Kind::Transfer.word());
-        audit::record_of(app, &mut change, (&job, None), action, id.uuid());
-        let _admission = app.store.admit_waiting().await?;
-        Ok(Changed::Written(app.store.apply(change).await?, ()))
+        Ok(match write(app, &before, told, reason.as_deref()).await? {
+            None => Changed::Already(()),
+            Some(commit) => Changed::Written(commit, ()),
+        })
     })
     .await
+}
+
+/// Writes what is decided about a batch as it was read; `None` where that changes nothing.
+async fn write(
+    app: &App,
+    before: &PaymentBatch,
+    told: Told,
+    reason: Option<&str>,
+) -> Result<Option<Commit>, Error> {
+    let (client_id, id, is_prepaid) = (before.client_id, before.id, before.prepayment_id.is_some());
+    let Some(decided) = transfer::decided(before.status, told, &before.figures, is_prepaid) else {
+        return Ok(None);
+    };
+    let now = later_of(app.clock.of(client_id), before.updated_at);
+    let mut after = PaymentBatch { updated_at: now, ..before.clone() };
+    let mut change = Batch::new(client_id);
+    let action = match decided {
+        Decided::Paid => {
+            after.status = BatchStatus::Paid;
+            after.payout_date = Some(local_day::day_of(now));
+            let paid = before.figures.final_balance();
+            post(&mut change, before, (Movement::Payout, PAID), paid, now);
+            let at = moment_of(next_day(app, now)).max(now + RETURNED_AFTER);
+            queue::payouts::look_for_return(app, &mut change, id, at);
+            if let Some(prepayment_id) = before.prepayment_id {
+                queue::prepayments::look_after(app, &mut change, PrepaymentId::new(prepayment_id), id);
+            }
+            "payment_batch.paid"
+        }
+        Decided::Failed { came_back, again } => {
+            after.status = BatchStatus::Failed;
+            after.error = Some(reason.unwrap_or_default().to_owned());
+            post(&mut change, before, (Movement::Payout, RETURNED), -came_back, now);
+            pay_again(app, &mut change, before, again, now).await?;
+            "payment_batch.failed"
+        }
+    };
+    batches::update(&mut change, &after);
+    let job = Actor::Job(Kind::Transfer.word());
+    audit::record_of(app, &mut change, (&job, None), action, id.uuid());
+    let _admission = app.store.admit_waiting().await?;
+    Ok(Some(app.store.apply(change).await?))
 }
 
 /// Has the orders of a batch that was not paid paid again.
