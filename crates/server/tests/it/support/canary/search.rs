@@ -10,6 +10,8 @@ use crate::support::canary::cards::Canary;
 
 /// How many consecutive digits identify a number: more than the first six or last four, which may be shown.
 const WINDOW: usize = 9;
+/// Windows start behind so many digits.
+const SHOWN_BEFORE: usize = 3;
 
 /// The patterns to find.
 pub struct Search {
@@ -87,8 +89,8 @@ impl Pattern {
 fn forms(canary: &Canary) -> Vec<(&'static str, Vec<u8>)> {
     let number = canary.number.as_bytes();
     let mut forms = Vec::new();
-    // Windows start after the first digit: the first six may appear anywhere, followed by three digits by chance.
-    for window in number.windows(WINDOW).skip(1) {
+    // The first six may appear anywhere, and before a digest in hexadecimal digits: of it, six would have to follow by chance.
+    for window in number.windows(WINDOW).skip(SHOWN_BEFORE) {
         forms.push(("digits", window.to_vec()));
         forms.push(("hexadecimal digits", hex::encode(window).into_bytes()));
         forms.push(("UTF-16", window.iter().flat_map(|digit| [*digit, 0]).collect()));
