@@ -399,11 +399,13 @@ impl<'a> Story<'a> {
             "operator": "eq", "value": "x", "default": false }, "yes": [], "no": [] });
         let flow = json!({ "merchantId": merchant, "paymentMethod": "credit",
             "flow": { "version": "0.0.0", "root": [value] } });
+        let [name, compared, property] =
+            ["name", "when/value", "when/property"].map(|member| ["", "flow", "root", "0", member].join("/"));
         for (path, body, place) in [
             ("/v1/flows", &flow, "/name"),
-            ("/v1/flows", &flow, "/flow/root/0/name"),
-            ("/v1/flows", &flow, "/flow/root/0/when/value"),
-            ("/v1/flows", &flow, "/flow/root/0/when/property"),
+            ("/v1/flows", &flow, name.as_str()),
+            ("/v1/flows", &flow, compared.as_str()),
+            ("/v1/flows", &flow, property.as_str()),
             ("/v1/charges", &charge, "/description"),
             ("/v1/charges", &charge, "/statementDescriptor"),
             ("/v1/charges", &charge, "/appInfo/platform/name"),
