@@ -141,6 +141,17 @@ async fn the_search_finds(app: &TestApp, disk: &Disk, log: &Log) {
     assert_eq!(search.hits(&disk.values()), [""; 0]);
     let in_files = disk.files().iter().any(|(_, bytes)| !search.hits(bytes).is_empty());
     assert!(in_files, "what was deleted is still in the files");
+    // Long enough for a server to compress it, and short enough for one page of a file.
+    let in_a_long_value = Canary::new(Fate::Approved);
+    let long = format!(
+        "UPDATE clients SET name = '{}{}'; UPDATE clients SET name = 'short'",
+        "x".repeat(3_000),
+        in_a_long_value.number
+    );
+    run_script(&app.app.store, &long).await.unwrap();
+    let long = Search::of(&[in_a_long_value]);
+    let in_files = disk.files().iter().any(|(_, bytes)| !long.hits(bytes).is_empty());
+    assert!(in_files, "a long value is in the files as it is");
     tracing::trace!(number, cvv, "planted");
     assert!(search.hits(&log.raw.bytes()).len() > 1);
     let written = log.written.bytes();
