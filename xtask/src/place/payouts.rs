@@ -171,11 +171,13 @@ impl Inside {
         let filter = BatchFilter { statuses, ..BatchFilter::default() };
         let client_id = account.client_id.parse()?;
         let slice = (BATCHES_AT_ONCE, 0);
-        let (found, total) =
-            payouts::list_batches(&self.app, client_id, &filter, Direction::Ascending, slice)
-                .await
-                .map_err(|error| format!("{error:?}"))?;
-        if found.len() as u64 == total { Ok(found) } else { Err("an account has too many batches".into()) }
+        let listed = payouts::list_batches(&self.app, client_id, &filter, Direction::Ascending, slice).await;
+        // They are counted by a query of its own, and more of them are paid between the two.
+        let (found, _counted) = listed.map_err(|error| format!("{error:?}"))?;
+        if found.len() as i64 >= BATCHES_AT_ONCE {
+            return Err("an account has too many batches".into());
+        }
+        Ok(found)
     }
 }
 

@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use futures_util::{StreamExt, TryStreamExt, stream};
+use regente_domain::business_days::Calendar;
+use regente_domain::local_day;
 use regente_domain::time::Timestamp;
 use regente_engine::clock::Clock;
 use regente_store::DatabaseKind;
@@ -20,6 +22,8 @@ pub(super) const RECEIVERS: u64 = SELLERS as u64 + 1;
 const PERCENTAGE: u8 = 9;
 /// Accounts that are made at once.
 const AT_ONCE: usize = 16;
+/// When banks work on the day of payment.
+const NOON: i8 = 12;
 /// Longer than the term of credit cards with every holiday: 30 days, and then the next business day.
 const TERM: Duration = Duration::from_secs(40 * 86_400);
 
@@ -35,7 +39,8 @@ pub(super) struct Filled {
 
 /// Writes so many receivables of these many accounts and of one more, which has half of them.
 pub(super) async fn fill(place: &Place, accounts: usize, receivables: u64) -> Outcome<Filled> {
-    let due_at = Clock::system().deployment();
+    let today = local_day::day_of(Clock::system().deployment());
+    let due_at = local_day::hour_of(Calendar::default().on_or_after(today), NOON);
     let clock = Clock::manual(due_at - TERM);
     let inside = place.open(clock.clone()).await?;
     let numbers = [WORKING_NUMBER; SELLERS];
