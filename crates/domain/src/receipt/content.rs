@@ -81,7 +81,7 @@ pub struct PixSale {
 }
 
 /// Characters of an end-to-end id: `E`, the institution of the payer (8), the minute (12), and what tells payments of it apart (11).
-const END_TO_END_ID_CHARS: usize = 32;
+pub const END_TO_END_ID_CHARS: usize = 32;
 
 /// The end-to-end id of a Pix, under which every bank finds it. A provider has it as the id of the transfer, or as its own id of the
 /// payment, which may also be another one that no bank knows.

@@ -5,6 +5,7 @@ use regente_domain::boleto::IssuedBoleto;
 use regente_domain::decline::{Decline, DeclinedCode, RefusedBy};
 use regente_domain::local_day;
 use regente_domain::money::Amount;
+use regente_domain::receipt::content::END_TO_END_ID_CHARS;
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -19,8 +20,6 @@ use crate::staged::{StageRefusal, Staged, StagedEvent};
 
 /// Namespace of the keys of what happens without a call.
 const KEYS: Uuid = Uuid::from_u128(0x2f0a_61c8_55d1_4b7e_9a51_0c7d_3e9b_64f2);
-/// Characters of an end-to-end id, the id of one Pix payment.
-const END_TO_END_ID_CHARS: usize = 32;
 
 impl Sandbox {
     /// Makes happen what a tester stages, and notifies whoever made the call.
