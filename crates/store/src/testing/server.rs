@@ -299,9 +299,10 @@ impl Durability {
     const fn settings(self) -> &'static str {
         match self {
             Self::None => {
-                // Tests search the log of what was written while they ran, whatever checkpoints there were.
+                // Tests search the log of what was written while they ran, whatever checkpoints there were. Processes that start and
+                // stop run each statement a few times, and the server would plan it anew each time.
                 "-c fsync=off -c full_page_writes=off -c shared_buffers=64MB -c autovacuum=off \
-                 -c wal_keep_size=256MB -c max_wal_size=128MB"
+                 -c wal_keep_size=256MB -c max_wal_size=128MB -c plan_cache_mode=force_generic_plan"
             }
             Self::Full => "-c synchronous_commit=on -c shared_buffers=512MB -c max_wal_size=4GB",
         }
