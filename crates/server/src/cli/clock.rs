@@ -7,12 +7,15 @@ use clap::Subcommand;
 use regente_domain::account_clock::AdvanceStatus;
 use regente_domain::time::Timestamp;
 
+use super::Failure;
 use super::account::AccountArgs;
+use super::operate::{self, asking};
+use super::run::runtime;
 use super::webhooks::timestamp;
-use super::{Failure, operate};
 use crate::admin::{Answer, ClockRow, ClockTask, Command};
 use crate::api::sandbox_clock::DoneView;
 use crate::config::Loaded;
+use crate::telemetry;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ClockCommand {
@@ -51,20 +54,21 @@ pub(super) fn run(loaded: &Loaded, command: ClockCommand) -> Result<ExitCode, Fa
         ClockCommand::Unfreeze(of) => (of, ClockTask::Unfreeze),
         ClockCommand::Reset(of) => (of, ClockTask::Reset),
     };
-    let waits = matches!(task, ClockTask::AdvanceBy(_) | ClockTask::AdvanceTo(_));
-    let mut answer = ask(loaded, of, task)?;
-    while let Answer::Clock(row) = &answer
-        && waits
-        && row.is_advancing()
-    {
-        writeln!(io::stderr(), "{} …", row.clock.now)?;
-        answer = ask(loaded, of, ClockTask::Wait)?;
-    }
+    telemetry::start(&loaded.config.log)?;
+    let answer = runtime()?.block_on(asking(&loaded.config, async |asked| {
+        let command = |task| Command::Clock { client_id: of.account.client_id, task };
+        let waits = matches!(task, ClockTask::AdvanceBy(_) | ClockTask::AdvanceTo(_));
+        let mut answer = asked.ask(command(task)).await?;
+        while let Answer::Clock(row) = &answer
+            && waits
+            && row.is_advancing()
+        {
+            writeln!(io::stderr(), "{} …", row.clock.now)?;
+            answer = asked.ask(command(ClockTask::Wait)).await?;
+        }
+        Ok(answer)
+    }))?;
     operate::print(&answer, of.output)
-}
-
-fn ask(loaded: &Loaded, of: AccountArgs, task: ClockTask) -> Result<Answer, Failure> {
-    operate::answer_to(loaded, Command::Clock { client_id: of.account.client_id, task })
 }
 
 /// The text of a clock.

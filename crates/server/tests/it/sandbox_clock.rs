@@ -12,12 +12,14 @@ use regente_store::DatabaseKind;
 use serde_json::{Value, json};
 
 use crate::support::app::{START, TestApp, stories};
+use crate::support::bodies::payers::jose;
 use crate::support::bodies::{APPROVED, token_body};
 use crate::support::charges::reserved;
 use crate::support::client::{As, Client, Reply};
 use crate::support::clocks::{CLOCK, advance, begun, clock, reached};
 use crate::support::read::text;
-use crate::support::server::{Server, run_on};
+use crate::support::server::{Server, regente, run_on};
+use crate::support::subscriptions::{SUBSCRIPTIONS, subscription_body};
 
 stories! {
     two_accounts_have_different_times,
@@ -218,6 +220,30 @@ async fn production_has_only_the_machines_clock(app: TestApp) {
         app.another_node(&machine, 1).await;
         assert_eq!(machine.of(app.client_id()), start(), "what is stored is not read");
     }
+}
+
+/// The command looks every two seconds. Each day on the way has something to do that takes some milliseconds.
+#[tokio::test]
+async fn a_long_advance_is_followed_to_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(folder.path(), &[]).await;
+    let made = async |path: &str, body: &Value, id: &str| {
+        let made: Value = server.post(path, body).send().await.unwrap().json().await.unwrap();
+        text(&made[id]).to_owned()
+    };
+    let customer = made("/v1/customers", &jose(), "id").await;
+    let token = made("/v1/tokens", &token_body(APPROVED), "tokenId").await;
+    let card = made("/v1/cards", &json!({ "tokenId": token }), "id").await;
+    let mut daily = subscription_body(server.value("REGENTE_MERCHANT_ID"), &customer, &card);
+    daily["recurrence"] = json!({ "interval": "daily" });
+    made(SUBSCRIPTIONS, &daily, "id").await;
+    // On a busy machine it takes longer than other commands may.
+    let mut command = regente(&["clock", "advance", "1y 6mo"]);
+    let advanced = command.arg("--data-dir").arg(folder.path()).output().await.unwrap();
+    let [shown, on_the_way] = [advanced.stdout, advanced.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(advanced.status.success() && shown.contains("has reached its end"), "{shown}{on_the_way}");
+    assert!(on_the_way.contains("…"), "it was shown on the way: {on_the_way}");
+    server.stop().await;
 }
 
 #[tokio::test]
