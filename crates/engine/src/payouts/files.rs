@@ -28,8 +28,8 @@ pub const PAYMENTS_MAX: usize = 500;
 const PAGE: usize = 500;
 /// Why a batch is left out whose receiver may not be paid.
 const HELD: &str = "the receiver may not be paid now";
-/// The bank that is connected pays by itself.
-const BANK_IS_CONNECTED: &str = "a bank is connected, and pays by itself";
+/// Why nothing is paid by hand.
+pub const BANK_IS_CONNECTED: &str = "a bank is connected, and pays by itself";
 
 /// Which batches are written into a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,13 +4,14 @@
 use jiff::civil::Date;
 use regente_domain::card::in_text::{self, CardData};
 use regente_domain::id::{ClientId, PaymentBatchId};
-use regente_domain::payout::Receiver;
 use regente_domain::payout::batch::Told;
+use regente_domain::payout::{BatchStatus, Receiver};
 use regente_domain::problems::Problems;
 use regente_domain::seller::data::BankAccount;
 use regente_domain::wire;
 use regente_engine::audit::Author;
 use regente_engine::error::Error;
+use regente_engine::payouts::files::BANK_IS_CONNECTED;
 use regente_engine::payouts::returned::Run;
 use regente_engine::payouts::statement::{self, ReceiverStatement};
 use regente_engine::payouts::{account, transfers};
@@ -256,6 +257,9 @@ async fn decide(
 ) -> Result<PayoutsAnswer, CommandError> {
     let missing = || CommandError::Argument(format!("there is no payment batch {batch_id}"));
     let before = batches::find(&app.store, client_id, batch_id).await?.ok_or_else(missing)?;
+    if before.status == BatchStatus::Pending && app.bank.is_some() {
+        return Err(CommandError::Argument(format!("{BANK_IS_CONNECTED}: it decides about what is pending")));
+    }
     if before.status.after(told).is_none() {
         return Err(CommandError::Argument(format!("the payment batch is {}", before.status.word())));
     }

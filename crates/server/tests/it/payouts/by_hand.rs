@@ -13,7 +13,7 @@ use crate::support::cnab240::{answered, columns, payments};
 use crate::support::crashes::{at_each_step, stopped_while};
 use crate::support::payouts::{
     BATCHES, ORDERS, all_of_it, listed, next_payday, on_payday, operator, pix_payment, platform, seller,
-    statements_add_up,
+    statements_add_up, transfers,
 };
 use crate::support::read::text;
 
@@ -22,10 +22,33 @@ stories! {
     while_an_operator_tells_what_came_back,
     while_a_file_is_written,
     while_a_return_file_is_read,
+    a_bank_that_is_connected_decides_what_is_pending,
 }
 
 /// What a bank says of each payment that it has made.
 const ALL_PAID: fn(i64) -> (&'static str, &'static str, i64) = |amount| ("000", "00", amount);
+
+/// What it was told would be paid twice, or never.
+async fn a_bank_that_is_connected_decides_what_is_pending(app: TestApp) {
+    let merchant = platform(&app).await;
+    // Paid, and told a day later.
+    let rita = seller(&app, &merchant, 1, "4928").await;
+    let charge = pix_payment(&app, &merchant, 1_000, Some(all_of_it(&rita))).await;
+    on_payday(&app, &next_payday(&app).to_string()).await;
+    let batch_id = batch_of(&app, &charge).await;
+    for task in
+        [PayoutsTask::Paid { batch_id }, PayoutsTask::Failed { batch_id, reason: "by telephone".to_owned() }]
+    {
+        let refused = operator(&app, task).await.unwrap_err();
+        assert_eq!(refused, "a bank is connected, and pays by itself: it decides about what is pending");
+        assert_eq!(status_of(&app, batch_id).await, "pending");
+    }
+    for _ in 0..2 {
+        on_payday(&app, &next_payday(&app).to_string()).await;
+    }
+    assert_eq!(status_of(&app, batch_id).await, "paid");
+    assert_eq!(transfers(&app).await.len(), 1);
+}
 
 async fn while_an_operator_tells_what_is_paid(app: TestApp) {
     let (app, merchant, sellers) = without_bank(app).await;
