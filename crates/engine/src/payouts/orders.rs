@@ -95,27 +95,30 @@ async fn made(
         let drafted = drafts(of_receiver, change, &deal, next);
         next += i64::try_from(drafted.len()).unwrap_or(i64::MAX);
         of_receiver.extend(&drafted);
-        orders.extend(drafted.into_iter().map(|draft| Order {
-            id: app.chance.id(now),
-            client_id,
-            charge_id: charge.id,
-            ordinal: draft.ordinal,
-            step: change.step,
-            receiver,
-            merchant_id: charge.merchant_id,
-            order_type: draft.order_type,
-            installment: draft.installment,
-            total_installments: draft.total_installments,
-            gross: draft.gross,
-            fee: draft.fee,
-            currency: charge.currency,
-            method,
-            arrangement: Arrangement::of(method, brand),
-            scheduled_at: draft.scheduled_at,
-            reduces: draft.reduces,
-            batch_id: None,
-            prepayment_id: None,
-            updated_at: now,
+        orders.extend(drafted.into_iter().map(|draft| (app.chance.id(now), draft)).map(|(id, draft)| {
+            Order {
+                id,
+                client_id,
+                charge_id: charge.id,
+                ordinal: draft.ordinal,
+                step: change.step,
+                receiver,
+                merchant_id: charge.merchant_id,
+                order_type: draft.order_type,
+                installment: draft.installment,
+                total_installments: draft.total_installments,
+                gross: draft.gross,
+                fee: draft.fee,
+                currency: charge.currency,
+                method,
+                arrangement: Arrangement::of(method, brand),
+                scheduled_at: draft.scheduled_at,
+                reduces: draft.reduces,
+                batch_id: None,
+                prepayment_id: None,
+                // Ids made in one moment are put behind one another, and the time of creation is theirs.
+                updated_at: now.max(id.created_at()),
+            }
         }));
     }
     Ok(orders)

@@ -103,7 +103,7 @@ pub async fn make(
             looks: 0,
             error: None,
             version: 1,
-            updated_at: now,
+            updated_at: now.max(id.created_at()),
         };
         let mut batch = Batch::new(client_id);
         debts::set(&mut batch, &group.owner, debt, drawn.debt, now);
