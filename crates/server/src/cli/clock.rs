@@ -9,13 +9,11 @@ use regente_domain::time::Timestamp;
 
 use super::Failure;
 use super::account::AccountArgs;
-use super::operate::{self, asking};
-use super::run::runtime;
+use super::operate::{self, run_asking};
 use super::webhooks::timestamp;
 use crate::admin::{Answer, ClockRow, ClockTask, Command};
 use crate::api::sandbox_clock::DoneView;
 use crate::config::Loaded;
-use crate::telemetry;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ClockCommand {
@@ -54,8 +52,7 @@ pub(super) fn run(loaded: &Loaded, command: ClockCommand) -> Result<ExitCode, Fa
         ClockCommand::Unfreeze(of) => (of, ClockTask::Unfreeze),
         ClockCommand::Reset(of) => (of, ClockTask::Reset),
     };
-    telemetry::start(&loaded.config.log)?;
-    let answer = runtime()?.block_on(asking(&loaded.config, async |asked| {
+    let answer = run_asking(loaded, async |asked| {
         let command = |task| Command::Clock { client_id: of.account.client_id, task };
         let waits = matches!(task, ClockTask::AdvanceBy(_) | ClockTask::AdvanceTo(_));
         let mut answer = asked.ask(command(task)).await?;
@@ -67,7 +64,7 @@ pub(super) fn run(loaded: &Loaded, command: ClockCommand) -> Result<ExitCode, Fa
             answer = asked.ask(command(ClockTask::Wait)).await?;
         }
         Ok(answer)
-    }))?;
+    })?;
     operate::print(&answer, of.output)
 }
 

@@ -21,12 +21,10 @@ mod text;
 use super::Failure;
 use super::account::AccountArgs;
 use super::files::json_object;
-use super::operate::{Asked, asking, print_json};
-use super::run::runtime;
+use super::operate::{Asked, print_json, run_asking};
 use super::webhooks::timestamp;
 use crate::admin::{Answer, Command, FlowReplayCommand, FlowReplayPart};
-use crate::config::{Config, Loaded};
-use crate::telemetry;
+use crate::config::Loaded;
 
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
@@ -89,8 +87,7 @@ pub(super) fn run(loaded: &Loaded, asked: ReplayArgs) -> Result<ExitCode, Failur
         to,
         after: None,
     };
-    telemetry::start(&loaded.config.log)?;
-    let replayed = runtime()?.block_on(replay(&loaded.config, command, fees))?;
+    let replayed = replay(loaded, command, fees)?;
     if let Some(html) = html {
         let page = page::page(&replayed)?;
         std::fs::write(&html, page).map_err(|error| format!("{}: {error}", html.display()))?;
@@ -107,15 +104,11 @@ fn read_fees(file: &Path) -> Result<FeesFile, Failure> {
     Ok(read.map_err(|problems| format!("{}: {}", file.display(), problems.details().join("; ")))?)
 }
 
-async fn replay(
-    config: &Config,
-    command: FlowReplayCommand,
-    fees: Option<FeesFile>,
-) -> Result<Replayed, Failure> {
+fn replay(loaded: &Loaded, command: FlowReplayCommand, fees: Option<FeesFile>) -> Result<Replayed, Failure> {
     let of = |after| Command::FlowReplay(Box::new(FlowReplayCommand { after, ..command.clone() }));
     let period = (command.from, command.to);
     let task = async |asked: &Asked<'_>| sum(async |after| part(asked.ask(of(after)).await?), period).await;
-    let (tally, first) = asking(config, task).await?;
+    let (tally, first) = run_asking(loaded, task)?;
     Ok(Replayed {
         merchant_id: first.merchant_id,
         from: command.from,

@@ -164,9 +164,16 @@ pub(super) fn run(loaded: &Loaded, command: Command, output: OutputArg) -> Resul
 
 /// Runs a command, in the server if one runs.
 pub(super) fn answer_to(loaded: &Loaded, command: Command) -> Result<Answer, Failure> {
-    let config = &loaded.config;
-    telemetry::start(&config.log)?;
-    runtime()?.block_on(ask_once(config, command))
+    run_asking(loaded, async |asked| asked.ask(command).await)
+}
+
+/// Runs a task that may ask many times, to its end. Once in a process, whose log it sets up.
+pub(super) fn run_asking<T>(
+    loaded: &Loaded,
+    task: impl AsyncFnOnce(&Asked<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    telemetry::start(&loaded.config.log)?;
+    runtime()?.block_on(asking(&loaded.config, task))
 }
 
 pub(super) fn print(answer: &Answer, output: OutputArg) -> Result<ExitCode, Failure> {
@@ -198,7 +205,7 @@ impl Asked<'_> {
 }
 
 /// Runs a task that may ask many times. Where no server runs, this process has the database open meanwhile.
-pub(super) async fn asking<T>(
+async fn asking<T>(
     config: &Config,
     task: impl AsyncFnOnce(&Asked<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failure> {

@@ -15,11 +15,9 @@ use regente_store::reports::ReportOrder;
 use serde_json::{Map, Value, json};
 
 use super::Failure;
-use super::operate::asking;
-use super::run::runtime;
+use super::operate::run_asking;
 use crate::admin::{self, Answer, Command, ReportPart, ReportsCommand};
-use crate::config::{Config, Loaded};
-use crate::telemetry;
+use crate::config::Loaded;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ReportsTask {
@@ -118,23 +116,12 @@ impl MakeArgs {
 
 pub(super) fn run(loaded: &Loaded, task: ReportsTask) -> Result<ExitCode, Failure> {
     let ReportsTask::Make(asked) = task;
-    let order = asked.order()?;
-    telemetry::start(&loaded.config.log)?;
-    runtime()?.block_on(make(&loaded.config, asked.client_id, order, asked.output.as_deref()))
-}
-
-async fn make(
-    config: &Config,
-    client_id: ClientId,
-    order: ReportOrder,
-    output: Option<&Path>,
-) -> Result<ExitCode, Failure> {
+    let (client_id, order) = (asked.client_id, asked.order()?);
     let of = |after| Command::Reports(Box::new(ReportsCommand { client_id, order: order.clone(), after }));
-    asking(config, async |asked| {
-        let ask = async |after| part(asked.ask(of(after)).await?);
-        write(ask, output).await
+    run_asking(loaded, async |rows| {
+        let ask = async |after| part(rows.ask(of(after)).await?);
+        write(ask, asked.output.as_deref()).await
     })
-    .await
 }
 
 fn part(answer: Answer) -> Result<ReportPart, Failure> {

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use regente_domain::time::{Timestamp, parse_date};
 use regente_providers::sandbox::{SettlementPage, TransactionLog};
 
-use super::operate::{asking, print_json, server_folder};
+use super::operate::{print_json, run_asking, server_folder};
 use super::run::runtime;
 use super::{Failure, OutputArg};
 use crate::admin::{self, Answer, Command, SettlementAnswer, SettlementCommand};
@@ -102,8 +102,7 @@ pub(super) fn run(loaded: &Loaded, task: SettleTask) -> Result<ExitCode, Failure
             runtime()?.block_on(file_of_log(&books, day))
         }
         SettleTask::SandboxFile { day, books: None, provider: Some(provider) } => {
-            telemetry::start(&config.log)?;
-            runtime()?.block_on(file_of_provider(config, day, provider))
+            file_of_provider(loaded, day, provider)
         }
         SettleTask::SandboxFile { day, books: None, provider: None } => {
             telemetry::start(&config.log)?;
@@ -114,7 +113,6 @@ pub(super) fn run(loaded: &Loaded, task: SettleTask) -> Result<ExitCode, Failure
             if days.is_some_and(|(from, to)| to < from) {
                 return Err("`--to` is before `--from`".into());
             }
-            telemetry::start(&config.log)?;
             let import = Import {
                 file: &file,
                 provider,
@@ -125,7 +123,7 @@ pub(super) fn run(loaded: &Loaded, task: SettleTask) -> Result<ExitCode, Failure
                 rows,
                 html: html.as_deref(),
             };
-            runtime()?.block_on(import_file(config, import, output))
+            import_file(loaded, import, output)
         }
     }
 }
@@ -141,12 +139,11 @@ struct Import<'a> {
     html: Option<&'a Path>,
 }
 
-async fn import_file(config: &Config, import: Import<'_>, output: OutputArg) -> Result<ExitCode, Failure> {
-    asking(config, async |asked| {
+fn import_file(loaded: &Loaded, import: Import<'_>, output: OutputArg) -> Result<ExitCode, Failure> {
+    run_asking(loaded, async |asked| {
         let ask = async |command| settled(asked.ask(Command::Settlement(command)).await?);
         import_through(ask, import, output).await
     })
-    .await
 }
 
 fn settled(answer: Answer) -> Result<SettlementAnswer, Failure> {
@@ -248,8 +245,8 @@ async fn sandbox_file(config: &Config, day: Timestamp) -> Result<ExitCode, Failu
     }
 }
 
-async fn file_of_provider(config: &Config, day: Timestamp, provider: String) -> Result<ExitCode, Failure> {
-    asking(config, async |asked| {
+fn file_of_provider(loaded: &Loaded, day: Timestamp, provider: String) -> Result<ExitCode, Failure> {
+    run_asking(loaded, async |asked| {
         let ask = async |command: SettlementCommand| settled(asked.ask(Command::Settlement(command)).await?);
         let SettlementAnswer::Scope(scope) = ask(SettlementCommand::Scope { provider }).await? else {
             return Err("the running server is of another release".into());
@@ -257,7 +254,6 @@ async fn file_of_provider(config: &Config, day: Timestamp, provider: String) -> 
         let file = ProviderFile::of(&ask, scope, (day, day + DAY)).await?;
         print_file(async |after| file.page(&ask, after).await).await
     })
-    .await
 }
 
 async fn file_of_log(books: &Path, day: Timestamp) -> Result<ExitCode, Failure> {

@@ -3,12 +3,10 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use super::super::operate::{asking, print};
-use super::super::run::runtime;
+use super::super::operate::{print, run_asking};
 use super::super::{Failure, OutputArg};
 use crate::admin::{Answer, COUNTED_MAX, Command, ReplayRange, WebhooksCommand};
 use crate::config::Loaded;
-use crate::telemetry;
 
 /// What is done with the deliveries of the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +23,10 @@ pub(super) fn replay(
     extent: Extent,
     output: OutputArg,
 ) -> Result<ExitCode, Failure> {
-    let config = &loaded.config;
-    telemetry::start(&config.log)?;
-    runtime()?.block_on(asking(config, async |asked| {
+    run_asking(loaded, async |asked| {
         let ask = async |command| asked.ask(Command::Webhooks(command)).await;
         replay_through(ask, range, extent, output).await
-    }))
+    })
 }
 
 async fn replay_through(
