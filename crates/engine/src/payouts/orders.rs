@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry as MapEntry;
 
 use regente_domain::card::Brand;
 use regente_domain::charge::Charge;
-use regente_domain::id::{ChargeId, ClientId};
+use regente_domain::id::{ChargeId, ClientId, PayoutOrderId};
 use regente_domain::ledger::{Books, Entry, Movement, Source, Subject};
 use regente_domain::payout::arrangement::Arrangement;
 use regente_domain::payout::change::{Change, changes};
@@ -95,7 +95,8 @@ async fn made(
         let drafted = drafts(of_receiver, change, &deal, next);
         next += i64::try_from(drafted.len()).unwrap_or(i64::MAX);
         of_receiver.extend(&drafted);
-        orders.extend(drafted.into_iter().map(|draft| (app.chance.id(now), draft)).map(|(id, draft)| {
+        orders.extend(drafted.into_iter().map(|draft| {
+            let id: PayoutOrderId = app.chance.id(now);
             Order {
                 id,
                 client_id,

@@ -229,7 +229,7 @@ async fn pay_again(
                 looks: 0,
                 error: None,
                 version: 1,
-                updated_at: now,
+                updated_at: now.max(id.created_at()),
                 ..failed.clone()
             };
             batches::insert(change, &alike);
