@@ -44,6 +44,9 @@ const GIVEN_UP_MAX: i64 = 1_000_000;
 /// A job with more to do is due again after this time.
 const SOON: Duration = Duration::from_secs(1);
 
+/// Where the simulator's transaction log is.
+const BOOKS: &str = "REGENTE_SANDBOX__BOOKS";
+
 /// The files and settings of a service.
 #[derive(Clone)]
 pub(crate) struct Place {
@@ -87,7 +90,7 @@ impl Place {
     fn of(binary: &Path, folder: Folder) -> Self {
         let settings = [
             ("REGENTE_VAULT__KEK", "4f2a".repeat(16)),
-            ("REGENTE_SANDBOX__BOOKS", "memory".to_owned()),
+            (BOOKS, "memory".to_owned()),
             ("REGENTE_LOG__LEVEL", "error".to_owned()),
         ];
         let settings = settings.map(|(name, value)| (name.to_owned(), value)).to_vec();
@@ -98,6 +101,12 @@ impl Place {
     pub(crate) fn with(mut self, name: &str, value: impl ToString) -> Self {
         self.settings.push((name.to_owned(), value.to_string()));
         self
+    }
+
+    /// Keeps the simulator's transaction log in a file, which outlives a process and takes none of its memory.
+    pub(crate) fn with_books_on_disk(self) -> Self {
+        let books = self.folder().join("books.db").display().to_string();
+        self.with(BOOKS, books)
     }
 
     /// Tells each service of the place its own address, so that providers can notify it.

@@ -70,9 +70,7 @@ async fn idle(bench: &Bench, report: &mut Report, table: &mut Table) -> Outcome 
 
 /// Repeats the same load on one process, whose memory must stop growing.
 async fn under_load(bench: &Bench, report: &mut Report, table: &mut Table) -> Outcome {
-    let place = bench.place()?;
-    let books = place.folder().join("books.db").display().to_string();
-    let place = place.with("REGENTE_SANDBOX__BOOKS", books);
+    let place = bench.place()?.with_books_on_disk();
     let accounts = place.make_accounts(1, &one_simulator()).await?;
     let service = Service::start(&place)?;
     let mut peaks = Vec::with_capacity(BURSTS);

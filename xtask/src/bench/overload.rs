@@ -88,11 +88,10 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
 }
 
 async fn little_room(bench: &Bench) -> Outcome<Subject> {
-    let place = bench.place()?;
-    let books = place.folder().join("books.db").display().to_string();
     // One account takes all of the room.
-    let place = place
-        .with("REGENTE_SANDBOX__BOOKS", books)
+    let place = bench
+        .place()?
+        .with_books_on_disk()
         .with("REGENTE_DATABASE__ADMITTED_MAX", LITTLE_ROOM)
         .with("REGENTE_DATABASE__ADMITTED_ACCOUNT_PERCENT", 100);
     let accounts = place.make_accounts(1, &slow_simulator(PROVIDER_MS)).await?;

@@ -52,10 +52,8 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
         let mut rounds = Rounds::default();
         for round in 1..=bench.rounds {
             println!("payouts: {}, round {round} of {}, filling", engine.word(), bench.rounds);
-            let place = engine.place(&bench.binary).await?;
             // The payday opens the product anew, and the own provider still knows the sellers then.
-            let books = place.folder().join("books.db").display().to_string();
-            let place = place.with("REGENTE_SANDBOX__BOOKS", books);
+            let place = engine.place(&bench.binary).await?.with_books_on_disk();
             let filled = receivables::fill(&place, accounts, receivables).await?;
             rounds.add(settle(&engine, place, filled)?);
         }

@@ -182,12 +182,9 @@ impl Subject {
             None => None,
         };
         let place = |stripe: usize| -> Outcome<Place> {
-            let place = bench.place()?;
             // A transaction log in memory would grow with each charge and disturb the measurement.
-            let books = place.folder().join("books.db").display().to_string();
-            let place = place
-                .with("REGENTE_SANDBOX__BOOKS", books)
-                .with("REGENTE_OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8");
+            let place =
+                bench.place()?.with_books_on_disk().with("REGENTE_OUTBOUND__ALLOWED_NETWORKS", "127.0.0.0/8");
             Ok(match &database {
                 Some(url) => place.on_postgres(url).with("REGENTE_DATABASE__POSTGRES_NODE_STRIPE", stripe),
                 None => place,
