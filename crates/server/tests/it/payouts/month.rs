@@ -12,8 +12,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use self::trade::{Dice, Trade};
+use self::trade::Trade;
 use crate::support::app::{TestApp, stories};
+use crate::support::bank::faults::Dice;
 use crate::support::crashes::stopped_while;
 use crate::support::payouts::{bank_account, every_cent_is_accounted_for, platform, seller};
 use crate::support::platform_fees::keep;
@@ -53,7 +54,7 @@ async fn at_the_end_of_a_month_each_cent_is_accounted_for(app: TestApp) {
         sellers.push(seller(&app, &merchant, number, account).await);
     }
     let mut trade = Trade::new(merchant, sellers.clone(), seed);
-    let mut process = Process { app, dice: Dice::new(seed), crashes_left: crashes };
+    let mut process = Process { app, dice: Dice(seed), crashes_left: crashes };
     for day in 0..DAYS {
         let of_day = charges * (day + 1) / DAYS - charges * day / DAYS;
         trade.day(&process.app, of_day).await;
@@ -102,7 +103,7 @@ impl Process {
         let target = app.clock.deployment() + DAY;
         // Orders are written before, so that what stops is a payday.
         app.run_jobs().await;
-        let stops = crashes_left > 0 && dice.below(2) == 0;
+        let stops = crashes_left > 0 && dice.one_in(2);
         if !stops {
             app.later(DAY).await;
             return Self { app, dice, crashes_left };

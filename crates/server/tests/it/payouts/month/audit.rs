@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use regente_domain::payout::{BatchStatus, Order, Receiver};
+use regente_domain::payout::{BatchStatus, Receiver};
 use regente_engine::bank::{Answer, Bank, Found};
 use regente_engine::payouts::statement::ReceiverStatement;
 use regente_store::charges::Direction;
@@ -46,23 +46,28 @@ pub async fn every_cent(app: &TestApp, trade: &Trade) {
     assert_eq!(sum(|line| line.paid), paid.values().sum::<i64>());
 }
 
+/// The rows of every page: how many, and from which one on.
+async fn all<T>(page: impl AsyncFn((i64, i64)) -> Vec<T>) -> Vec<T> {
+    let mut rows = Vec::new();
+    loop {
+        let found = page((PAGE, i64::try_from(rows.len()).unwrap())).await;
+        if found.is_empty() {
+            return rows;
+        }
+        rows.extend(found);
+    }
+}
+
 /// The orders of each charge add up to what is left of it, and all of them are in a batch.
 async fn orders_are_of_charges(app: &TestApp, trade: &Trade) {
+    let (store, filter) = (&app.app.store, OrderFilter::default());
+    let page = async |slice| {
+        list_orders(store, app.client_id(), &filter, Direction::Ascending, slice).await.unwrap()
+    };
     let mut of_charges: BTreeMap<String, i64> = BTreeMap::new();
-    let mut offset = 0;
-    loop {
-        let (store, filter) = (&app.app.store, OrderFilter::default());
-        let slice = (PAGE, offset);
-        let page: Vec<Order> =
-            list_orders(store, app.client_id(), &filter, Direction::Ascending, slice).await.unwrap();
-        for order in &page {
-            assert!(order.batch_id.is_some(), "{order:#?}");
-            *of_charges.entry(order.charge_id.to_string()).or_default() += order.gross;
-        }
-        offset += i64::try_from(page.len()).unwrap();
-        if page.is_empty() {
-            break;
-        }
+    for order in all(page).await {
+        assert!(order.batch_id.is_some(), "{order:#?}");
+        *of_charges.entry(order.charge_id.to_string()).or_default() += order.gross;
     }
     for (charge, left) in &trade.left {
         assert_eq!(of_charges.remove(charge), Some(*left), "the orders of {charge}");
@@ -73,19 +78,12 @@ async fn orders_are_of_charges(app: &TestApp, trade: &Trade) {
 /// Each transfer of the bank is of one batch, was sent once, and the batch says what became of it; what each receiver has from the
 /// bank.
 async fn bank_and_batches_agree(app: &TestApp) -> BTreeMap<Receiver, i64> {
-    let mut batches = BTreeMap::new();
-    let mut offset = 0;
-    loop {
-        let (store, filter) = (&app.app.store, BatchFilter::default());
-        let slice = (PAGE, offset);
-        let page: Vec<PaymentBatch> =
-            list_batches(store, app.client_id(), &filter, Direction::Ascending, slice).await.unwrap();
-        offset += i64::try_from(page.len()).unwrap();
-        if page.is_empty() {
-            break;
-        }
-        batches.extend(page.into_iter().map(|batch| (batch.id, batch)));
-    }
+    let (store, filter) = (&app.app.store, BatchFilter::default());
+    let page = async |slice| {
+        list_batches(store, app.client_id(), &filter, Direction::Ascending, slice).await.unwrap()
+    };
+    let mut batches: BTreeMap<_, PaymentBatch> =
+        all(page).await.into_iter().map(|batch| (batch.id, batch)).collect();
     let transfers = transfers(app).await;
     let count = |status: BatchStatus| batches.values().filter(|batch| batch.status == status).count();
     println!(

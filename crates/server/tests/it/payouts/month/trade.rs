@@ -6,6 +6,7 @@ use regente_providers::sandbox::REFUSED_AMOUNT_MINOR_UNITS;
 use serde_json::json;
 
 use crate::support::app::TestApp;
+use crate::support::bank::faults::Dice;
 use crate::support::charges::void;
 use crate::support::payouts::{all_of_it, card_payment, pix_payment};
 use crate::support::prepayments::{PREPAYMENT, commit, everything_of};
@@ -15,32 +16,13 @@ const CHARGES_OF_A_REVERSAL: u64 = 4;
 /// On one of so many days a seller wants to be paid early.
 const DAYS_OF_A_PREPAYMENT: u64 = 4;
 
-/// Numbers that are the same in each run.
-pub struct Dice(u64);
-
-impl Dice {
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub fn below(&mut self, end: u64) -> u64 {
-        // Knuth's generator; its upper bits are the random ones.
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % end
-    }
-
-    fn place(&mut self, length: usize) -> usize {
-        usize::try_from(self.below(length as u64)).unwrap()
-    }
-
-    /// A price of which nothing that is given back is the one amount that the simulator refuses.
-    fn price(&mut self) -> i64 {
-        loop {
-            let price = 101 + i64::try_from(self.below(50_000)).unwrap();
-            let part = part_of(price);
-            if ![price, part, price - part].contains(&REFUSED_AMOUNT_MINOR_UNITS) {
-                return price;
-            }
+/// A price of which nothing that is given back is the one amount that the simulator refuses.
+fn price(dice: &mut Dice) -> i64 {
+    loop {
+        let price = 101 + i64::try_from(dice.below(50_000)).unwrap();
+        let part = part_of(price);
+        if ![price, part, price - part].contains(&REFUSED_AMOUNT_MINOR_UNITS) {
+            return price;
         }
     }
 }
@@ -89,7 +71,7 @@ impl Trade {
         Self {
             merchant,
             sellers,
-            dice: Dice::new(seed.wrapping_add(1)),
+            dice: Dice(seed.wrapping_add(1)),
             open: Vec::new(),
             left: BTreeMap::new(),
             totals: Totals::default(),
@@ -111,28 +93,28 @@ impl Trade {
                 self.reverse(app).await;
             }
         }
-        if self.dice.below(DAYS_OF_A_PREPAYMENT) == 0 {
+        if self.dice.one_in(DAYS_OF_A_PREPAYMENT) {
             app.run_jobs().await;
             self.prepay(app).await;
         }
     }
 
     async fn buy(&mut self, app: &TestApp) {
-        let amount = self.dice.price();
-        let places = [0, 1].map(|_| self.dice.place(self.sellers.len()));
-        let [one, other] = places.map(|place| self.sellers[place].clone());
+        let amount = price(&mut self.dice);
+        let sellers: Vec<&str> = self.sellers.iter().map(String::as_str).collect();
+        let [one, other] = [0, 1].map(|_| self.dice.pick(&sellers));
         let rules = match self.dice.below(4) {
             0 => None,
-            1 => Some(all_of_it(&one)),
+            1 => Some(all_of_it(one)),
             2 if one != other => Some(json!([
                 { "sellerId": one, "percentage": 40 },
                 { "sellerId": other, "percentage": 27 }
             ])),
             _ => Some(json!([{ "sellerId": one, "percentage": 33 }])),
         };
-        let is_card = self.dice.below(2) == 0;
+        let is_card = self.dice.one_in(2);
         let id = if is_card {
-            let installments = [1, 2, 3, 12][self.dice.place(4)];
+            let installments = self.dice.pick(&[1, 2, 3, 12]);
             self.installments += usize::from(installments > 1);
             card_payment(app, &self.merchant, amount, installments, rules).await
         } else {
@@ -145,8 +127,8 @@ impl Trade {
 
     /// One of the earlier charges is refunded in part or as a whole, or charged back.
     async fn reverse(&mut self, app: &TestApp) {
-        let place = self.dice.place(self.open.len());
-        let charge = self.open.swap_remove(place);
+        let place = self.dice.below(self.open.len() as u64);
+        let charge = self.open.swap_remove(usize::try_from(place).unwrap());
         if !charge.is_card {
             // A Pix is given back when its provider says so, which nobody does here.
             return;
@@ -184,7 +166,8 @@ impl Trade {
 
     /// A seller has everything paid early, if there is anything.
     async fn prepay(&mut self, app: &TestApp) {
-        let seller = &self.sellers[self.dice.place(self.sellers.len())];
+        let sellers: Vec<&str> = self.sellers.iter().map(String::as_str).collect();
+        let seller = self.dice.pick(&sellers);
         let offered = app.post(PREPAYMENT, &everything_of(&json!({ "id": seller }))).await;
         match offered.status.as_u16() {
             201 => {
