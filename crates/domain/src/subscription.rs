@@ -159,6 +159,17 @@ pub struct Agreement {
 }
 
 impl Subscription {
+    /// The subscription without what its merchant says in it. Prices, the reference and its state stay.
+    #[must_use]
+    pub fn without_free_text(&self) -> Self {
+        Self {
+            name: String::new(),
+            items: self.items.iter().map(Item::without_free_text).collect(),
+            cancellation: self.cancellation.clone().map(|set| Cancellation { reason: None, ..set }),
+            ..self.clone()
+        }
+    }
+
     /// `status` on the wire.
     pub const fn status(&self) -> SubscriptionStatus {
         match self.phase {

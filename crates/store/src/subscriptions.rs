@@ -46,6 +46,10 @@ sql! {
         UPDATE subscriptions SET merchant_id = :merchant_id, status = :status, reference_key = :reference_key,
             amount = :amount, doc = :doc, actor = :actor, version = :version, updated_at = :updated_at
         WHERE id = :id AND client_id = :client_id AND version = :version_before";
+    /// Replaces the terms of a subscription; guarded by the version.
+    pub ERASE_SUBSCRIPTION_TEXTS = "
+        UPDATE subscriptions SET doc = :doc, version = version + 1
+        WHERE id = :id AND client_id = :client_id AND version = :version";
     /// One subscription.
     pub FIND_SUBSCRIPTION = concat!("SELECT ", columns!(), " FROM subscriptions
         WHERE id = :id AND client_id = :client_id");
@@ -100,6 +104,17 @@ pub fn update(
             false => cycles::insert(batch, before.id, cycle)?,
         }
     }
+    Ok(())
+}
+
+/// Replaces the terms of a subscription by those without texts. The version grows, so that whoever has read the subscription before
+/// writes none of them again.
+///
+/// # Errors
+/// [`StoreError::Programming`].
+pub fn erase_texts(batch: &mut Batch, erased: &Subscription) -> Result<(), StoreError> {
+    let (id, client_id, version) = (erased.id, erased.client_id, erased.version);
+    batch.guard(&ERASE_SUBSCRIPTION_TEXTS, args! { id, client_id, version, doc: doc_of(erased)? });
     Ok(())
 }
 

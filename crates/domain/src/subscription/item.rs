@@ -174,6 +174,26 @@ impl Item {
     pub fn total(&self) -> Option<Amount> {
         self.amount.minor_units().checked_mul(self.quantity).and_then(Amount::new)
     }
+
+    /// What it costs, without what its merchant says of it. Its name becomes `-`, since an item has a name of one letter at least.
+    #[must_use]
+    pub fn without_free_text(&self) -> Self {
+        Self {
+            name: "-".to_owned(),
+            amount: self.amount,
+            quantity: self.quantity,
+            description: None,
+            sku: None,
+            category_id: None,
+            locality: None,
+            genre: None,
+            risk: None,
+            date: None,
+            kind: None,
+            tickets: None,
+            location: None,
+        }
+    }
 }
 
 /// The amount of a cycle: the price of every item; `None` above [`Amount::MINOR_UNITS_MAX`].

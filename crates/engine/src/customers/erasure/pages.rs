@@ -11,7 +11,7 @@ use regente_store::{Batch, Commit, cards, charges, deliveries, events, idempoten
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::person::{Mention, Person, empty_free_text, empty_session_texts};
+use super::person::{Mention, Person, empty_free_text, empty_session_texts, empty_subscription_texts};
 use super::{UnderWay, apply};
 use crate::app::App;
 use crate::error::Error;
@@ -290,10 +290,13 @@ pub(super) async fn answers(app: &App, person: &Person) -> Result<usize, Error> 
                     }
                     (None, serde_json::to_vec(&answer).map_err(Error::internal)?)
                 }
+                Mention::Subscription if empty_subscription_texts(&mut answer)? => {
+                    (None, serde_json::to_vec(&answer).map_err(Error::internal)?)
+                }
                 Mention::Names if empty_free_text(&mut answer) => {
                     (None, serde_json::to_vec(&answer).map_err(Error::internal)?)
                 }
-                Mention::Names => continue,
+                Mention::Subscription | Mention::Names => continue,
             };
             idempotency::replace_answer(&mut batch, digest, status, app.vault.seal(binding, &bytes));
             erased += 1;

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use regente_domain::charge::Charge;
 use regente_domain::customer::{Document, normal_email, normal_number};
 use regente_domain::id::{CardId, ClientId, CustomerId, SessionId};
+use regente_domain::subscription::Item;
 use regente_store::cards;
 use regente_store::customers::Remains;
 use serde_json::Value;
@@ -59,6 +60,8 @@ pub(super) enum Mention {
     Names,
     /// It shows a session, whose texts may tell of them.
     Session(InSession),
+    /// It shows a subscription of theirs.
+    Subscription,
     /// Nothing.
     Nothing,
 }
@@ -238,6 +241,8 @@ impl Person {
         } else if answer.get("paymentMethods").is_some_and(Value::is_array) {
             let session_id = id("id").and_then(|id| id.parse().ok());
             Mention::Session(session_id.map_or(InSession::Stranger, |id| self.in_session(id)))
+        } else if is_his("customerId") && answer.get("recurrence").is_some() {
+            Mention::Subscription
         } else if is_his("customerId") || self.is_in(answer) {
             Mention::Names
         } else {
@@ -290,6 +295,26 @@ pub(super) fn empty_session_texts(session: &mut Value, tells: &impl Fn(&str) -> 
     found
 }
 
+/// Takes the texts of its merchant out of a subscription as answers show it, or as its events tell of it; answers whether there was one.
+pub(super) fn empty_subscription_texts(shown: &mut Value) -> Result<bool, Error> {
+    let is_told = shown.get("subscription").is_some();
+    let subscription = if is_told { &mut shown["subscription"] } else { shown };
+    let Some(members) = subscription.as_object_mut() else { return Ok(false) };
+    let before = members.clone();
+    if let Some(name) = members.get_mut("name") {
+        empty(name);
+    }
+    if let Some(reason) = members.get_mut("scheduledCancellationReason") {
+        *reason = Value::Null;
+    }
+    if let Some(items) = members.get_mut("items") {
+        let sold: Vec<Item> = serde_json::from_value(items.take()).map_err(Error::internal)?;
+        let without: Vec<Item> = sold.iter().map(Item::without_free_text).collect();
+        *items = serde_json::to_value(without).map_err(Error::internal)?;
+    }
+    Ok(*members != before)
+}
+
 fn empty_if(member: Option<&mut Value>, emptied: Value, tells: &impl Fn(&str) -> bool) -> bool {
     match member {
         Some(member) if *member != emptied && has_text(member, tells) => {
@@ -309,7 +334,7 @@ fn has_text(value: &Value, tells: &impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// Empties a text that stands beside what names a person. Amounts stay.
+/// Empties a text. Amounts stay.
 fn empty(value: &mut Value) {
     match value {
         Value::String(text) => text.clear(),
