@@ -340,6 +340,12 @@ impl Translation {
         if word.is_empty() {
             return self.copy(rest, rest.chars().next().map_or(0, char::len_utf8));
         }
+        if let Some((before, list)) = membership(rest).filter(|_| self.database == DatabaseKind::Postgres) {
+            self.text.push_str(before);
+            let rest = self.step(list);
+            self.text.push(')');
+            return rest;
+        }
         if word == STATES_UNDER_WAY {
             self.text.push_str(&states_under_way());
             return &rest[word.len()..];
@@ -396,6 +402,16 @@ impl Translation {
         self.text.push_str(behind);
         rest
     }
+}
+
+/// PostgreSQL joins rows to a sub-select, and without statistics may read the list anew for each row of an account. It reads an array
+/// once, and looks its elements up by an index. Returns what stands before the array, and the text from the list on.
+fn membership(rest: &'static str) -> Option<(&'static str, &'static str)> {
+    let of = |operator: &str, before| {
+        let list = rest.strip_prefix(operator).filter(|list| list.starts_with("EACH_"))?;
+        Some((before, list))
+    };
+    of("IN ", "= ANY (ARRAY").or_else(|| of("NOT IN ", "<> ALL (ARRAY"))
 }
 
 /// The arguments of dialect words.

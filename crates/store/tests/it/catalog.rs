@@ -69,6 +69,30 @@ async fn every_index_is_used_by_a_statement() {
     assert!(indexes.is_empty(), "no statement uses {indexes:?}");
 }
 
+/// A list that is joined to the rows of an account is read anew for each of them, where the server has no statistics yet.
+#[tokio::test]
+async fn a_list_is_read_once_for_a_statement_on_postgresql() {
+    let database = TestDatabase::fresh(DatabaseKind::Postgres).await;
+    let store = database.open().await;
+    let mut joined = Vec::new();
+    let finds_by_a_list = |sql: &&Sql| {
+        let text = sql.text(DatabaseKind::Sqlite);
+        ["IN (SELECT value FROM json_each(", "IN (SELECT unhex("].iter().any(|list| text.contains(list))
+    };
+    for sql in of_the_product().filter(finds_by_a_list) {
+        let plan = testing::query_plan(&store, sql).await.unwrap();
+        let lines: Vec<&str> = plan.lines().collect();
+        let is_joined = |two: &[&str]| {
+            two[1].contains("Scan on jsonb_array_elements_text") && !two[0].contains("InitPlan")
+        };
+        if lines.windows(2).any(is_joined) {
+            joined.push(format!("{}: {plan}", sql.name()));
+        }
+    }
+    store.close().await;
+    assert!(joined.is_empty(), "{}", joined.join("\n"));
+}
+
 #[tokio::test]
 async fn sums_that_are_not_folded_are_found_by_their_index() {
     let database = TestDatabase::fresh(DatabaseKind::Sqlite).await;

@@ -5,7 +5,7 @@ use regente_store::{CommitGroups, DatabaseKind, Sql, testing};
 static REPEATED: Sql = text("UPDATE t SET a = :a, b = :b WHERE b <> :b AND c = :c_2 AND a < :a");
 static QUOTED: Sql = text("SELECT ':no', \"a:no\", 'it''s :no' -- :no\n, /* :no */ :yes");
 static CAST: Sql = text("SELECT :a::bigint, x::text FROM t WHERE y[1:2] = :b");
-static LISTS: Sql = text("SELECT 1 WHERE a IN EACH_TEXT(:names) AND b IN EACH_UUID(:ids) AND c = :c");
+static LISTS: Sql = text("SELECT 1 WHERE a IN EACH_TEXT(:names) AND b NOT IN EACH_UUID(:ids) AND c = :c");
 static WRONG_LIST: Sql = text("SELECT 1 WHERE a IN EACH_TEXT(names)");
 static OPTIONAL_LIST: Sql = text("SELECT 1 WHERE (:names IS NULL OR a IN EACH_TEXT(:names)) AND b = :b");
 static STATES: Sql = text("SELECT 1 WHERE status IN STATES_UNDER_WAY OR b IN (:b)");
@@ -52,12 +52,12 @@ fn lists_are_the_dialects_own() {
     assert_eq!(
         sqlite,
         "SELECT 1 WHERE a IN (SELECT value FROM json_each(?1)) \
-         AND b IN (SELECT unhex(replace(value, '-', '')) FROM json_each(?2)) AND c = ?3"
+         AND b NOT IN (SELECT unhex(replace(value, '-', '')) FROM json_each(?2)) AND c = ?3"
     );
     assert_eq!(
         postgres,
-        "SELECT 1 WHERE a IN (SELECT value FROM jsonb_array_elements_text($1)) \
-         AND b IN (SELECT value::uuid FROM jsonb_array_elements_text($2)) AND c = $3"
+        "SELECT 1 WHERE a = ANY (ARRAY(SELECT value FROM jsonb_array_elements_text($1))) \
+         AND b <> ALL (ARRAY(SELECT value::uuid FROM jsonb_array_elements_text($2))) AND c = $3"
     );
     assert!(both(&WRONG_LIST).0.contains("EACH_takes_one_named_argument"));
 }
@@ -83,7 +83,7 @@ fn now_is_what_the_databases_clock_shows() {
 fn a_column_can_be_kept_from_its_index() {
     let (sqlite, postgres) = both(&BESIDES_A_LIST);
     assert!(sqlite.starts_with("SELECT 1 WHERE +client_id = ?1 AND a IN"), "{sqlite}");
-    assert!(postgres.starts_with("SELECT 1 WHERE client_id = $1 AND a IN"), "{postgres}");
+    assert!(postgres.starts_with("SELECT 1 WHERE client_id = $1 AND a = ANY"), "{postgres}");
 }
 
 #[test]
@@ -91,7 +91,9 @@ fn a_list_is_json_wherever_it_stands() {
     let (sqlite, postgres) = both(&OPTIONAL_LIST);
     assert!(sqlite.contains("(?1 IS NULL OR a IN (SELECT value FROM json_each(?1)))"), "{sqlite}");
     assert!(
-        postgres.contains("($1::jsonb IS NULL OR a IN (SELECT value FROM jsonb_array_elements_text($1)))")
+        postgres.contains(
+            "($1::jsonb IS NULL OR a = ANY (ARRAY(SELECT value FROM jsonb_array_elements_text($1))))"
+        )
     );
     assert!(postgres.ends_with("b = $2"), "{postgres}");
 }
