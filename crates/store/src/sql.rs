@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use regente_domain::charge::StateName;
 
-pub(crate) use self::many::Many;
+pub(crate) use self::many::{Argument, Many};
 use crate::commit_groups::CommitGroups;
 use crate::error::{Refusal, StoreError};
 use crate::value::{Args, Value};

@@ -181,7 +181,7 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
 
 /// The statement for many rows on PostgreSQL, with arguments of these types; `None` if it has no such form.
 pub fn for_many_rows(sql: &Sql, groups: CommitGroups, types: &[&str]) -> Option<String> {
-    sql.many(groups).map(|many| many.text(types))
+    sql.many(groups).map(|many| many.text(types, 2))
 }
 
 /// A numeric setting of the SQLite connection that writes.

@@ -33,8 +33,8 @@ pub(super) struct Session {
     client: Client,
     task: JoinHandle<()>,
     statements: HashMap<usize, Statement>,
-    /// The same statements, rewritten for many rows.
-    statements_for_many: HashMap<usize, Statement>,
+    /// The same statements, rewritten for many rows, by the number of rows that their text is made for.
+    statements_for_many: HashMap<(usize, usize), Statement>,
     stripe: i64,
     groups: CommitGroups,
     limit: Duration,
@@ -150,20 +150,25 @@ impl Session {
         for stage in stages(self.groups, group) {
             let statement = match stage.many() {
                 None => self.prepared(stage.sql).await?.clone(),
-                Some(many) => self.prepared_for_many(stage.sql, many).await?.clone(),
+                Some(many) => self.prepared_for_many(stage.sql, many, stage.rows()).await?.clone(),
             };
             ready.push(Ready { stage, statement });
         }
         Ok(ready)
     }
 
-    async fn prepared_for_many(&mut self, sql: &'static Sql, many: &Many) -> Result<&Statement, Failure> {
+    async fn prepared_for_many(
+        &mut self,
+        sql: &'static Sql,
+        many: &Many,
+        rows: usize,
+    ) -> Result<&Statement, Failure> {
         let one = self.prepared(sql).await?.clone();
-        match self.statements_for_many.entry(sql.address()) {
+        match self.statements_for_many.entry((sql.address(), many.rows_of_text(rows))) {
             Entry::Occupied(known) => Ok(known.into_mut()),
             Entry::Vacant(new) => {
                 let types: Vec<&str> = one.params().iter().map(Type::name).collect();
-                let prepared = self.client.prepare(&many.text(&types)).await;
+                let prepared = self.client.prepare(&many.text(&types, rows)).await;
                 Ok(new.insert(prepared.map_err(|error| failure::of_statement(sql.name(), error))?))
             }
         }

@@ -11,7 +11,7 @@ use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use crate::batch::Rows;
 use crate::commit_groups::CommitGroups;
 use crate::group::{BoundStep, Failure, Work};
-use crate::sql::{Many, Sql};
+use crate::sql::{Argument, Many, Sql};
 use crate::value::Value;
 
 /// The rows of one statement.
@@ -70,7 +70,7 @@ impl<'a> Stage<'a> {
             |many: &Many| many.shared().iter().all(|at| self.first.values[*at] == step.values[*at]);
         std::ptr::eq(self.sql, step.sql)
             && self.first.rows == step.rows
-            && self.for_many.is_some_and(is_alike)
+            && self.for_many.is_some_and(|many| is_alike(many) && self.rows() < many.rows_max())
     }
 
     /// The statement for many rows, if there are many.
@@ -78,26 +78,22 @@ impl<'a> Stage<'a> {
         self.for_many.filter(|_| !self.more.is_empty())
     }
 
-    /// The arguments for all rows: arrays, and shared values as they are.
+    /// How many rows it has.
+    pub(super) fn rows(&self) -> usize {
+        1 + self.more.len()
+    }
+
+    /// The arguments for all rows.
     pub(super) fn arguments(&self, many: &Many) -> Vec<Argument<'a>> {
-        let each = |at: usize| {
-            std::iter::once(self.first)
-                .chain(self.more.iter().copied())
-                .map(|step| &step.values[at])
-                .collect()
-        };
-        (0..self.first.values.len())
-            .map(|at| match many.shared().contains(&at) {
-                true => Argument::Shared(&self.first.values[at]),
-                false => Argument::Each(each(at)),
-            })
-            .collect()
+        let steps = std::iter::once(self.first).chain(self.more.iter().copied());
+        let rows: Vec<&[Value]> = steps.map(|step| step.values.as_slice()).collect();
+        many.arguments(&rows)
     }
 
     /// Checks whether it changed the required number of rows. Applying each batch by itself shows which one is
     /// missing.
     pub(super) fn judge(&self, actual: u64) -> Result<(), Failure> {
-        let steps = 1 + self.more.len() as u64;
+        let steps = self.rows() as u64;
         match self.first.rows {
             Rows::Exactly(_) if steps > 1 && actual != steps => self.first.judge(0),
             Rows::Exactly(_) | Rows::AtMostOne if steps > 1 && actual <= steps => Ok(()),
@@ -106,19 +102,10 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// An argument of a statement for many rows.
-#[derive(Debug)]
-pub(super) enum Argument<'a> {
-    /// The same for all rows.
-    Shared(&'a Value),
-    /// An array with one element for each row.
-    Each(Vec<&'a Value>),
-}
-
 impl ToSql for Argument<'_> {
     fn to_sql(&self, wanted: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match self {
-            Self::Shared(value) => value.to_sql(wanted, out),
+            Self::One(value) => value.to_sql(wanted, out),
             Self::Each(values) => values.to_sql(wanted, out),
         }
     }

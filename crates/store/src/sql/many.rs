@@ -1,12 +1,28 @@
 //! Rewrites a statement for the rows of many batches on PostgreSQL: `INSERT … VALUES ($1, $2)` becomes `INSERT …
 //! SELECT each.p1, each.p2 FROM unnest($1::uuid[], $2::text[]) AS each(p1, p2)`, an `UPDATE … WHERE …` gets the same
 //! list of rows between `SET` and `WHERE`, and an `INSERT … SELECT … FROM … WHERE …` gets it before `WHERE`.
+//!
+//! For the rows of one client `INSERT … VALUES` gets more rows of values instead ([`values`]): a distributed database sees from them
+//! that all lie on one server.
 
+mod values;
+
+use self::values::Values;
 use super::{leading_word, verbatim_length};
+use crate::value::Value;
 
 /// A statement rewritten for many rows.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Many {
+pub(crate) enum Many {
+    /// Of any number of them, each parameter an array.
+    Arrays(Arrays),
+    /// Of a few, each with its own parameters.
+    Values(Values),
+}
+
+/// A statement whose rows are an array for each parameter.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Arrays {
     /// The text before and after the list of rows.
     head: String,
     tail: String,
@@ -18,6 +34,73 @@ impl Many {
     /// Rewrites a statement with numbered parameters; `None` for another shape. `common` is a parameter, counted from
     /// 0, that all rows share wherever it stands.
     pub(crate) fn of(text: &str, common: Option<usize>) -> Option<Self> {
+        if let Some(values) = common.and_then(|common| Values::of(text, common)) {
+            return Some(Self::Values(values));
+        }
+        Arrays::of(text, common).map(Self::Arrays)
+    }
+
+    /// The parameters that must be equal for all rows, counted from 0.
+    pub(crate) fn shared(&self) -> &[usize] {
+        match self {
+            Self::Arrays(arrays) => &arrays.shared,
+            Self::Values(values) => values.shared(),
+        }
+    }
+
+    /// Most rows of one statement.
+    pub(crate) const fn rows_max(&self) -> usize {
+        match self {
+            Self::Arrays(_) => usize::MAX,
+            Self::Values(_) => Values::rows_max(),
+        }
+    }
+
+    /// The number of rows that the text is made for; the same text serves any number of arrays' elements.
+    pub(crate) const fn rows_of_text(&self, rows: usize) -> usize {
+        match self {
+            Self::Arrays(_) => 1,
+            Self::Values(_) => rows,
+        }
+    }
+
+    /// The text for a number of rows, once the types of the parameters are known.
+    pub(crate) fn text(&self, types: &[&str], rows: usize) -> String {
+        match self {
+            Self::Arrays(arrays) => arrays.text(types),
+            Self::Values(values) => values.text(types, rows),
+        }
+    }
+
+    /// The arguments of the text for these rows, each of which has a value for each parameter of the statement.
+    pub(crate) fn arguments<'a>(&self, rows: &[&'a [Value]]) -> Vec<Argument<'a>> {
+        let Some((first, more)) = rows.split_first() else { return Vec::new() };
+        match self {
+            Self::Arrays(arrays) => (0..first.len())
+                .map(|at| match arrays.shared.contains(&at) {
+                    true => Argument::One(&first[at]),
+                    false => Argument::Each(rows.iter().map(|row| &row[at]).collect()),
+                })
+                .collect(),
+            Self::Values(values) => {
+                let own = more.iter().flat_map(|row| values.own().iter().map(|at| &row[*at]));
+                first.iter().chain(own).map(Argument::One).collect()
+            }
+        }
+    }
+}
+
+/// An argument of a statement for many rows.
+#[derive(Debug)]
+pub(crate) enum Argument<'a> {
+    /// A value.
+    One(&'a Value),
+    /// An array with one element for each row.
+    Each(Vec<&'a Value>),
+}
+
+impl Arrays {
+    fn of(text: &str, common: Option<usize>) -> Option<Self> {
         let mut writing = Writing { common, ..Writing::default() };
         let kind = match text.trim_start() {
             insert if insert.starts_with("INSERT ") => Kind::Insert,
@@ -89,13 +172,7 @@ impl Many {
         (is_either && !of_rows.is_empty()).then_some(Self { head, tail: tail?, shared })
     }
 
-    /// The parameters that must be equal for all rows, counted from 0.
-    pub(crate) fn shared(&self) -> &[usize] {
-        &self.shared
-    }
-
-    /// The text, once the types of the parameters are known.
-    pub(crate) fn text(&self, types: &[&str]) -> String {
+    fn text(&self, types: &[&str]) -> String {
         let rows: Vec<usize> = (0..types.len()).filter(|at| !self.shared.contains(at)).collect();
         let list =
             |one: &dyn Fn(usize) -> String| rows.iter().map(|at| one(*at)).collect::<Vec<_>>().join(", ");

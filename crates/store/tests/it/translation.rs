@@ -140,13 +140,25 @@ fn an_insert_from_a_table_takes_its_rows_from_arrays_as_well() {
 fn the_rows_of_one_client_share_it_as_one_argument() {
     static INSERT: Sql = text("INSERT INTO t (a, client_id) VALUES (:a, :client_id)");
     static UPDATE: Sql = text("UPDATE t SET a = :a WHERE client_id = :client_id AND id = :id");
+    static IN_CONFLICT: Sql = text(
+        "INSERT INTO t (a, client_id, b) VALUES (:a, :client_id, lower(')')) ON CONFLICT (a) DO UPDATE SET b = :b",
+    );
+    static IN_BOTH: Sql =
+        text("INSERT INTO t (a, client_id) VALUES (:a, :client_id) ON CONFLICT (a) DO UPDATE SET b = :a");
     static OF_A_CLIENT: Sql = text("UPDATE t SET a = 1 WHERE client_id = :client_id");
     let of_one_client = |sql| testing::for_many_rows(sql, CommitGroups::ByClient, &["text", "uuid", "uuid"]);
     let insert = testing::for_many_rows(&INSERT, CommitGroups::ByClient, &["text", "uuid"]);
     assert_eq!(
         insert.unwrap(),
-        "INSERT INTO t (a, client_id) SELECT each.p1, $2 FROM unnest($1::text[]) AS each(p1)"
+        "INSERT INTO t (a, client_id) VALUES ($1::text, $2::uuid), ($3::text, $2::uuid)"
     );
+    assert_eq!(
+        of_one_client(&IN_CONFLICT).unwrap(),
+        "INSERT INTO t (a, client_id, b) VALUES ($1::text, $2::uuid, lower(')')), ($4::text, $2::uuid, lower(')')) \
+         ON CONFLICT (a) DO UPDATE SET b = $3"
+    );
+    // Its parameter would have a value for each row.
+    assert_eq!(of_one_client(&IN_BOTH), None);
     assert_eq!(
         of_one_client(&UPDATE).unwrap(),
         "UPDATE t SET a = each.p1 FROM unnest($1::text[], $3::uuid[]) AS each(p1, p3) \
