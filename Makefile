@@ -3,6 +3,7 @@
 # make test   installs what the tests need and runs all of them, also after one has failed
 # make test-times  the same, and prints the dearest 20 of them with their times
 # make test-long  every order of what can become of purchases, stopped at each step, and many more sequences; takes hours
+# make test-distributed  the tests of PostgreSQL, on one that the extension citus distributes over three servers
 # make check  formatting, lints, licences
 # make openapi  writes the OpenAPI document anew
 # make method-table  writes docs/payment-methods.md anew, by the tests that charge every method
@@ -20,7 +21,7 @@ SEEDS ?= 2000
 # Twice as many tests at once as there are processors: a part of them waits, for time-outs or for other processes.
 export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
-.PHONY: run test test-times test-long check packages tools compiled linters ready format openapi method-table container container-static package
+.PHONY: run test test-times test-long test-distributed check packages tools compiled linters ready format openapi method-table container container-static package
 
 run:
 	@echo "Building Regente; the first time takes some minutes."
@@ -35,6 +36,9 @@ test-times: tools
 test-long: tools
 	REGENTE_ORDERS=all $(CARGO) test --package regente-domain --test orders
 	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) $(CARGO) test --package regente --test it -- purchases::orders sequences::
+
+test-distributed: tools
+	./scripts/distributed $(CARGO) test --package regente-store --package regente --test it --no-fail-fast -- postgres distributed --include-ignored
 
 check: packages linters
 	$(CARGO) fmt --all --check

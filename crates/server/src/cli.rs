@@ -100,7 +100,12 @@ enum Task {
     )]
     SandboxProvider(SimulatorArgs),
     /// Bring the schema of the database to that of this release; an embedded database that is missing is made
-    Migrate,
+    Migrate {
+        /// Distribute the tables by account over the workers of a PostgreSQL with the extension `citus`, then move shards to
+        /// workers that have fewer. Once distributed, a database stays so in later migrations. Stop all nodes before the first time
+        #[arg(long)]
+        distributed: bool,
+    },
     /// Print the effective settings and where each comes from; secrets are hidden
     Config {
         #[command(flatten)]
@@ -416,7 +421,7 @@ impl Task {
             }
             Self::SandboxProvider(arguments) => sandbox_provider::run(&sources.load_with(arguments.named())?),
             Self::Work => run::work(&sources.load_plain()?),
-            Self::Migrate => run::migrate(&sources.load_plain()?),
+            Self::Migrate { distributed } => run::migrate(&sources.load_plain()?, distributed),
             Self::Config { output } => operate::show_config(&sources.load_plain()?, output),
             Self::Doctor { output } => operate::doctor(&sources.load_plain()?, output),
             Self::Explain { charge_id, output } => {

@@ -37,7 +37,7 @@ pub use apple_pay::{ApplePayConfig, TEST_ROOT_MARK, TestKeyFiles};
 pub use calendar::CalendarConfig;
 pub use card_testing::CardTestingConfig;
 pub use check::{DatabaseAddress, SANDBOX_BOOKS_IN_MEMORY, TransactionLogLocation};
-pub use database::{CommitGroupsWord, DatabaseConfig};
+pub use database::DatabaseConfig;
 pub use fields::FieldsConfig;
 pub use layers::{ConfigError, Flag, Loaded, Sources};
 pub use outbound::OutboundConfig;

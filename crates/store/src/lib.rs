@@ -38,7 +38,7 @@ pub use batch::{Batch, CounterDelta, CounterKey};
 pub use commit_groups::CommitGroups;
 pub use driver::{Emptied, StoreSize};
 pub use error::{Commit, Refusal, RefusalKind, StoreError};
-pub use postgres::{PostgresOptions, PostgresStore, Transport};
+pub use postgres::{Distributing, Layout, PostgresOptions, PostgresStore, Server, Transport};
 pub use row::Row;
 pub use sql::{DatabaseKind, Sql};
 pub use sqlite::{

@@ -3,7 +3,7 @@
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::sql::DatabaseKind;
+use crate::sql::{DatabaseKind, verbatim_length};
 
 /// A change of the schema.
 #[derive(Clone, Copy, Debug)]
@@ -250,6 +250,22 @@ pub(crate) fn pending<'a>(
         }
     }
     Ok(&migrations[applied.len()..])
+}
+
+/// The statements of a text, in order. A semicolon in a comment, a literal or the body of a function ends none.
+pub(crate) fn statements(text: &str) -> Vec<&str> {
+    let mut statements = Vec::new();
+    let (mut start, mut at) = (0, 0);
+    while let Some(next) = text[at..].chars().next() {
+        at += verbatim_length(&text[at..]).unwrap_or(next.len_utf8());
+        if next == ';' {
+            statements.push(text[start..at].trim());
+            start = at;
+        }
+    }
+    statements.push(text[start..].trim());
+    statements.retain(|statement| !statement.is_empty());
+    statements
 }
 
 /// Tells the log in one line that a database was migrated. Each migration has a line of its own at level `debug`.

@@ -1,7 +1,9 @@
 //! The store on PostgreSQL: a pool for reads, and a few connections that write commit groups.
 
 mod connector;
+mod distribute;
 mod failure;
+mod layout;
 mod migrate;
 mod options;
 mod queue;
@@ -21,6 +23,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio_postgres::{Client, Statement};
 
+pub use distribute::Distributing;
+pub use layout::{Layout, Server};
 pub use options::{PostgresOptions, Transport};
 
 use self::connector::Connector;
@@ -28,6 +32,7 @@ use self::options::STRIPES_PER_NODE;
 use self::queue::Queue;
 use self::writer::Writer;
 use crate::batch::Batch;
+use crate::commit_groups::CommitGroups;
 use crate::driver::{Common, StoreSize};
 use crate::error::{Commit, StoreError};
 use crate::group::Work;
@@ -72,7 +77,11 @@ impl PostgresStore {
         let options = Arc::new(options);
         let connector = Connector::new(&options)?;
         let pool = pool(&options, &connector)?;
-        let queue = Arc::new(Queue::new(options.commit_groups));
+        let groups = match options.commit_groups {
+            Some(groups) => groups,
+            None => groups_of(&connector).await?,
+        };
+        let queue = Arc::new(Queue::new(groups));
         let common = Common::new(options.room);
         let writers = start_writers(&options, &connector, &queue, &common).await?;
         let inner = Inner { common, connector, pool, queue, writers: Mutex::new(writers) };
@@ -130,6 +139,19 @@ impl PostgresStore {
         // The task has logged how it ended; waiting ensures that the lock is released.
         drop(task.await);
         migrated
+    }
+
+    pub(crate) async fn distribute(&self, told: &(dyn Fn(Distributing) + Sync)) -> Result<(), StoreError> {
+        let (client, task) = self.connect().await?;
+        let distributed = migrate::distribute_all(&client, told).await;
+        drop(client);
+        drop(task.await);
+        distributed
+    }
+
+    pub(crate) async fn layout(&self) -> Result<Option<Layout>, StoreError> {
+        let (client, _moving) = self.connect().await?;
+        layout::layout(&client).await
     }
 
     pub(crate) async fn applied_migrations(&self) -> Result<Vec<Applied>, StoreError> {
@@ -218,6 +240,13 @@ fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreE
         .map_err(|error| StoreError::Configuration(error.to_string()))
 }
 
+/// The groups that suit the database: a transaction on a distributed one is cheap only where all its rows lie on one server.
+async fn groups_of(connector: &Connector) -> Result<CommitGroups, StoreError> {
+    let (client, _moving) = connector.connect().await.map_err(failure::not_opened)?;
+    let is_distributed = distribute::is_distributed(&client).await?;
+    Ok(if is_distributed { CommitGroups::ByClient } else { CommitGroups::Mixed })
+}
+
 /// Connects all writers before the first one works, so that a wrong address fails at the start.
 async fn start_writers(
     options: &Arc<PostgresOptions>,
@@ -233,7 +262,7 @@ async fn start_writers(
         return Err(StoreError::Configuration(format!("a node has a number from 0 to {NODE_STRIPE_MAX}")));
     }
     let connected = Arc::new(AtomicUsize::new(0));
-    let turns = Arc::new(Semaphore::new(options.turns()));
+    let turns = Arc::new(Semaphore::new(options.turns(queue.groups())));
     let writers: Vec<Writer> = (0..count)
         .map(|index| Writer {
             connector: connector.clone(),

@@ -48,12 +48,12 @@ sql! {
           AND provider_id IN EACH_UUID(:providers) AND payment_type = :payment_type AND first_try = 1
         GROUP BY hour, provider_id, brand, currency, band
         ORDER BY hour DESC, provider_id, brand, currency, band LIMIT :limit";
-    /// Clients with rates of hours before one, except some: a look into the key for each client.
+    /// Clients with rates of hours before one, except some: a look into the key for each client. A distributed database takes no
+    /// subquery that depends on a client.
     CLIENTS_WITH_OLD_RATES = "
-        SELECT c.id AS client_id FROM clients c
+        SELECT c.id AS client_id FROM clients c JOIN rates r ON r.client_id = c.id AND r.hour < :hour
         WHERE c.id NOT IN EACH_UUID(:apart)
-          AND EXISTS (SELECT 1 FROM rates r WHERE r.client_id = c.id AND r.hour < :hour)
-        ORDER BY c.id LIMIT :limit";
+        GROUP BY c.id ORDER BY c.id LIMIT :limit";
     /// The same of one client.
     CLIENT_WITH_OLD_RATES = "
         SELECT client_id FROM rates WHERE client_id = :client_id AND hour < :hour LIMIT 1";

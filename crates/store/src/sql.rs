@@ -421,7 +421,7 @@ fn lists(source: &'static str) -> Vec<&'static str> {
 }
 
 /// How many bytes at the start of `rest` are copied unchanged: quoted text, a comment, a cast.
-fn verbatim_length(rest: &str) -> Option<usize> {
+pub(crate) fn verbatim_length(rest: &str) -> Option<usize> {
     let until = |opening: usize, closing: &str| {
         rest[opening..].find(closing).map_or(rest.len(), |at| opening + at + closing.len())
     };
@@ -434,6 +434,8 @@ fn verbatim_length(rest: &str) -> Option<usize> {
         Some(until(2, "\n"))
     } else if rest.starts_with("/*") {
         Some(until(2, "*/"))
+    } else if rest.starts_with("$$") {
+        Some(until(2, "$$"))
     } else if rest.starts_with("::") {
         Some(2)
     } else {

@@ -12,7 +12,7 @@ use crate::error::{Commit, StoreError};
 #[cfg(feature = "testing")]
 use crate::fuse::Fuse;
 use crate::newest::{self, NEWEST_AUDIT_ENTRY, NEWEST_CHARGE, Newest};
-use crate::postgres::{PostgresOptions, PostgresStore};
+use crate::postgres::{Distributing, Layout, PostgresOptions, PostgresStore};
 use crate::row::{Row, only};
 use crate::sql;
 use crate::sql::{DatabaseKind, Sql};
@@ -185,6 +185,32 @@ impl Store {
         match self {
             Self::Sqlite(store) => store.migrate(now).await,
             Self::Postgres(store) => store.migrate(now).await,
+        }
+    }
+
+    /// Distributes the tables by client over the workers of a PostgreSQL with the extension `citus`, and moves shards to workers that
+    /// have fewer. Tells what is done as it is done. No other process may write to tables that are not distributed yet.
+    ///
+    /// # Errors
+    /// [`StoreError::Configuration`] where the database is embedded, has no such extension or no workers, or where shards cannot be
+    /// moved; else as [`Store::migrate`]. What is done stays, so it can be repeated.
+    pub async fn distribute(&self, told: &(dyn Fn(Distributing) + Sync)) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(_) => {
+                Err(StoreError::Configuration("an embedded database cannot be distributed".to_owned()))
+            }
+            Self::Postgres(store) => store.distribute(told).await,
+        }
+    }
+
+    /// What lies on which server; `None` for a database on one server.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn layout(&self) -> Result<Option<Layout>, StoreError> {
+        match self {
+            Self::Sqlite(_) => Ok(None),
+            Self::Postgres(store) => store.layout().await,
         }
     }
 

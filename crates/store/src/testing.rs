@@ -1,5 +1,7 @@
 //! Fresh databases of both kinds for the tests of this crate and the server.
 
+mod administrator;
+mod cluster;
 mod folder;
 mod port;
 pub mod proxy;
@@ -9,6 +11,7 @@ mod template;
 use regente_domain::time::Timestamp;
 use tempfile::TempDir;
 use tokio_postgres::types::Type;
+use uuid::Uuid;
 
 pub use crate::fuse::Fuse;
 pub use port::ReservedPort;
@@ -17,9 +20,10 @@ pub use server::{FreshDatabase, TestPostgres};
 use crate::commit_groups::CommitGroups;
 use crate::error::StoreError;
 use crate::postgres::PostgresOptions;
-use crate::sql::{DatabaseKind, Sql};
+use crate::sql::{Argument, DatabaseKind, Sql};
 use crate::sqlite::SqliteOptions;
 use crate::store::{Store, StoreOptions};
+use crate::value::Value;
 
 /// The time at which test databases are migrated.
 pub const TEST_TIME: Timestamp = Timestamp::from_millis(1_700_000_000_000);
@@ -137,6 +141,82 @@ pub async fn migrate_to(
     }
 }
 
+/// Applies the first migrations of the product, as an older release does.
+///
+/// # Errors
+/// As [`Store::migrate`].
+pub async fn migrate_first(store: &Store, migrations: usize) -> Result<(), StoreError> {
+    let first = &crate::migrate::MIGRATIONS[..migrations];
+    match store {
+        Store::Sqlite(store) => store.migrate_to(first, TEST_TIME).await,
+        Store::Postgres(store) => store.migrate_to(first, TEST_TIME).await,
+    }
+}
+
+/// How a distributed database runs a statement, for one row or more, for an account that is given as `client_id`: the plan of its
+/// coordinator. The other arguments are any values.
+///
+/// # Errors
+/// What the database says; [`StoreError::Programming`] on SQLite.
+pub async fn distributed_plan(
+    store: &Store,
+    sql: &'static Sql,
+    rows: usize,
+    client_id: Uuid,
+) -> Result<Option<String>, StoreError> {
+    let Store::Postgres(store) = store else {
+        return Err(StoreError::Programming("an embedded database is on one server".to_owned()));
+    };
+    let client = store.reader().await?;
+    let one = sql.text(DatabaseKind::Postgres);
+    let wrong = |error| StoreError::Programming(format!("{sql:?}: {}", with_source(&error)));
+    let types: Vec<String> = {
+        let prepared = client.prepare(one).await.map_err(wrong)?;
+        prepared.params().iter().map(|of| of.name().to_owned()).collect()
+    };
+    let names = sql.argument_names(DatabaseKind::Postgres);
+    let argument = |at: usize| match names[at] {
+        "client_id" => format!("'{client_id}'::uuid"),
+        // Any value but none, with which no row would be looked for.
+        _ => match types[at].as_str() {
+            "uuid" => format!("'{}'::uuid", Uuid::max()),
+            "int8" => "1::int8".to_owned(),
+            "jsonb" => "'[]'::jsonb".to_owned(),
+            other => format!("''::{other}"),
+        },
+    };
+    let (text, arguments) = if rows == 1 {
+        (one.to_owned(), (0..names.len()).map(argument).collect::<Vec<_>>())
+    } else {
+        let types: Vec<&str> = types.iter().map(String::as_str).collect();
+        let Some(many) = sql.many(CommitGroups::ByClient) else { return Ok(None) };
+        let values = vec![Value::Null; names.len()];
+        let arguments = many.arguments(&vec![values.as_slice(); rows]);
+        let own = (0..names.len()).filter(|at| !many.shared().contains(at)).collect::<Vec<_>>();
+        let shown = arguments.iter().enumerate().map(|(at, given)| match given {
+            // Those of further rows follow those of the first one.
+            Argument::One(_) if at < names.len() => argument(at),
+            Argument::One(_) => argument(own[(at - names.len()) % own.len()]),
+            Argument::Each(each) => format!("ARRAY[{}]", vec![argument(at); each.len()].join(", ")),
+        });
+        (many.text(&types, rows), shown.collect())
+    };
+    let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
+    let script =
+        format!("PREPARE explained AS {text}; EXPLAIN EXECUTE explained{arguments}; DEALLOCATE explained");
+    let messages = client
+        .simple_query(&script)
+        .await
+        .map_err(|error| StoreError::Programming(format!("{sql:?}: {text}: {}", with_source(&error))))?;
+    let mut lines = Vec::new();
+    for message in &messages {
+        if let tokio_postgres::SimpleQueryMessage::Row(row) = message {
+            lines.extend(row.get(0));
+        }
+    }
+    Ok(Some(lines.join("\n")))
+}
+
 /// Checks that the database accepts a statement and its tables exist.
 ///
 /// # Errors
@@ -179,7 +259,7 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
     }
 }
 
-/// The statement for many rows on PostgreSQL, with arguments of these types; `None` if it has no such form.
+/// The statement for two or more rows on PostgreSQL, with arguments of these types; `None` if it has no such form.
 pub fn for_many_rows(sql: &Sql, groups: CommitGroups, types: &[&str]) -> Option<String> {
     sql.many(groups).map(|many| many.text(types, 2))
 }

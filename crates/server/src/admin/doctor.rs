@@ -3,6 +3,7 @@
 mod money;
 mod place;
 mod plans;
+mod servers;
 mod tries;
 
 use std::fmt;
@@ -116,6 +117,7 @@ pub async fn examine(subject: Subject<'_>) -> Report {
         checks.push(place::clock(store, clock.deployment()).await);
     }
     checks.extend(place::integrity(store).await);
+    checks.extend(servers::servers(store).await);
     checks.extend(mail(config).await);
     checks.push(files(config));
     checks.extend(place::disk(config));

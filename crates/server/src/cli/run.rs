@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use regente_engine::clock::Clock;
+use regente_store::Distributing;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -70,18 +71,33 @@ pub(super) fn work(loaded: &Loaded) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Applies pending migrations.
-pub(super) fn migrate(loaded: &Loaded) -> Result<ExitCode, Failure> {
+/// Applies pending migrations, and distributes the tables if that is asked for.
+pub(super) fn migrate(loaded: &Loaded, distributed: bool) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     telemetry::start(&config.log)?;
     runtime()?.block_on(async {
         let database = bootstrap::find_database(config, Missing::Make)?;
         let store = bootstrap::open_store(database, &Clock::system(), Migrations::Apply).await?;
         let version = store.schema_version().await;
+        let distributing = if distributed { store.distribute(&show).await } else { Ok(()) };
         store.close().await;
         writeln!(io::stdout(), "The schema is at version {}.", version?)?;
+        distributing?;
+        if distributed {
+            writeln!(io::stdout(), "The tables are distributed by account.")?;
+        }
         Ok(ExitCode::SUCCESS)
     })
+}
+
+fn show(step: Distributing) {
+    // Who reads it may have closed the pipe; the work goes on.
+    let _shown = match step {
+        Distributing::Table { table, nth, of } => writeln!(io::stderr(), "{nth} of {of} tables: {table}"),
+        Distributing::Rebalancing { moved, of } => {
+            writeln!(io::stderr(), "{moved} of {of} groups of shards have moved")
+        }
+    };
 }
 
 /// The listening socket of a server and its certificate.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use regente_store::{CommitGroups, PostgresOptions, Room, SqliteOptions, StoreOptions};
+use regente_store::{PostgresOptions, Room, SqliteOptions, StoreOptions};
 use serde::{Deserialize, Serialize};
 
 use super::durations::whole_millis;
@@ -41,8 +41,6 @@ pub struct DatabaseConfig {
     pub postgres_writers: usize,
     /// PostgreSQL: this node's number, different on every node that shares the database. Default 0.
     pub postgres_node_stripe: u64,
-    /// PostgreSQL: `mixed`, or `by_client` for a database that is distributed by client. Default `mixed`.
-    pub postgres_commit_groups: CommitGroupsWord,
     /// PostgreSQL: how long one commit may take before its connection is closed. Default 20 000.
     pub postgres_commit_timeout_ms: u64,
     /// PostgreSQL: how long a statement of a read may take before the server ends it. Default 30 000.
@@ -51,16 +49,6 @@ pub struct DatabaseConfig {
     pub postgres_allow_plain: bool,
     /// PostgreSQL: how long connecting may take. Default 5 000.
     pub postgres_connect_timeout_ms: u64,
-}
-
-/// Which batches share a commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CommitGroupsWord {
-    /// Any.
-    Mixed,
-    /// Those of one client.
-    ByClient,
 }
 
 impl Default for DatabaseConfig {
@@ -81,7 +69,6 @@ impl Default for DatabaseConfig {
             postgres_pool_wait_ms: whole_millis(postgres.pool_wait),
             postgres_writers: postgres.writers,
             postgres_node_stripe: 0,
-            postgres_commit_groups: CommitGroupsWord::Mixed,
             postgres_commit_timeout_ms: whole_millis(postgres.group_timeout),
             postgres_read_timeout_ms: whole_millis(postgres.read_timeout),
             postgres_allow_plain: false,
@@ -112,10 +99,6 @@ impl Config {
                 pool_wait: Duration::from_millis(database.postgres_pool_wait_ms),
                 writers: database.postgres_writers,
                 node_stripe: i64::try_from(database.postgres_node_stripe).unwrap_or(i64::MAX),
-                commit_groups: match database.postgres_commit_groups {
-                    CommitGroupsWord::Mixed => CommitGroups::Mixed,
-                    CommitGroupsWord::ByClient => CommitGroups::ByClient,
-                },
                 group_timeout: Duration::from_millis(database.postgres_commit_timeout_ms),
                 read_timeout: Duration::from_millis(database.postgres_read_timeout_ms),
                 connect_timeout: Duration::from_millis(database.postgres_connect_timeout_ms),

@@ -429,7 +429,6 @@ fn postgres_settings_reach_the_pool() {
         ("REGENTE_DATABASE__POSTGRES_POOL_SIZE", "5"),
         ("REGENTE_DATABASE__POSTGRES_WRITERS", "2"),
         ("REGENTE_DATABASE__POSTGRES_NODE_STRIPE", "7"),
-        ("REGENTE_DATABASE__POSTGRES_COMMIT_GROUPS", "by_client"),
         ("REGENTE_DATABASE__POSTGRES_READ_TIMEOUT_MS", "1500"),
     ]))
     .unwrap();
@@ -438,7 +437,6 @@ fn postgres_settings_reach_the_pool() {
     };
     assert_eq!((postgres.pool_size, postgres.writers, postgres.node_stripe), (5, 2, 7));
     assert_eq!(postgres.read_timeout, Duration::from_millis(1_500));
-    assert_eq!(postgres.commit_groups, regente_store::CommitGroups::ByClient);
 }
 
 #[test]

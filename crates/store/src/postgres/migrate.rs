@@ -1,12 +1,12 @@
-//! Migrates PostgreSQL; any number of nodes may start at once.
+//! Migrates PostgreSQL; any number of nodes may start at once. A distributed database stays distributed: its new tables are too.
 
 use regente_domain::time::Timestamp;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Error};
 
-use super::failure;
+use super::{distribute, failure};
 use crate::error::StoreError;
-use crate::migrate::{Applied, Migration, memory, pending, tell_of};
+use crate::migrate::{Applied, Migration, memory, pending, statements, tell_of};
 use crate::sql::DatabaseKind;
 use crate::value::Value;
 
@@ -49,8 +49,37 @@ pub(super) async fn migrate(
     if let Err(error) = client.batch_execute(LOCK).await {
         tracing::warn!(error = &error as &dyn std::error::Error, "migrating without the advisory lock");
     }
-    let done = apply_pending(client, migrations, now).await;
+    let done = apply_to_all_servers(client, migrations, now).await;
     // The end of the connection also releases the lock.
+    drop(client.batch_execute(UNLOCK).await);
+    done
+}
+
+async fn apply_to_all_servers(
+    client: &mut Client,
+    migrations: &[Migration],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let is_distributed = distribute::is_distributed(client).await?;
+    if is_distributed {
+        client.batch_execute(distribute::SETTINGS).await.map_err(schema)?;
+    }
+    apply_pending(client, migrations, now).await?;
+    // Also what a migration left behind whose process stopped here.
+    if is_distributed { distribute::distribute(client, &|_| ()).await } else { Ok(()) }
+}
+
+/// Distributes the tables of a database that is migrated, and moves shards to workers that have fewer. It waits for a migration
+/// that is under way.
+pub(super) async fn distribute_all(
+    client: &Client,
+    told: &(dyn Fn(distribute::Distributing) + Sync),
+) -> Result<(), StoreError> {
+    client.batch_execute(LOCK).await.map_err(schema)?;
+    let done = match distribute::distribute(client, told).await {
+        Ok(()) => distribute::rebalance(client, told).await,
+        Err(error) => Err(error),
+    };
     drop(client.batch_execute(UNLOCK).await);
     done
 }
@@ -111,10 +140,10 @@ async fn apply(client: &mut Client, migration: &Migration, now: Timestamp) -> Re
         }
         Err(error) => return Err(Refused::ByDatabase(error)),
     }
-    transaction
-        .batch_execute(&migration.render(DatabaseKind::Postgres))
-        .await
-        .map_err(Refused::ByDatabase)?;
+    // One by one: a distributed database takes no CREATE INDEX among others in one text.
+    for statement in statements(&migration.render(DatabaseKind::Postgres)) {
+        transaction.batch_execute(statement).await.map_err(Refused::ByDatabase)?;
+    }
     transaction.commit().await.map_err(Refused::ByDatabase)
 }
 

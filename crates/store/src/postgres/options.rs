@@ -23,8 +23,8 @@ pub struct PostgresOptions {
     /// This node's number among the nodes of the database, 0 to 2^40. Nodes with different numbers never wait for
     /// each other's counters.
     pub node_stripe: i64,
-    /// Which batches share a commit.
-    pub commit_groups: CommitGroups,
+    /// Which batches share a commit; `None` for those of one client where the tables are distributed by client, and any elsewhere.
+    pub commit_groups: Option<CommitGroups>,
     /// Most batches of one commit.
     pub group_max: usize,
     /// How long a commit group may take before its connection is dropped.
@@ -53,7 +53,7 @@ pub(crate) const STRIPES_PER_NODE: i64 = 16;
 
 impl PostgresOptions {
     /// The defaults: 16 connections for reads (wait of 2 s, 30 s for a statement), 2 for writes (fewer writers make
-    /// larger commit groups), mixed groups of at most 128 batches and 20 s, 5 s to connect.
+    /// larger commit groups), groups of at most 128 batches and 20 s, 5 s to connect.
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -61,7 +61,7 @@ impl PostgresOptions {
             pool_wait: Duration::from_secs(2),
             writers: 2,
             node_stripe: 0,
-            commit_groups: CommitGroups::Mixed,
+            commit_groups: None,
             group_max: 128,
             group_timeout: Duration::from_secs(20),
             read_timeout: Duration::from_secs(30),
@@ -80,8 +80,8 @@ impl PostgresOptions {
 
     /// How many writers run statements at once: half of them, while the others wait for their commits, so that groups
     /// are large. With groups by client all may, since the database runs them in different places.
-    pub(super) fn turns(&self) -> usize {
-        match self.commit_groups {
+    pub(super) fn turns(&self, groups: CommitGroups) -> usize {
+        match groups {
             CommitGroups::Mixed => self.writers.div_ceil(2),
             CommitGroups::ByClient => self.writers,
         }
@@ -95,7 +95,6 @@ impl std::fmt::Debug for PostgresOptions {
             .field("pool_size", &self.pool_size)
             .field("writers", &self.writers)
             .field("node_stripe", &self.node_stripe)
-            .field("commit_groups", &self.commit_groups)
             .finish_non_exhaustive()
     }
 }

@@ -31,6 +31,11 @@ impl Queue {
         Self { groups, queues: Mutex::default(), waiting: Notify::new() }
     }
 
+    /// Which batches share a commit.
+    pub(super) fn groups(&self) -> CommitGroups {
+        self.groups
+    }
+
     pub(super) fn push(&self, work: Work) -> Result<(), StoreError> {
         let of = match self.groups {
             CommitGroups::Mixed => ClientId::new(Uuid::nil()),

@@ -64,6 +64,7 @@ impl Session {
     pub(super) async fn connect(
         connector: &Connector,
         options: &PostgresOptions,
+        groups: CommitGroups,
         stripe: i64,
     ) -> Result<Self, Error> {
         let (client, task) = connector.connect().await?;
@@ -74,7 +75,7 @@ impl Session {
             statements: HashMap::new(),
             statements_for_many: HashMap::new(),
             stripe,
-            groups: options.commit_groups,
+            groups,
             limit: options.group_timeout,
             is_given_up: AtomicBool::new(false),
         };

@@ -40,7 +40,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) async fn connect(&self) -> Result<Session, tokio_postgres::Error> {
-        Session::connect(&self.connector, &self.options, self.stripe).await
+        Session::connect(&self.connector, &self.options, self.queue.groups(), self.stripe).await
     }
 
     /// Runs the task.

@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
-use tokio::sync::oneshot;
-use tokio_postgres::{Client, NoTls};
+use tokio_postgres::Client;
 
+use super::administrator::{Administrator, connected};
+use super::cluster::Cluster;
 use super::{ReservedPort, TEST_TIME, folder, run_script};
 use crate::postgres::PostgresOptions;
 use crate::store::{Store, StoreOptions};
@@ -27,26 +27,31 @@ pub struct TestPostgres {
     databases: AtomicU64,
     /// Databases whose tests have ended. Whoever needs a new one drops them, so that a run leaves no thousands.
     ended: Mutex<Vec<String>>,
-    /// Takes statements of a superuser to the thread that runs them.
-    statements: OnceLock<UnboundedSender<Administered>>,
+    administrator: Administrator,
     /// What makes the copy of a template a copy of files: read and written page by page it takes ten times the processor.
     by_files: OnceLock<&'static str>,
     /// Ends the server when this process ends in any way: it waits for the end of its input.
     _watchdog: Child,
 }
 
-/// A database of the shared server, which goes some time after its test has ended.
+/// A database of the shared server, or of the shared cluster, which goes some time after its test has ended.
 #[derive(Debug)]
 pub struct FreshDatabase {
     url: String,
     /// `None` for a database that somebody else drops.
     name: Option<String>,
+    /// Whether it is one of the cluster.
+    is_distributed: bool,
 }
 
 impl FreshDatabase {
     /// A database that this process need not drop.
     pub const fn at(url: String) -> Self {
-        Self { url, name: None }
+        Self { url, name: None, is_distributed: false }
+    }
+
+    pub(super) const fn of_cluster(url: String, name: String) -> Self {
+        Self { url, name: Some(name), is_distributed: true }
     }
 
     /// Its address.
@@ -63,8 +68,10 @@ impl FreshDatabase {
 
 impl Drop for FreshDatabase {
     fn drop(&mut self) {
-        if let Some(name) = self.name.take() {
-            TestPostgres::shared().ended.lock().expect("nobody panics with it").push(name);
+        match (self.name.take(), Cluster::shared()) {
+            (Some(name), Some(cluster)) if self.is_distributed => cluster.ended(name),
+            (Some(name), _) => TestPostgres::shared().ended.lock().expect("nobody panics with it").push(name),
+            (None, _) => {}
         }
     }
 }
@@ -80,16 +87,27 @@ impl TestPostgres {
         })
     }
 
-    /// Creates a migrated database of the shared server.
+    /// Creates a migrated database of the shared server, or of the cluster if the tests run on one.
     pub async fn fresh_database() -> FreshDatabase {
+        if let Some(cluster) = Cluster::shared() {
+            return cluster.fresh_database().await;
+        }
         let server = Self::shared();
         let name = server.next_name();
         let ended = std::mem::take(&mut *server.ended.lock().expect("nobody panics with it"));
         let drops = ended.iter().map(|ended| format!("DROP DATABASE {ended} WITH (FORCE)"));
         let by_files = server.by_files.get().expect("the template is made");
         let create = format!("CREATE DATABASE {name} TEMPLATE regente_template {by_files}");
-        server.administer_all(drops.chain([create]).collect()).await;
-        FreshDatabase { url: server.url(&name), name: Some(name) }
+        server.administrator.run(drops.chain([create]).collect()).await;
+        FreshDatabase { url: server.url(&name), name: Some(name), is_distributed: false }
+    }
+
+    /// Creates a database of the cluster without tables; `None` where the tests run on one server.
+    pub async fn empty_distributed_database() -> Option<FreshDatabase> {
+        match Cluster::shared() {
+            Some(cluster) => Some(cluster.empty_database().await),
+            None => None,
+        }
     }
 
     /// Creates an empty database and returns its address.
@@ -105,24 +123,7 @@ impl TestPostgres {
 
     /// Runs a statement as a superuser, such as `pg_terminate_backend`.
     pub async fn administer(&self, statement: &str) {
-        self.administer_all(vec![statement.to_owned()]).await;
-    }
-
-    /// Each test has a runtime of its own, with which a connection would end; so one thread has the connection of all. A new one
-    /// for each statement costs more than most statements.
-    async fn administer_all(&self, statements: Vec<String>) {
-        let to_thread = self.statements.get_or_init(|| {
-            let (sender, statements) = unbounded_channel();
-            let url = self.url("postgres");
-            std::thread::spawn(move || {
-                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-                runtime.expect("a runtime").block_on(administrate(&url, statements));
-            });
-            sender
-        });
-        let (done, is_done) = oneshot::channel();
-        to_thread.send((statements, done)).expect("the thread runs");
-        is_done.await.expect("the thread answers").expect("the test server obeys");
+        self.administrator.run(vec![statement.to_owned()]).await;
     }
 
     /// A connection of a superuser, which ends with the client.
@@ -131,7 +132,7 @@ impl TestPostgres {
     }
 
     fn url(&self, database: &str) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port())
+        url(self.port(), database)
     }
 
     /// Its port.
@@ -202,13 +203,14 @@ impl TestPostgres {
             drop(watchdog.wait_with_output());
             panic!("the test server did not start: {log}");
         }
+        let administrator = Administrator::at(url(port.number(), "postgres"));
         Self {
             port,
             folder,
             durability,
             databases: AtomicU64::new(0),
             ended: Mutex::default(),
-            statements: OnceLock::new(),
+            administrator,
             by_files: OnceLock::new(),
             _watchdog: watchdog,
         }
@@ -240,33 +242,8 @@ impl TestPostgres {
     }
 }
 
-/// Statements to run one after the other, and whom to tell what came of them.
-type Administered = (Vec<String>, oneshot::Sender<Result<(), tokio_postgres::Error>>);
-
-/// Runs statements on one connection, and on a new one after the server was stopped.
-async fn administrate(url: &str, mut statements: UnboundedReceiver<Administered>) {
-    let mut client = None;
-    while let Some((statements, done)) = statements.recv().await {
-        let usable = client.take().filter(|client: &Client| !client.is_closed());
-        let connection = match usable {
-            Some(connection) => connection,
-            None => connected(url).await,
-        };
-        let mut ran = Ok(());
-        for statement in statements {
-            ran = ran.and(connection.batch_execute(&statement).await);
-        }
-        client = Some(connection);
-        // Who has asked may be gone.
-        let _ = done.send(ran);
-    }
-}
-
-async fn connected(url: &str) -> Client {
-    let connected = tokio_postgres::connect(url, NoTls).await;
-    let (client, connection) = connected.expect("the test server answers");
-    tokio::spawn(connection);
-    client
+fn url(port: u16, database: &str) -> String {
+    format!("postgres://postgres@127.0.0.1:{port}/{database}")
 }
 
 /// Whether the server started on a port.
@@ -311,7 +288,7 @@ impl Durability {
 
 /// Tests search the server's files for card data. In a compressed value they would find none, and beside the bytes of the
 /// compression four digits look like a value of their own.
-const KEEP_UNCOMPRESSED: &str = "
+pub(super) const KEEP_UNCOMPRESSED: &str = "
     DO $$
     DECLARE compressed record;
     BEGIN

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use regente_store::{DatabaseKind, Sql};
 
 /// Small tables that every node of a distributed database keeps whole.
-const REPLICATED: [&str; 3] = ["clients", "data_keys", "heartbeat"];
+pub(crate) const REPLICATED: [&str; 3] = ["clients", "data_keys", "heartbeat"];
 
 /// Why a statement need not keep to one account.
 const WORKERS: &str = "a worker looks for what is due in all accounts, in pages";
@@ -84,6 +84,11 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("NEXT_DUE_JOB", NEXT_DUE),
     ("NEXT_DUE_TRANSACTION_REQUEST", NEXT_DUE),
 ];
+
+/// Whether a statement is one of those that may look over all accounts.
+pub(crate) fn is_exception(sql: &Sql) -> bool {
+    EXCEPTIONS.iter().any(|(name, _)| *name == sql.name())
+}
 
 /// The statements by which workers, purges and metrics look over all accounts.
 pub(crate) fn looks_over_all_accounts() -> impl Iterator<Item = &'static str> {

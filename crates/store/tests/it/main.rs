@@ -3,6 +3,7 @@
 
 mod catalog;
 mod conformance;
+mod distributed;
 mod distribution;
 mod migrations;
 mod postgres;

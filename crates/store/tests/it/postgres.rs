@@ -327,7 +327,7 @@ async fn by_client_a_commit_has_one_client() {
     let (url, first) = fresh().await;
     first.close().await;
     let mut options = options(&url, 2);
-    options.commit_groups = CommitGroups::ByClient;
+    options.commit_groups = Some(CommitGroups::ByClient);
     let store = Store::open(StoreOptions::Postgres(options)).await.unwrap();
     let batches = (0..64).map(|number| {
         let client_id = ClientId::new(Uuid::from_u128(number % 4 + 1));

@@ -16,7 +16,7 @@ use super::webhooks::Listening;
 use crate::support::bodies::{APPROVED, charge_body};
 use crate::support::metrics::{metrics_setting, until_calls_in_flight};
 use crate::support::receiver::Receiver;
-use crate::support::server::{Ran, regente, run, send, set_mode};
+use crate::support::server::{Ran, regente, run, run_on, send, set_mode};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -27,9 +27,13 @@ struct Deployment {
 
 impl Deployment {
     async fn new() -> Self {
+        Self::on(&TestPostgres::shared().empty_database().await).await
+    }
+
+    async fn on(url: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let address = folder.path().join("address");
-        std::fs::write(&address, TestPostgres::shared().empty_database().await).unwrap();
+        std::fs::write(&address, url).unwrap();
         set_mode(&address, 0o600);
         run(regente(&["vault", "new-kek"]).arg(folder.path().join("kek"))).await.text();
         Self { folder, address }
@@ -161,4 +165,65 @@ async fn migrating_is_a_command_of_its_own() {
     assert!(first.text().starts_with("The schema is at version "));
     assert_eq!(deployment.run(&["migrate"]).await.text(), first.text());
     assert!(deployment.run(&["clients", "list"]).await.text().starts_with("ID"));
+}
+
+#[tokio::test]
+async fn only_a_database_with_the_extension_and_workers_can_be_distributed() {
+    let deployment = Deployment::new().await;
+    let refused = deployment.run(&["migrate", "--distributed"]).await;
+    assert!(refused.complaint().contains("it has no extension citus"), "{}", refused.stderr);
+    // It is migrated all the same.
+    assert!(refused.stdout.starts_with("The schema is at version "), "{}", refused.stdout);
+    assert!(deployment.run(&["clients", "list"]).await.text().starts_with("ID"));
+    let folder = tempfile::tempdir().unwrap();
+    let embedded = run_on(folder.path(), &["migrate", "--distributed"]).await;
+    assert!(
+        embedded.complaint().contains("an embedded database cannot be distributed"),
+        "{}",
+        embedded.stderr
+    );
+}
+
+/// With accounts in it already, as an operator distributes what is in use.
+#[tokio::test]
+#[ignore = "needs a distributed PostgreSQL: make test-distributed"]
+async fn a_distributed_database_is_served() {
+    let database =
+        TestPostgres::empty_distributed_database().await.expect("`make test-distributed` starts a cluster");
+    let deployment = Deployment::on(database.url()).await;
+    deployment.run(&["migrate"]).await.text();
+    let client = deployment.run(&["clients", "create", "Loja Azul", "--json"]).await.json();
+    let client_id = client["id"].as_str().unwrap();
+    let key = deployment.run(&["keys", "create", client_id, "--json"]).await.json();
+
+    let distributed = deployment.run(&["migrate", "--distributed"]).await;
+    assert!(
+        distributed.text().ends_with("The tables are distributed by account.\n"),
+        "{}",
+        distributed.stdout
+    );
+    assert!(distributed.stderr.contains(" tables: charges\n"), "{}", distributed.stderr);
+
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let (server, server_log, line) = deployment.start(&serve, "serving").await;
+    let address = line.split("address=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let http = reqwest::Client::builder().no_proxy().build().unwrap();
+    let post = async |path: &str, body: Value| -> Value {
+        let request = http.post(format!("http://{address}{path}")).header("x-client-id", client_id);
+        let request = request.header("x-api-key", key["key"].as_str().unwrap()).json(&body);
+        request.send().await.unwrap().json().await.unwrap()
+    };
+    let providers =
+        json!([{ "name": "Main", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }]);
+    let merchant = post("/v1/merchants", json!({ "mcc": "5812", "providers": providers })).await;
+    let charge = post("/v1/charges", charge_body(merchant["id"].as_str().unwrap(), APPROVED)).await;
+    assert_eq!(charge["status"], "authorized", "{charge}");
+
+    let doctor = deployment.run(&["doctor"]).await;
+    let servers = doctor.text().lines().find(|line| line.contains(" servers ")).expect("they are checked");
+    assert!(
+        servers.contains("coordinator 127.0.0.1:") && servers.matches("worker ").count() == 2,
+        "{servers}"
+    );
+    stop(server, server_log).await;
 }

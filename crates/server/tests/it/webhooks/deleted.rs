@@ -42,15 +42,20 @@ async fn with_a_message_that_waits(app: &TestApp) -> String {
 async fn copy(app: &TestApp, times: u32) {
     const COLUMNS: &str = "client_id, webhook_id, event_id, event, object_id, object_version, ordinal, api_version, \
                            attempts, tries, updated_at";
-    let id = match app.app.store.database_kind() {
-        regente_store::DatabaseKind::Sqlite => "randomblob(16)",
-        regente_store::DatabaseKind::Postgres => "gen_random_uuid()",
+    let (id, numbers) = match app.app.store.database_kind() {
+        regente_store::DatabaseKind::Sqlite => (
+            "randomblob(16)",
+            format!(
+                "(WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {times})
+                  SELECT n FROM numbers)"
+            ),
+        ),
+        regente_store::DatabaseKind::Postgres => ("gen_random_uuid()", format!("generate_series(1, {times})")),
     };
     let script = format!(
         "INSERT INTO deliveries (id, {COLUMNS}, status, due_at)
-         WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < {times})
          SELECT {id}, {COLUMNS}, 'pending', 4000000000000
-         FROM numbers, (SELECT {COLUMNS} FROM deliveries LIMIT 1) one"
+         FROM {numbers} numbers, (SELECT {COLUMNS} FROM deliveries LIMIT 1) one"
     );
     run_script(&app.app.store, &script).await.unwrap();
 }
