@@ -19,6 +19,7 @@ pub mod fold;
 mod fuse;
 mod group;
 mod migrate;
+pub mod moving;
 mod postgres;
 pub mod readable;
 mod row;

@@ -5,6 +5,7 @@ mod distribute;
 mod failure;
 mod layout;
 mod migrate;
+pub(crate) mod moving;
 mod options;
 mod queue;
 mod session;
@@ -32,11 +33,11 @@ use self::options::STRIPES_PER_NODE;
 use self::queue::Queue;
 use self::writer::Writer;
 use crate::batch::Batch;
-use crate::commit_groups::CommitGroups;
 use crate::driver::{Common, StoreSize};
 use crate::error::{Commit, StoreError};
 use crate::group::Work;
 use crate::migrate::{Applied, MIGRATIONS, Migration};
+use crate::moving::mark;
 use crate::row::Row;
 use crate::sql::{DatabaseKind, Sql};
 use crate::value::{Args, Value};
@@ -79,7 +80,10 @@ impl PostgresStore {
         let pool = pool(&options, &connector)?;
         let groups = match options.commit_groups {
             Some(groups) => groups,
-            None => groups_of(&connector).await?,
+            None => {
+                let (client, _moving) = connector.connect().await.map_err(failure::not_opened)?;
+                distribute::groups(&client).await?
+            }
         };
         let queue = Arc::new(Queue::new(groups));
         let common = Common::new(options.room);
@@ -156,6 +160,21 @@ impl PostgresStore {
 
     pub(crate) async fn applied_migrations(&self) -> Result<Vec<Applied>, StoreError> {
         migrate::applied(&*self.reader().await?).await
+    }
+
+    /// Whether a move to this database is under way.
+    pub(crate) async fn is_moved_to(&self) -> Result<bool, StoreError> {
+        moving::is_marked(&*self.reader().await?).await
+    }
+
+    /// Ends the move to this database.
+    pub(crate) async fn end_move(&self) -> Result<(), StoreError> {
+        let (client, task) = self.connect().await?;
+        let ended = client.batch_execute(mark::DROP).await;
+        drop(client);
+        // The task has logged how it ended.
+        drop(task.await);
+        ended.map_err(|error| failure::store_error(mark::TABLE, error))
     }
 
     pub(crate) async fn size(&self) -> Result<StoreSize, StoreError> {
@@ -238,13 +257,6 @@ fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreE
         .runtime(Runtime::Tokio1)
         .build()
         .map_err(|error| StoreError::Configuration(error.to_string()))
-}
-
-/// The groups that suit the database: a transaction on a distributed one is cheap only where all its rows lie on one server.
-async fn groups_of(connector: &Connector) -> Result<CommitGroups, StoreError> {
-    let (client, _moving) = connector.connect().await.map_err(failure::not_opened)?;
-    let is_distributed = distribute::is_distributed(&client).await?;
-    Ok(if is_distributed { CommitGroups::ByClient } else { CommitGroups::Mixed })
 }
 
 /// Connects all writers before the first one works, so that a wrong address fails at the start.

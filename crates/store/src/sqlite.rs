@@ -6,6 +6,7 @@ mod connection;
 mod failure;
 mod integrity;
 mod migrate;
+pub(crate) mod moving;
 mod options;
 mod reader;
 mod staged;
@@ -36,6 +37,7 @@ use crate::driver::{Common, Emptied, StoreSize};
 use crate::error::{Commit, StoreError};
 use crate::group::Work;
 use crate::migrate::{Applied, MIGRATIONS, Migration};
+use crate::moving::mark;
 use crate::row::Row;
 use crate::sql::{DatabaseKind, Sql};
 use crate::value::Args;
@@ -154,6 +156,22 @@ impl SqliteStore {
 
     pub(crate) async fn applied_migrations(&self) -> Result<Vec<Applied>, StoreError> {
         self.exclusively(migrate::applied).await
+    }
+
+    /// Whether a move to this database is under way.
+    pub(crate) async fn is_moved_to(&self) -> Result<bool, StoreError> {
+        let marked = |connection: &Connection| {
+            moving::is_marked(connection).map_err(|error| failure::store_error(mark::TABLE, error))
+        };
+        self.exclusively(marked).await
+    }
+
+    /// Ends the move to this database.
+    pub(crate) async fn end_move(&self) -> Result<(), StoreError> {
+        let end = |connection: &Connection| {
+            connection.execute_batch(mark::DROP).map_err(|error| failure::store_error(mark::TABLE, error))
+        };
+        self.exclusively(end).await
     }
 
     pub(crate) async fn size(&self) -> Result<StoreSize, StoreError> {

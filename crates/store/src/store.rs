@@ -233,6 +233,28 @@ impl Store {
         Ok(pending.iter().map(|migration| migration.name).collect())
     }
 
+    /// Whether a move to this database is under way, so that it does not hold everything yet.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`].
+    pub async fn is_moved_to(&self) -> Result<bool, StoreError> {
+        match self {
+            Self::Sqlite(store) => store.is_moved_to().await,
+            Self::Postgres(store) => store.is_moved_to().await,
+        }
+    }
+
+    /// Ends the move to this database, which may be served from then on.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]; [`StoreError::Programming`] where no move is under way.
+    pub async fn end_move(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(store) => store.end_move().await,
+            Self::Postgres(store) => store.end_move().await,
+        }
+    }
+
     /// Writes to the database and reads a table of the accounts, to prove that it accepts writes and that all parts of a
     /// distributed one can be reached.
     ///

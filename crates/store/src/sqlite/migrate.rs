@@ -44,14 +44,23 @@ pub(super) fn migrate(
     migrations: &[Migration],
     now: Timestamp,
 ) -> Result<(), StoreError> {
+    tell_of(migrate_quietly(connection, migrations, now)?);
+    Ok(())
+}
+
+/// As [`migrate`], without a line in the log. Answers how many were missing.
+pub(super) fn migrate_quietly(
+    connection: &Connection,
+    migrations: &[Migration],
+    now: Timestamp,
+) -> Result<usize, StoreError> {
     connection.execute_batch(&memory(DatabaseKind::Sqlite)).map_err(schema)?;
     let missing = pending(&applied(connection)?, migrations)?;
     for migration in missing {
         apply(connection, migration, now).map_err(|error| failure::store_error(migration.name, error))?;
         tracing::debug!(migration = migration.name, "migration applied");
     }
-    tell_of(missing.len());
-    Ok(())
+    Ok(missing.len())
 }
 
 fn apply(connection: &Connection, migration: &Migration, now: Timestamp) -> Result<(), Error> {

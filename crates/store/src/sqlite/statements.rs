@@ -83,7 +83,7 @@ impl ToSql for Value {
 }
 
 /// Reads a column. Text that is not UTF-8 was not written by us and is returned as bytes, which no caller accepts.
-fn read(value: ValueRef<'_>) -> Value {
+pub(super) fn read(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(int) => Value::Int(int),
