@@ -95,6 +95,12 @@ pub enum StartError {
     /// The schema is older than this release, and other processes use the database.
     #[error("migrations are pending ({}); run `regente migrate`, or start with `--migrate`", .0.join(", "))]
     Pending(Vec<&'static str>),
+    /// The database is the target of a move that has not ended.
+    #[error(
+        "the database is the target of a `regente move` that has not ended, and does not hold everything yet: run the same \
+         command again, to its end"
+    )]
+    MoveUnderWay,
     /// The keys cannot be opened.
     #[error("the vault cannot be opened")]
     Vault(#[from] VaultError),
@@ -145,7 +151,7 @@ fn must_be_ours(config: &Config, path: &Path, missing: Missing) -> Result<(), St
 /// Opens a database that was found, and applies migrations as far as `migrations` allows.
 ///
 /// # Errors
-/// [`StartError::Store`], [`StartError::Pending`].
+/// [`StartError::Store`], [`StartError::MoveUnderWay`], [`StartError::Pending`].
 pub async fn open_store(
     options: StoreOptions,
     clock: &Clock,
@@ -185,6 +191,20 @@ pub async fn open_by(
     let options = find_database(config, missing)?;
     let (kek, _) = config.kek()?;
     let store = open_store(options, &clock, migrations).await?;
+    open_on(store, config, &kek, clock, chance).await
+}
+
+/// Builds the application on a database that is open and has the schema of this release.
+///
+/// # Errors
+/// Any [`StartError`]; the database is closed again.
+pub async fn open_on(
+    store: Store,
+    config: &Config,
+    kek: &Kek,
+    clock: Clock,
+    chance: Chance,
+) -> Result<App, StartError> {
     if let Err(error) = clock.follow(&store).await {
         store.close().await;
         return Err(error.into());
@@ -193,7 +213,7 @@ pub async fn open_by(
         store.close().await;
         return Err(error.into());
     }
-    match assemble(config, &store, &kek, clock, chance).await {
+    match assemble(config, &store, kek, clock, chance).await {
         Ok(app) => {
             #[cfg(feature = "bench-without-storage")]
             if config.database.discard_writes {
@@ -396,6 +416,9 @@ async fn open_simulator_log(place: TransactionLogLocation) -> Result<Transaction
 }
 
 async fn bring_up_to_date(store: &Store, clock: &Clock, migrations: Migrations) -> Result<(), StartError> {
+    if store.is_moved_to().await? {
+        return Err(StartError::MoveUnderWay);
+    }
     match (store.database_kind(), migrations) {
         (DatabaseKind::Sqlite, _) | (DatabaseKind::Postgres, Migrations::Apply) => {
             Ok(store.migrate(clock.deployment()).await?)

@@ -11,6 +11,7 @@ mod flows;
 mod health;
 mod ledger;
 mod lists;
+mod moving;
 mod operate;
 mod payout_files;
 mod payouts;
@@ -167,6 +168,13 @@ enum Task {
         #[command(flatten)]
         output: OutputArg,
     },
+    /// Move everything to another database, from SQLite to PostgreSQL or back, while no server runs
+    #[command(
+        after_help = "Every row is compared by checksums, and then the books are verified. An interrupted move goes on where \
+                        it was when the same command is given again; until it has ended no server starts on the target. \
+                        The source stays as it is."
+    )]
+    Move(moving::MoveArgs),
     /// Accounts
     #[command(subcommand)]
     Clients(ClientsTask),
@@ -437,6 +445,7 @@ impl Task {
                 let consent = if yes { backup::Consent::Given } else { backup::Consent::Missing };
                 backup::restore(&sources.load_plain()?, &file, consent, output)
             }
+            Self::Move(arguments) => moving::run(&sources.load_plain()?, arguments),
             Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
             Self::Customers(task) => operate::customers(&sources.load_plain()?, task),

@@ -16,6 +16,7 @@ use super::doctor::Report;
 use super::flow_replay::FlowReplayPart;
 use super::flows::FlowsAnswer;
 use super::ledger::{LedgerReport, Statement};
+use super::moving::DatabaseMoved;
 use super::payouts::PayoutsAnswer;
 use super::plans::PlansAnswer;
 use super::prepayments::PrepaymentRow;
@@ -160,6 +161,8 @@ pub enum Answer {
     BackedUp(BackedUp),
     /// A backup was restored.
     Restored(Restored),
+    /// The database was moved.
+    Moved(DatabaseMoved),
 }
 
 /// The public keys of a webhook.

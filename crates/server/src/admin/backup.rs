@@ -172,7 +172,7 @@ fn require_room(file: &Path, database: &Path, more_bytes: u64, copies: u64) -> R
 }
 
 /// Adds a note to the audit trail. The command succeeds without it.
-async fn record(app: &App, action: &'static str) {
+pub(super) async fn record(app: &App, action: &'static str) {
     let mut batch = Batch::new(DEPLOYMENT);
     let entry = AuditEntry {
         id: app.chance.id(app.clock.deployment()),
@@ -202,6 +202,6 @@ fn restored(file: PathBuf, replaced: Replaced, took_ms: u64) -> Restored {
     }
 }
 
-fn took_ms(clock: &Clock, begun: MachineTime) -> u64 {
+pub(super) fn took_ms(clock: &Clock, begun: MachineTime) -> u64 {
     u64::try_from(clock.machine().since(begun).as_millis()).unwrap_or(u64::MAX)
 }

@@ -5,9 +5,11 @@ use regente_engine::deliveries::keys::RotationError;
 use regente_engine::deliveries::listeners::ListenError;
 use regente_engine::error::Error;
 use regente_engine::vault::VaultError;
+use regente_store::moving::MoveError;
 use regente_store::{BackupError, StoreError};
 
 use crate::access::AccessError;
+use crate::bootstrap::StartError;
 use crate::config::ConfigError;
 
 /// Why a command failed.
@@ -40,6 +42,12 @@ pub enum CommandError {
     /// A backup or restore failed.
     #[error(transparent)]
     Backup(#[from] BackupError),
+    /// A move failed.
+    #[error(transparent)]
+    Move(#[from] MoveError),
+    /// The database of a move cannot be used.
+    #[error(transparent)]
+    Start(#[from] StartError),
     /// The command needs an embedded database, which is one file.
     #[error(
         "this is for the embedded database; back PostgreSQL up with `pg_dump` or `pg_basebackup`, and restore with \

@@ -4,7 +4,7 @@ use regente_domain::check_digits::CheckDigits;
 use regente_domain::time::Timestamp;
 use regente_engine::plans::first_of;
 
-use super::{clock, flows, ledger, payouts, plans, prepayments, rates};
+use super::{clock, flows, ledger, moving, payouts, plans, prepayments, rates};
 use crate::admin::{
     Answer, BackedUp, ClientRow, ErasedPerson, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
 };
@@ -63,6 +63,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Doctor(found) => report(found),
         Answer::BackedUp(backup) => backed_up(backup),
         Answer::Restored(backup) => restored(backup),
+        Answer::Moved(done) => moving::shown(done),
     }
 }
 

@@ -18,7 +18,7 @@ use super::{ClientsTask, CustomersTask, Failure, KeysTask, OnOff, OutputArg, Pro
 use crate::admin::{self, Answer, Command, Report, Subject, Verdict};
 use crate::api::router::document;
 use crate::app::App;
-use crate::bootstrap::{self, Migrations, Missing};
+use crate::bootstrap::{self, Migrations, Missing, StartError};
 use crate::config::{Config, Loaded};
 use crate::telemetry;
 use crate::terminal::printable_json;
@@ -149,6 +149,11 @@ pub(super) fn doctor(loaded: &Loaded, output: OutputArg) -> Result<ExitCode, Fai
 /// Examines without opening the vault, so that a wrong key is a finding and not a failed start.
 async fn examine_alone(config: &Config) -> Result<Report, Failure> {
     let store = regente_store::Store::open(bootstrap::find_database(config, Missing::Refuse)?).await?;
+    // Where even that cannot be read, the report says so.
+    if matches!(store.is_moved_to().await, Ok(true)) {
+        store.close().await;
+        return Err(StartError::MoveUnderWay.into());
+    }
     let log = bootstrap::existing_simulator_log(config).await?;
     let (clock, chance) = (&Clock::system(), &Chance::system()?);
     let subject = Subject { store: &store, config, simulator_log: log.as_ref(), clock, chance };

@@ -4,6 +4,7 @@ mod apple_pay;
 mod explain;
 mod flows;
 mod ledger;
+mod moving;
 mod payouts;
 mod plans;
 mod postgres;
@@ -40,7 +41,7 @@ async fn help_and_version_are_there_for_everything() {
     assert!(run(&mut regente(&["--version"])).await.text().starts_with("regente "));
     let commands = [
         "dev", "serve", "work", "migrate", "config", "doctor", "explain", "unknowns", "health", "backup",
-        "restore", "clients", "keys", "ledger", "payouts", "vault", "webhooks", "settle",
+        "restore", "move", "clients", "keys", "ledger", "payouts", "vault", "webhooks", "settle",
     ];
     for command in commands {
         let help = run(&mut regente(&[command, "--help"])).await;
