@@ -6,6 +6,7 @@ mod conformance;
 mod distributed;
 mod distribution;
 mod migrations;
+mod moving;
 mod postgres;
 mod spans;
 mod sqlite;
