@@ -46,6 +46,7 @@ mod merchants;
 mod method_table;
 mod metrics;
 mod moments;
+mod moving;
 mod notifications;
 mod openapi;
 mod own_provider;

@@ -2,6 +2,7 @@
 //! and chance from a seed, and the simulator's transaction log in memory, where the test can read it.
 
 pub mod deployment;
+mod moving;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
