@@ -86,7 +86,7 @@ try {
       await challenge.getByRole("button", { name: button }).focus();
       await page.keyboard.press("Enter");
       const back = () => page.frame({ name: "frame" }).url();
-      for (let tries = 0; !back().startsWith(`${shopUrl}/return`) && tries < 200; tries++) {
+      for (let tries = 0; !back().startsWith(`${shopUrl}/return`) && tries < 600; tries++) {
         await page.waitForTimeout(50);
       }
       assert.equal(back(), `${shopUrl}/return?chargeId=${charge.id}`);

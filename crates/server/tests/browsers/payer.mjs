@@ -28,7 +28,7 @@ async function call(method, path, body) {
 
 /** The charge once the simulator has told what the payer did. */
 async function told(id) {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     const charge = await call("GET", `/v1/charges/${id}`);
     if (charge.status !== "pending") return charge;
     await new Promise((passed) => setTimeout(passed, 100));

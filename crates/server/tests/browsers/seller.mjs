@@ -23,7 +23,7 @@ async function call(method, path, body) {
 
 /** What becomes of a review once the simulator has judged the answer. */
 async function judged(path) {
-  for (let tries = 0; tries < 200; tries++) {
+  for (let tries = 0; tries < 600; tries++) {
     const review = await call("GET", path);
     if (review.status === "approved") return review;
     await new Promise((passed) => setTimeout(passed, 100));

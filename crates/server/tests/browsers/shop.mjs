@@ -78,7 +78,7 @@ export function hasCard(text, { number, cvv } = CARD) {
 
 /** Tries until what is asserted holds: messages between frames arrive a little later. */
 export async function soon(assertions) {
-  for (const end = Date.now() + 10_000; ; ) {
+  for (const end = Date.now() + 30_000; ; ) {
     try {
       return await assertions();
     } catch (error) {

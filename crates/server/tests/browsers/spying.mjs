@@ -156,12 +156,16 @@ export async function spying({ open, library, made, publicKey }) {
   assert.equal(await popup.locator("input").count(), 0, "a window of its own is no field");
 
   // Led elsewhere, a frame takes nothing along.
-  await page.evaluate(async () => {
-    for (const frame of document.querySelectorAll("div > iframe")) frame.src = "/grab";
-    await pause(300);
+  const led = await page.evaluate(() => {
+    const frames = document.querySelectorAll("div > iframe");
+    for (const frame of frames) frame.src = "/grab";
+    return frames.length;
   });
+  await page.waitForFunction((led) => {
+    const told = (what) => messages.filter((message) => message.startsWith(what)).length;
+    return told('{"grabbed"') >= led && messages.some((message) => message.startsWith('{"fetched"') && message.includes("/grab"));
+  }, led);
   const heard = await page.evaluate(() => messages);
-  assert.ok(heard.some((message) => message.includes("grabbed")) && heard.some((message) => message.includes("fetched")));
   assert.deepEqual(heard.filter((message) => hasCard(message)), [], "no message tells the card");
   assert.deepEqual(heard.filter((message) => /updateCardValues|ask|answer/.test(message)), []);
   assert.deepEqual(heard.filter((message) => message.includes("fetched") && /\/fields\/|\/v1\/tokens/.test(message)), []);

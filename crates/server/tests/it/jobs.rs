@@ -292,7 +292,7 @@ async fn a_worker_runs_until_it_is_stopped(app: TestApp) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     stop.send(()).unwrap();
-    tokio::time::timeout(Duration::from_secs(5), running).await.unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(60), running).await.unwrap().unwrap();
     let ids: Vec<Option<Uuid>> =
         rows(&app, DEPLOYMENT).await.into_iter().map(|row| row.lease_owner).collect();
     assert!(ids.iter().all(Option::is_none), "nothing is left leased");

@@ -246,7 +246,7 @@ async fn only_200_and_201_are_success(app: TestApp) {
 }
 
 async fn the_status_counts_whatever_becomes_of_the_body(app: TestApp) {
-    let quickly = Duration::from_millis(300);
+    let quickly = Duration::from_millis(1_500);
     let app = app.with_settings(|settings| settings.webhooks.first_answer_max = quickly).await;
     let receiver = Receiver::start().await;
     let id = webhook(&app, &receiver, "transaction.authorized", "/").await;
