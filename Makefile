@@ -37,13 +37,16 @@ test-long: tools
 	REGENTE_ORDERS=all $(CARGO) test --package regente-domain --test orders
 	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) $(CARGO) test --package regente --test it -- purchases::orders sequences::
 
+# Skipped are the tests that look into one server: at its plans, at its locks. The tests of the cluster count the tasks of each plan.
 test-distributed: tools
-	./scripts/distributed $(CARGO) test --package regente-store --package regente --test it --no-fail-fast -- postgres distributed --include-ignored
+	./scripts/distributed $(CARGO) test --package regente-store --package regente --test it --no-fail-fast -- \
+		postgres distributed lost_worker --include-ignored \
+		--skip a_list_is_read_once --skip what_is_due_is_found_by_an_index --skip a_key_that_is_claimed_anew
 
 check: packages linters
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
 	$(CARGO) deny --all-features check bans licenses sources
+	$(CARGO) clippy --workspace --all-targets --quiet -- --deny warnings
 
 format:
 	$(CARGO) fmt --all

@@ -76,12 +76,14 @@ impl Readiness {
     }
 }
 
-/// A part that keeps the process from serving.
+/// A part that keeps the process from serving, or from serving all accounts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Failing {
-    /// The database cannot be written to, or a part of it cannot be read.
+    /// The database cannot be written to.
     Database,
+    /// A worker of a distributed database cannot be reached. The accounts of the others are served.
+    DatabaseWorker,
     /// The schema is not that of this release.
     Migrations,
     /// The keys cannot be read.
@@ -104,6 +106,8 @@ pub enum LiveStatus {
 pub enum ReadyStatus {
     /// It may.
     Ready,
+    /// It may; some accounts are answered 503.
+    Degraded,
     /// It may not.
     NotReady,
 }
@@ -117,11 +121,16 @@ pub struct Liveness {
 
 /// Whether the process may be sent requests.
 #[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ReadinessReport {
     /// Whether it may be sent requests.
     status: ReadyStatus,
     /// What fails; empty when ready.
     failing: Vec<Failing>,
+    /// The workers of a distributed database that cannot be reached, by the numbers that `regente doctor` shows; absent when none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    database_workers: Vec<i32>,
 }
 
 /// Tells that the process lives.
@@ -137,8 +146,9 @@ pub async fn live() -> Json<Liveness> {
 
 /// Tells whether the process may be sent requests.
 ///
-/// It writes to the database, reads all parts of a distributed one, looks for migrations that are not applied, reads the
-/// keys, and says no from the moment at which the process was told to stop.
+/// It writes to the database, looks for migrations that are not applied, reads the keys, and says no from the moment at which
+/// the process was told to stop. While a worker of a distributed database cannot be reached it may still be sent requests: those
+/// of the accounts of that worker are answered 503.
 #[utoipa::path(
     get, path = "/health/ready", tag = "Health", operation_id = "healthReady",
     responses(
@@ -152,12 +162,17 @@ pub async fn ready(
     readiness: Option<Extension<Readiness>>,
 ) -> (StatusCode, Json<ReadinessReport>) {
     let readiness = readiness.map(|Extension(readiness)| readiness).unwrap_or_default();
-    let failing = readiness.failing(&app).await;
-    if failing.is_empty() {
-        (StatusCode::OK, Json(ReadinessReport { status: ReadyStatus::Ready, failing }))
-    } else {
-        (StatusCode::SERVICE_UNAVAILABLE, Json(ReadinessReport { status: ReadyStatus::NotReady, failing }))
+    let mut failing = readiness.failing(&app).await;
+    let database_workers = app.store.lost_workers();
+    let (code, status) = match (failing.is_empty(), database_workers.is_empty()) {
+        (false, _) => (StatusCode::SERVICE_UNAVAILABLE, ReadyStatus::NotReady),
+        (true, false) => (StatusCode::OK, ReadyStatus::Degraded),
+        (true, true) => (StatusCode::OK, ReadyStatus::Ready),
+    };
+    if !database_workers.is_empty() {
+        failing.push(Failing::DatabaseWorker);
     }
+    (code, Json(ReadinessReport { status, failing, database_workers }))
 }
 
 async fn look(app: &App) -> Vec<Failing> {

@@ -34,7 +34,7 @@ sql! {
     pub FIND_ACCOUNT_CLOCK = concat!("SELECT ", columns!(), " FROM account_clocks WHERE client_id = :client_id");
     /// A page of the clocks of all accounts, by id.
     pub LIST_ACCOUNT_CLOCKS = concat!("SELECT ", columns!(), " FROM account_clocks
-        WHERE client_id > :after ORDER BY client_id LIMIT :limit");
+        WHERE REACHABLE(client_id) AND client_id > :after ORDER BY client_id LIMIT :limit");
     /// When something of an account is due next after a moment, by its own time: a job of one of these queues, a request whose
     /// outcome is looked for, or an event that is to become deliveries. Jobs under way count: they are due until they have
     /// ended.

@@ -24,7 +24,7 @@ sql! {
         DELETE FROM authentication_setups WHERE id = :id AND client_id = :client_id AND expires_at > :now";
     /// The clients of the first expired setups, except some.
     pub CLIENTS_WITH_EXPIRED_AUTHENTICATION_SETUPS =
-        expiring::clients_of_first!("authentication_setups", "client_id NOT IN EACH_UUID(:apart)");
+        expiring::clients_of_first!("authentication_setups", "REACHABLE(client_id) AND client_id NOT IN EACH_UUID(:apart)");
     /// One client, if it has expired setups.
     pub CLIENT_WITH_EXPIRED_AUTHENTICATION_SETUPS = expiring::clients_of_first!("authentication_setups", "client_id = :client_id");
     /// Deletes expired setups of a client, a bounded number at once.

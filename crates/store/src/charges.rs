@@ -95,7 +95,7 @@ sql! {
     /// These charges of a client.
     CHARGES_OF = concat!("SELECT ", columns!(), " FROM charges WHERE client_id = :client_id AND id IN EACH_UUID(:ids)");
     /// The account of a charge; for operators, who name only the charge.
-    pub CLIENT_OF_CHARGE = "SELECT client_id FROM charges WHERE id = :id";
+    pub CLIENT_OF_CHARGE = "SELECT client_id FROM charges WHERE REACHABLE(client_id) AND id = :id";
     /// Counts a client's charges from their rows, to compare with the counters.
     pub CHARGES_BY_STATE = "
         SELECT merchant_id, status, payment_type, COALESCE(provider_type, '') AS provider_type, COUNT(*) AS n

@@ -39,8 +39,8 @@ sql! {
         WHERE digest = :digest AND client_id = :client_id AND (last_used_day IS NULL OR last_used_day < :day)";
     /// Credentials that ended before a time: of all clients but some.
     pub ENDED_CREDENTIALS = "
-        SELECT digest, client_id FROM credentials WHERE expires_at IS NOT NULL AND expires_at < :before
-            AND client_id NOT IN EACH_UUID(:apart)
+        SELECT digest, client_id FROM credentials
+        WHERE REACHABLE(client_id) AND expires_at IS NOT NULL AND expires_at < :before AND client_id NOT IN EACH_UUID(:apart)
         ORDER BY expires_at, client_id LIMIT :limit";
     /// The same of one client.
     pub ENDED_CREDENTIALS_OF = "

@@ -23,7 +23,7 @@ pub enum Emptied {
 }
 
 /// The size of the database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreSize {
     /// The database itself, in bytes.
     pub database_bytes: u64,

@@ -62,14 +62,14 @@ impl Look {
         if read < ROWS_MAX {
             return Ok(Found { clients: found.into_iter().collect(), searched_to: None });
         }
-        if from.uuid().is_nil() {
+        if from.uuid().is_nil() && store.can_reach(from) {
             // The deployment has no row among the accounts.
             found.insert(from);
         }
         let page = clients::ids_from(store, from, SEARCHED_MAX).await?;
         let is_last = i64::try_from(page.len()).unwrap_or(i64::MAX) < SEARCHED_MAX;
         let searched_to = page.last().filter(|_| !is_last).map_or(END, |last| after(*last));
-        for client_id in page {
+        for client_id in page.into_iter().filter(|client_id| store.can_reach(*client_id)) {
             let first = store.row(self.of_one, args.clone().with("client_id", client_id)).await?;
             if first.map_or(Ok(None), |row| row.get("due_at"))?.is_some_and(|due_at: Timestamp| due_at <= now)
             {

@@ -82,7 +82,7 @@ sql! {
     /// The accounts of events to dispatch, in order, once for each event.
     pub CLIENTS_OF_EVENTS_TO_DISPATCH = "
         SELECT client_id FROM events
-        WHERE dispatch_at IS NOT NULL AND client_id > :after ORDER BY client_id LIMIT :limit";
+        WHERE REACHABLE(client_id) AND dispatch_at IS NOT NULL AND client_id > :after ORDER BY client_id LIMIT :limit";
     /// The events of a client to dispatch, in order.
     pub EVENTS_TO_DISPATCH = "
         SELECT id, object_id, version, ordinal, object_kind, name, snapshot FROM events
@@ -107,7 +107,7 @@ sql! {
     /// Old events without a dispatch or delivery that needs them, by object, oldest first: of all clients but some.
     pub OLD_EVENTS = concat!("
         SELECT events.object_id, events.client_id FROM events
-        WHERE events.object_id < :made_before AND events.client_id NOT IN EACH_UUID(:apart) AND",
+        WHERE REACHABLE(events.client_id) AND events.object_id < :made_before AND events.client_id NOT IN EACH_UUID(:apart) AND",
         is_old!("events.client_id"),
         " ORDER BY events.object_id LIMIT :limit");
     /// The same of one client.
@@ -128,7 +128,8 @@ sql! {
         UPDATE events SET snapshot = :snapshot
         WHERE object_id = :object_id AND version = :version AND ordinal = :ordinal AND client_id = :client_id";
     /// When the next event of any client is to become deliveries.
-    pub NEXT_DISPATCH = "SELECT MIN(dispatch_at) AS dispatch_at FROM events WHERE dispatch_at IS NOT NULL";
+    pub NEXT_DISPATCH = "SELECT MIN(dispatch_at) AS dispatch_at FROM events
+        WHERE REACHABLE(client_id) AND dispatch_at IS NOT NULL";
     /// When the next event of each client is to become deliveries.
     pub NEXT_DISPATCH_OF_EACH = "
         SELECT client_id, MIN(dispatch_at) AS dispatch_at FROM events

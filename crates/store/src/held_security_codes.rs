@@ -29,7 +29,7 @@ sql! {
         WHERE charge_id = :charge_id AND client_id = :client_id AND expires_at <= :now";
     /// The clients of the first expired codes, except some.
     pub CLIENTS_WITH_EXPIRED_SECURITY_CODES =
-        expiring::clients_of_first!("held_security_codes", "client_id NOT IN EACH_UUID(:apart)");
+        expiring::clients_of_first!("held_security_codes", "REACHABLE(client_id) AND client_id NOT IN EACH_UUID(:apart)");
     /// One client, if it has expired codes.
     pub CLIENT_WITH_EXPIRED_SECURITY_CODES = expiring::clients_of_first!("held_security_codes", "client_id = :client_id");
     /// Deletes expired codes of a client, a bounded number at once.

@@ -68,7 +68,7 @@ sql! {
     /// nevertheless.
     pub EXPIRED_KEYS = concat!("
         SELECT digest, client_id, ", moved_at!("idempotency.client_id"), " FROM idempotency
-        WHERE client_id NOT IN EACH_UUID(:apart) AND expires_at <= :now
+        WHERE REACHABLE(client_id) AND client_id NOT IN EACH_UUID(:apart) AND expires_at <= :now
         ORDER BY expires_at LIMIT :limit");
     /// The same of one client.
     pub EXPIRED_KEYS_OF = concat!("

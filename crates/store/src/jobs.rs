@@ -35,7 +35,7 @@ sql! {
     pub CLIENTS_OF_DUE_JOBS = "
         SELECT client_id, COUNT(*) AS n FROM (
             SELECT client_id FROM jobs
-            WHERE lane = :lane AND run_at <= :now AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
+            WHERE REACHABLE(client_id) AND lane = :lane AND run_at <= :now AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
             ORDER BY run_at LIMIT :rows) first
         GROUP BY client_id";
     /// When the first unleased job of a client in a queue is due.
@@ -56,14 +56,14 @@ sql! {
     /// waits.
     pub DUE_JOBS_BACKLOG = "
         SELECT (SELECT COUNT(*) FROM (
-                SELECT run_at FROM jobs WHERE lane = :lane AND run_at <= :now
+                SELECT run_at FROM jobs WHERE REACHABLE(client_id) AND lane = :lane AND run_at <= :now
                     AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
                 ORDER BY run_at LIMIT :counted) first) AS due,
-            (SELECT run_at FROM jobs WHERE lane = :lane AND run_at <= :now
+            (SELECT run_at FROM jobs WHERE REACHABLE(client_id) AND lane = :lane AND run_at <= :now
                     AND (lease_until IS NULL OR lease_until <= DATABASE_NOW)
                 ORDER BY run_at LIMIT 1) AS oldest_due";
     /// Counts the dead letters, up to a number.
-    pub COUNT_DEAD_JOBS = "SELECT COUNT(*) AS dead FROM (SELECT id FROM dead_jobs LIMIT :counted) first";
+    pub COUNT_DEAD_JOBS = "SELECT COUNT(*) AS dead FROM (SELECT id FROM dead_jobs WHERE REACHABLE(client_id) LIMIT :counted) first";
     /// Takes a lease; guarded by the version, and by the lease, which its owner may have renewed meanwhile.
     pub LEASE_JOB = "
         UPDATE jobs SET lease_owner = :owner, lease_until = DATABASE_NOW + :lease_ms, attempts = attempts + 1,
@@ -91,10 +91,10 @@ sql! {
         WHERE client_id = :client_id AND lease_owner IS NOT NULL AND lease_owner <> :owner";
     /// Clients with jobs leased by an earlier run.
     pub CLIENTS_WITH_FOREIGN_LEASES = "
-        SELECT DISTINCT client_id FROM jobs WHERE lease_owner IS NOT NULL AND lease_owner <> :owner";
+        SELECT DISTINCT client_id FROM jobs WHERE REACHABLE(client_id) AND lease_owner IS NOT NULL AND lease_owner <> :owner";
     /// Dead letters, the latest first.
     pub DEAD_JOBS = "
-        SELECT id, client_id, kind, job_key, attempts, why, died_at FROM dead_jobs
+        SELECT id, client_id, kind, job_key, attempts, why, died_at FROM dead_jobs WHERE REACHABLE(client_id)
         ORDER BY died_at DESC LIMIT :limit";
 }
 

@@ -49,7 +49,7 @@ sql! {
     /// Clients with listeners that ended before a time, except some.
     pub CLIENTS_WITH_ENDED_LISTENERS = "
         SELECT DISTINCT client_id FROM webhooks
-        WHERE listens_until < :before AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
+        WHERE REACHABLE(client_id) AND listens_until < :before AND client_id NOT IN EACH_UUID(:apart) LIMIT :limit";
     /// Whether one client has such listeners.
     pub CLIENT_WITH_ENDED_LISTENERS = "
         SELECT client_id FROM webhooks WHERE client_id = :client_id AND listens_until < :before LIMIT 1";

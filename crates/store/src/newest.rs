@@ -8,9 +8,9 @@ use crate::{StoreError, sql};
 
 sql! {
     /// The newest charge of all clients.
-    pub NEWEST_CHARGE = "SELECT id FROM charges ORDER BY id DESC LIMIT 1";
+    pub NEWEST_CHARGE = "SELECT id FROM charges WHERE REACHABLE(client_id) ORDER BY id DESC LIMIT 1";
     /// The newest entry of the audit trail of all clients.
-    pub NEWEST_AUDIT_ENTRY = "SELECT id FROM audit ORDER BY id DESC LIMIT 1";
+    pub NEWEST_AUDIT_ENTRY = "SELECT id FROM audit WHERE REACHABLE(client_id) ORDER BY id DESC LIMIT 1";
 }
 
 /// The times of the newest records of a database.

@@ -56,10 +56,11 @@ sql! {
     /// since `before`, and those that were put aside.
     pub LEFT_PROVIDER_NOTIFICATIONS = "
         SELECT state, COUNT(*) AS n, MIN(received_at) AS oldest FROM provider_notifications
-        WHERE state <> 'applied' AND received_at < :before GROUP BY state";
+        WHERE REACHABLE(client_id) AND state <> 'applied' AND received_at < :before GROUP BY state";
     /// Notifications that were settled before a time: of all clients but some.
     pub SETTLED_PROVIDER_NOTIFICATIONS = "
-        SELECT id, client_id FROM provider_notifications WHERE settled_at IS NOT NULL AND settled_at < :before
+        SELECT id, client_id FROM provider_notifications
+        WHERE REACHABLE(client_id) AND settled_at IS NOT NULL AND settled_at < :before
             AND client_id NOT IN EACH_UUID(:apart)
         ORDER BY settled_at, client_id LIMIT :limit";
     /// The same of one client.

@@ -36,7 +36,7 @@ sql! {
     pub FIND_PROVIDER = concat!("SELECT ", columns!(), " FROM providers p
         WHERE p.id = :id AND p.client_id = :client_id");
     /// The client of a provider, by the provider alone: a notification names no more.
-    pub CLIENT_OF_PROVIDER = "SELECT client_id FROM providers WHERE id = :id";
+    pub CLIENT_OF_PROVIDER = "SELECT client_id FROM providers WHERE REACHABLE(client_id) AND id = :id";
     /// One live provider of a live merchant.
     pub FIND_LIVE_PROVIDER = concat!("SELECT ", columns!(), " FROM providers p
         JOIN merchants m ON m.id = p.merchant_id AND m.client_id = p.client_id

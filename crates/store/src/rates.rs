@@ -52,7 +52,7 @@ sql! {
     /// subquery that depends on a client.
     CLIENTS_WITH_OLD_RATES = "
         SELECT c.id AS client_id FROM clients c JOIN rates r ON r.client_id = c.id AND r.hour < :hour
-        WHERE c.id NOT IN EACH_UUID(:apart)
+        WHERE REACHABLE(r.client_id) AND c.id NOT IN EACH_UUID(:apart)
         GROUP BY c.id ORDER BY c.id LIMIT :limit";
     /// The same of one client.
     CLIENT_WITH_OLD_RATES = "

@@ -37,7 +37,7 @@ sql! {
     pub DELETE_RECEIPT = "DELETE FROM receipts WHERE id = :id AND client_id = :client_id";
     /// The clients of the first issues that have been kept long enough, except some.
     CLIENTS_WITH_EXPIRED_RECEIPTS =
-        expiring::clients_of_first!("receipts", "client_id NOT IN EACH_UUID(:apart)");
+        expiring::clients_of_first!("receipts", "REACHABLE(client_id) AND client_id NOT IN EACH_UUID(:apart)");
     /// One client, if it has such issues.
     CLIENT_WITH_EXPIRED_RECEIPTS = expiring::clients_of_first!("receipts", "client_id = :client_id");
     /// Deletes such issues of a client, a bounded number at once.

@@ -58,7 +58,7 @@ sql! {
     /// One session.
     pub FIND_SESSION = concat!("SELECT ", columns!(), " FROM sessions WHERE id = :id AND client_id = :client_id");
     /// The account of a session; for its page, whose address names the session alone.
-    pub CLIENT_OF_SESSION = "SELECT client_id FROM sessions WHERE id = :id";
+    pub CLIENT_OF_SESSION = "SELECT client_id FROM sessions WHERE REACHABLE(client_id) AND id = :id";
     /// Adds an entry to the history.
     pub INSERT_SESSION_ENTRY = "
         INSERT INTO session_history (session_id, ordinal, client_id, id, status, actions, diff, created_at)

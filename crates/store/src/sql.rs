@@ -58,7 +58,8 @@ impl fmt::Display for DatabaseKind {
 /// (`counters/spans.rs`). `STATES_UNDER_WAY` is the list of the states of a charge in which a provider's answer
 /// is waited for, as the domain has it (`WHERE status IN STATES_UNDER_WAY`). `UNINDEXED client_id = :client_id` keeps
 /// SQLite from an index of that column, where a list of keys finds fewer rows or `IN` would build a table. `DATABASE_NOW`
-/// is the time of the database's clock at the start of the statement, in milliseconds since 1970.
+/// is the time of the database's clock at the start of the statement, in milliseconds since 1970. `REACHABLE(client_id)`, in a
+/// statement over all accounts, keeps to those whose server can be reached while one of a distributed database cannot.
 #[macro_export]
 macro_rules! sql {
     () => {};
@@ -92,6 +93,7 @@ pub struct Sql {
     is_split: bool,
     for_sqlite: OnceLock<Translated>,
     for_postgres: OnceLock<Translated>,
+    of_reachable: OnceLock<Option<Translated>>,
     for_many_rows: OnceLock<Option<Many>>,
     for_many_rows_of_a_client: OnceLock<Option<Many>>,
 }
@@ -119,6 +121,7 @@ impl Sql {
             is_split: false,
             for_sqlite: OnceLock::new(),
             for_postgres: OnceLock::new(),
+            of_reachable: OnceLock::new(),
             for_many_rows: OnceLock::new(),
             for_many_rows_of_a_client: OnceLock::new(),
         }
@@ -140,6 +143,7 @@ impl Sql {
             is_split: true,
             for_sqlite: OnceLock::new(),
             for_postgres: OnceLock::new(),
+            of_reachable: OnceLock::new(),
             for_many_rows: OnceLock::new(),
             for_many_rows_of_a_client: OnceLock::new(),
         }
@@ -177,9 +181,24 @@ impl Sql {
 
     pub(crate) fn translated(&self, database: DatabaseKind) -> &Translated {
         match database {
-            DatabaseKind::Sqlite => self.for_sqlite.get_or_init(|| translate(self.sqlite, database)),
-            DatabaseKind::Postgres => self.for_postgres.get_or_init(|| translate(self.postgres, database)),
+            DatabaseKind::Sqlite => {
+                self.for_sqlite.get_or_init(|| translate(self.sqlite, database, Reach::Whole))
+            }
+            DatabaseKind::Postgres => {
+                self.for_postgres.get_or_init(|| translate(self.postgres, database, Reach::Whole))
+            }
         }
+    }
+
+    /// The statement over accounts that are given as one more argument, and which of its arguments that is; `None` where it has
+    /// no `REACHABLE`.
+    pub(crate) fn of_reachable(&self) -> Option<(&Translated, usize)> {
+        let limited = self.of_reachable.get_or_init(|| {
+            let translated = translate(self.postgres, DatabaseKind::Postgres, Reach::Limited);
+            translated.names.contains(&REACHABLE).then_some(translated)
+        });
+        let limited = limited.as_ref()?;
+        Some((limited, limited.names.iter().position(|name| *name == REACHABLE)?))
     }
 
     /// The statement for the rows of many batches on PostgreSQL; `None` if its shape does not allow it. Batches of one
@@ -268,6 +287,17 @@ const WORDS: [(&str, &str, &str); 3] = [
 /// Stands for the states of a charge that are not settled.
 const STATES_UNDER_WAY: &str = "STATES_UNDER_WAY";
 
+/// Stands before a column, in parentheses, whose account must be one that can be reached.
+const REACHABLE: &str = "REACHABLE";
+
+/// Which accounts a statement over all of them reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Whole,
+    /// Those that are given with it.
+    Limited,
+}
+
 /// Stands for the time of the database's clock.
 const DATABASE_NOW: &str = "DATABASE_NOW";
 
@@ -296,9 +326,9 @@ fn states_under_way() -> String {
     format!("({})", quoted.join(", "))
 }
 
-fn translate(source: &'static str, database: DatabaseKind) -> Translated {
+fn translate(source: &'static str, database: DatabaseKind, reach: Reach) -> Translated {
     let text = String::with_capacity(source.len() + 64);
-    let mut translation = Translation { database, text, names: vec![], lists: lists(source) };
+    let mut translation = Translation { database, reach, text, names: vec![], lists: lists(source) };
     let mut rest = source;
     while !rest.is_empty() {
         rest = translation.step(rest);
@@ -311,6 +341,7 @@ fn translate(source: &'static str, database: DatabaseKind) -> Translated {
 
 struct Translation {
     database: DatabaseKind,
+    reach: Reach,
     text: String,
     names: Vec<&'static str>,
     /// The arguments of dialect words, which are JSON. PostgreSQL needs their type wherever else they occur: it
@@ -358,6 +389,10 @@ impl Translation {
             self.text.push_str(unindexed(self.database));
             return rest[word.len()..].trim_start();
         }
+        if let Some((column, rest)) = rest.strip_prefix("REACHABLE(").and_then(|rest| rest.split_once(')')) {
+            self.reachable(column);
+            return rest;
+        }
         match WORDS.iter().find(|(name, ..)| *name == word) {
             Some((_, sqlite, postgres)) => self.dialect_word(&rest[word.len()..], sqlite, postgres),
             None => self.copy(rest, word.len()),
@@ -382,6 +417,18 @@ impl Translation {
             DatabaseKind::Postgres => '$',
         });
         self.text.push_str(&number.to_string());
+    }
+
+    fn reachable(&mut self, column: &str) {
+        match self.reach {
+            Reach::Whole => self.text.push_str("TRUE"),
+            Reach::Limited => {
+                self.text.push_str(column);
+                self.text.push_str(" = ANY (");
+                self.parameter(REACHABLE);
+                self.text.push_str("::uuid[])");
+            }
+        }
     }
 
     /// `after` begins with `(:name)`. Otherwise the word is copied, and preparing the statement fails.

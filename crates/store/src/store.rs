@@ -255,15 +255,37 @@ impl Store {
         }
     }
 
-    /// Writes to the database and reads a table of the accounts, to prove that it accepts writes and that all parts of a
-    /// distributed one can be reached.
+    /// Whether the server of an account can be reached, as far as is known without asking it: always, but for an account of a
+    /// distributed database.
+    pub fn can_reach(&self, client_id: ClientId) -> bool {
+        match self {
+            Self::Sqlite(_) => true,
+            Self::Postgres(store) => store.can_reach(client_id),
+        }
+    }
+
+    /// The workers of a distributed database that cannot be reached, by their numbers. Their accounts are refused with
+    /// [`StoreError::Unavailable`]; statements over all accounts leave them out.
+    pub fn lost_workers(&self) -> Vec<i32> {
+        match self {
+            Self::Sqlite(_) => vec![],
+            Self::Postgres(store) => store.lost_workers(),
+        }
+    }
+
+    /// Writes to the database and reads a table of the accounts, to prove that it accepts writes and that the parts of a
+    /// distributed one can be reached, but for those of [`Store::lost_workers`].
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when it does not, or one cannot; [`StoreError::Schema`] when it was never migrated.
     pub async fn check(&self) -> Result<(), StoreError> {
         let mut batch = Batch::new(ClientId::new(Uuid::nil()));
         batch.push(&BEAT, Args::new());
-        match self.apply(batch).await? {
+        let beat = match self {
+            Self::Sqlite(_) => self.apply(batch).await,
+            Self::Postgres(store) => store.apply_everywhere(batch).await,
+        };
+        match beat? {
             Commit::Applied => {}
             Commit::Refused(_) => return Err(StoreError::Schema("the heartbeat row is missing".to_owned())),
             Commit::Unknown => {

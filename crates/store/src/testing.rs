@@ -8,6 +8,7 @@ pub mod proxy;
 mod server;
 mod template;
 
+use regente_domain::id::ClientId;
 use regente_domain::time::Timestamp;
 use tempfile::TempDir;
 use tokio_postgres::types::Type;
@@ -217,6 +218,16 @@ pub async fn distributed_plan(
     Ok(Some(lines.join("\n")))
 }
 
+/// Whether a statement over all accounts can keep to those that can be reached.
+pub fn keeps_to_the_reachable(sql: &Sql) -> bool {
+    sql.of_reachable().is_some()
+}
+
+/// The hash of an account by which a distributed database divides its tables, as the store computes it.
+pub fn hash_of_account(client_id: ClientId) -> i32 {
+    crate::postgres::hash_of_account(client_id)
+}
+
 /// Checks that the database accepts a statement and its tables exist.
 ///
 /// # Errors
@@ -240,6 +251,15 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
             let types: Vec<&str> = statement.params().iter().map(Type::name).collect();
             match types.iter().position(|wanted| !known.contains(wanted)) {
                 None => {
+                    if let Some((limited, _)) = sql.of_reachable() {
+                        store.reader().await?.prepare(&limited.text).await.map(drop).map_err(|error| {
+                            StoreError::Programming(format!(
+                                "{sql:?}: {}: {}",
+                                limited.text,
+                                with_source(&error)
+                            ))
+                        })?;
+                    }
                     for groups in [CommitGroups::Mixed, CommitGroups::ByClient] {
                         let Some(text) = for_many_rows(sql, groups, &types) else { continue };
                         store.reader().await?.prepare(&text).await.map(drop).map_err(|error| {

@@ -27,7 +27,7 @@ sql! {
         DELETE FROM tokens WHERE digest = :digest AND client_id = :client_id";
     /// The clients of the first expired tokens, except some.
     pub CLIENTS_WITH_EXPIRED_TOKENS =
-        expiring::clients_of_first!("tokens", "client_id NOT IN EACH_UUID(:apart)");
+        expiring::clients_of_first!("tokens", "REACHABLE(client_id) AND client_id NOT IN EACH_UUID(:apart)");
     /// One client, if it has expired tokens.
     pub CLIENT_WITH_EXPIRED_TOKENS = expiring::clients_of_first!("tokens", "client_id = :client_id");
     /// Deletes expired tokens of a client, a bounded number at once.

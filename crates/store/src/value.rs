@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use regente_domain::id::Id;
+use regente_domain::id::{ClientId, Id};
 use regente_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -249,6 +249,12 @@ impl Args {
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.0.push((name, value.into()));
         self
+    }
+
+    /// The account that the statement is about, if it is about one.
+    pub(crate) fn client_id(&self) -> Option<ClientId> {
+        let (_, value) = self.0.iter().find(|(name, _)| *name == "client_id")?;
+        Id::from_value(value)
     }
 
     pub(crate) fn into_inner(self) -> Vec<(&'static str, Value)> {

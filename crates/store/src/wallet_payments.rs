@@ -17,7 +17,7 @@ sql! {
         ON CONFLICT (digest, client_id) DO NOTHING";
     /// The clients of the first expired payments, except some.
     pub CLIENTS_WITH_EXPIRED_WALLET_PAYMENTS =
-        expiring::clients_of_first!("wallet_payments", "client_id NOT IN EACH_UUID(:apart)");
+        expiring::clients_of_first!("wallet_payments", "REACHABLE(client_id) AND client_id NOT IN EACH_UUID(:apart)");
     /// One client, if it has expired payments.
     pub CLIENT_WITH_EXPIRED_WALLET_PAYMENTS = expiring::clients_of_first!("wallet_payments", "client_id = :client_id");
     /// Deletes expired payments of a client, a bounded number at once.

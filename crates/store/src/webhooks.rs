@@ -50,7 +50,7 @@ sql! {
         WHERE id = :id AND client_id = :client_id AND version = :version AND deleted_at IS NULL";
     /// The account of a webhook.
     pub CLIENT_OF_WEBHOOK = "
-        SELECT client_id FROM webhooks WHERE id = :id AND deleted_at IS NULL AND listens_until IS NULL";
+        SELECT client_id FROM webhooks WHERE REACHABLE(client_id) AND id = :id AND deleted_at IS NULL AND listens_until IS NULL";
     /// One webhook.
     pub FIND_WEBHOOK = concat!("SELECT ", columns!(), " FROM webhooks
         WHERE id = :id AND client_id = :client_id AND deleted_at IS NULL AND listens_until IS NULL");
@@ -67,7 +67,7 @@ sql! {
         WHERE client_id = :client_id AND active = 1 AND deleted_at IS NULL ORDER BY id");
     /// Webhooks with due deliveries, by id: one index lookup for each webhook, however many deliveries wait.
     pub WEBHOOKS_WITH_DUE_DELIVERIES = concat!("SELECT ", columns!(), " FROM webhooks
-        WHERE id > :after AND active = 1 AND deleted_at IS NULL AND (SELECT d.due_at FROM deliveries d
+        WHERE REACHABLE(webhooks.client_id) AND id > :after AND active = 1 AND deleted_at IS NULL AND (SELECT d.due_at FROM deliveries d
             WHERE d.webhook_id = webhooks.id AND d.client_id = webhooks.client_id AND d.due_at IS NOT NULL
             ORDER BY d.due_at LIMIT 1) <= :now
         ORDER BY id LIMIT :limit");

@@ -4,6 +4,7 @@ mod apple_pay;
 mod explain;
 mod flows;
 mod ledger;
+mod lost_worker;
 mod moving;
 mod payouts;
 mod plans;

@@ -1,5 +1,7 @@
 //! Stories through HTTP, on SQLite and PostgreSQL.
 
+// A story awaits a request, which awaits its handler, and so on down to the database: each is a level of one type.
+#![recursion_limit = "256"]
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, missing_docs, unreachable_pub)]
 
 mod access_matrix;

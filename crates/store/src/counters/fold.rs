@@ -13,7 +13,7 @@ sql! {
     /// Clients with counters of hours before one that are not folded, by id, after one.
     CLIENTS_WITH_UNFOLDED_COUNTERS = "
         SELECT DISTINCT client_id FROM charge_counters
-        WHERE stripe >= 0 AND hour < :hour AND client_id > :after ORDER BY client_id LIMIT :limit";
+        WHERE REACHABLE(client_id) AND stripe >= 0 AND hour < :hour AND client_id > :after ORDER BY client_id LIMIT :limit";
     /// Counters of a client of hours before one that are not folded.
     UNFOLDED_COUNTERS = "
         SELECT hour, merchant_id, status, payment_type, provider_type, stripe, n FROM charge_counters

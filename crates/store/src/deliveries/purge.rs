@@ -15,7 +15,7 @@ sql! {
     /// Deliveries that have ended, oldest first: of all clients but some.
     ENDED_DELIVERIES = "
         SELECT id, client_id, event_id, object_id FROM deliveries
-        WHERE id < :made_before AND due_at IS NULL AND updated_at <= :before
+        WHERE REACHABLE(client_id) AND id < :made_before AND due_at IS NULL AND updated_at <= :before
             AND client_id NOT IN EACH_UUID(:apart)
         ORDER BY id LIMIT :limit";
     /// The same of one client.

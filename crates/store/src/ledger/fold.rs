@@ -15,7 +15,7 @@ sql! {
     /// Clients with balances of hours before one that are not folded, by id, after one.
     CLIENTS_WITH_UNFOLDED_BALANCES = "
         SELECT DISTINCT client_id FROM ledger_balances
-        WHERE stripe >= 0 AND hour < :hour AND client_id > :after ORDER BY client_id LIMIT :limit";
+        WHERE REACHABLE(client_id) AND stripe >= 0 AND hour < :hour AND client_id > :after ORDER BY client_id LIMIT :limit";
     /// Balances of a client of hours before one that are not folded.
     UNFOLDED_BALANCES = concat!("SELECT hour, stripe, ", key!(), ", ", sums!(), " FROM ledger_balances
         WHERE client_id = :client_id AND stripe >= 0 AND (hour < :hour) IS TRUE

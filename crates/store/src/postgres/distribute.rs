@@ -47,6 +47,9 @@ const REBALANCING: &str = "
         COUNT(*) FILTER (WHERE status IN ('cancelled', 'error'))
     FROM pg_dist_background_task WHERE job_id = $1";
 
+/// How often the progress of a rebalancing is read.
+const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(1);
+
 /// Entries of the ledger have a trigger that refuses changes; it reads nothing but its own row, so it works on each worker.
 /// One connection to each worker after the other: what a transaction has changed in one table is seen when the next is made.
 pub(super) const SETTINGS: &str =
@@ -79,9 +82,9 @@ pub(super) async fn is_distributed(client: &Client) -> Result<bool, StoreError> 
     Ok(has(IS_DISTRIBUTED).await.map_err(failed)? && has(HAS_DISTRIBUTED_TABLES).await.map_err(failed)?)
 }
 
-/// Which batches share a commit there: a transaction on a distributed database is cheap only where all its rows lie on one server.
-pub(super) async fn groups(client: &Client) -> Result<CommitGroups, StoreError> {
-    Ok(if is_distributed(client).await? { CommitGroups::ByClient } else { CommitGroups::Mixed })
+/// Which batches share a commit: a transaction on a distributed database is cheap only where all its rows lie on one server.
+pub(super) fn groups(is_distributed: bool) -> CommitGroups {
+    if is_distributed { CommitGroups::ByClient } else { CommitGroups::Mixed }
 }
 
 /// Distributes the tables that are not yet. What is there already stays, so it can be repeated.
@@ -134,9 +137,6 @@ pub(super) async fn rebalance(
         tokio::time::sleep(LOOK_AGAIN).await;
     }
 }
-
-/// How often the progress of a rebalancing is read.
-const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_secs(1);
 
 async fn require_workers(client: &Client) -> Result<(), StoreError> {
     let knows = client.query_one("SELECT to_regclass('pg_catalog.pg_dist_node') IS NOT NULL", &[]).await;

@@ -7,10 +7,12 @@ use super::failure;
 use crate::error::StoreError;
 
 const SERVERS: &str = "
-    SELECT nodename || ':' || nodeport, groupid = 0,
+    SELECT nodename || ':' || nodeport, groupid,
         (SELECT COUNT(*) FROM pg_dist_placement WHERE pg_dist_placement.groupid = pg_dist_node.groupid),
         COALESCE(citus_check_connection_to_node(nodename, nodeport), FALSE)
     FROM pg_dist_node WHERE noderole = 'primary' ORDER BY groupid";
+/// For a server that hangs.
+const CONNECT_TIME_MAX: &str = "SET citus.node_connection_timeout = 3000";
 const TABLES: &str = "
     SELECT COUNT(*) FILTER (WHERE partmethod = 'h'), COUNT(*) FILTER (WHERE partmethod = 'n') FROM pg_dist_partition";
 
@@ -32,8 +34,8 @@ pub struct Layout {
 pub struct Server {
     /// Its host and port, as the coordinator knows them.
     pub address: String,
-    /// Whether it is the one that applications are connected to.
-    pub is_coordinator: bool,
+    /// Its number: 0 is the coordinator, which applications are connected to.
+    pub number: i32,
     /// How many shards, and copies of tables that each server has whole, lie on it.
     pub shards: i64,
     /// Whether the coordinator could connect to it.
@@ -45,11 +47,12 @@ pub(super) async fn layout(client: &Client) -> Result<Option<Layout>, StoreError
     if !distribute::is_distributed(client).await? {
         return Ok(None);
     }
+    client.batch_execute(CONNECT_TIME_MAX).await.map_err(failed)?;
     let rows = client.query(SERVERS, &[]).await.map_err(failed)?;
     let servers = rows.iter().map(|row| {
         Ok(Server {
             address: row.try_get(0)?,
-            is_coordinator: row.try_get(1)?,
+            number: row.try_get(1)?,
             shards: row.try_get(2)?,
             is_reachable: row.try_get(3)?,
         })

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
@@ -17,6 +18,7 @@ use tokio_postgres::{Client, Error, Statement};
 use super::connector::Connector;
 use super::failure;
 use super::options::PostgresOptions;
+use super::reach::Reach;
 use super::stages::{Stage, stages};
 use super::values;
 use crate::commit_groups::CommitGroups;
@@ -38,6 +40,7 @@ pub(super) struct Session {
     stripe: i64,
     groups: CommitGroups,
     limit: Duration,
+    reach: Arc<Reach>,
     /// Set after a timeout: later answers can no longer be matched to requests.
     is_given_up: AtomicBool,
 }
@@ -66,6 +69,7 @@ impl Session {
         options: &PostgresOptions,
         groups: CommitGroups,
         stripe: i64,
+        reach: Arc<Reach>,
     ) -> Result<Self, Error> {
         let (client, task) = connector.connect().await?;
         let limit_ms = options.group_timeout.as_millis().max(2);
@@ -77,6 +81,7 @@ impl Session {
             stripe,
             groups,
             limit: options.group_timeout,
+            reach,
             is_given_up: AtomicBool::new(false),
         };
         session
@@ -104,18 +109,23 @@ impl Session {
         self.client.is_closed() || self.is_given_up.load(Ordering::Relaxed)
     }
 
-    /// Waits for the server at most as long as a group may take.
+    /// Waits for the server at most as long as a group may take, and as its part can be reached.
     pub(super) async fn in_time<T>(
         &self,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        match tokio::time::timeout(self.limit, work).await {
-            Ok(result) => result,
-            Err(_elapsed) => {
-                self.is_given_up.store(true, Ordering::Relaxed);
-                Err(Failure::Everybody(StoreError::unavailable("PostgreSQL did not answer in time")))
-            }
+        self.answered(work).await.unwrap_or_else(|| {
+            Err(Failure::Everybody(StoreError::unavailable("PostgreSQL did not answer in time")))
+        })
+    }
+
+    /// The same; without an answer the session is given up.
+    async fn answered<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let answer = tokio::time::timeout(self.limit, self.reach.during(work)).await.ok().flatten();
+        if answer.is_none() {
+            self.is_given_up.store(true, Ordering::Relaxed);
         }
+        answer
     }
 
     /// Prepares the statements of a batch and checks its arguments, outside any transaction.
@@ -246,13 +256,13 @@ impl Session {
 
     pub(super) async fn commit(&self) -> Ended {
         let lost: Box<dyn std::error::Error + Send + Sync> =
-            match tokio::time::timeout(self.limit, self.client.batch_execute("COMMIT")).await {
-                Ok(Ok(())) => return Ended::Committed,
-                Ok(Err(error)) if failure::proves_rollback(&error) => {
+            match self.answered(self.client.batch_execute("COMMIT")).await {
+                Some(Ok(())) => return Ended::Committed,
+                Some(Err(error)) if failure::proves_rollback(&error) => {
                     return Ended::RolledBack(failure::of_statement(CONTROL, error));
                 }
-                Ok(Err(error)) => error.into(),
-                Err(elapsed) => elapsed.into(),
+                Some(Err(error)) => error.into(),
+                None => "PostgreSQL did not answer in time".into(),
             };
         self.is_given_up.store(true, Ordering::Relaxed);
         tracing::error!(error = &*lost as &dyn std::error::Error, "nothing tells whether a commit succeeded");
@@ -263,9 +273,8 @@ impl Session {
         if self.is_lost() {
             return;
         }
-        match tokio::time::timeout(self.limit, self.client.batch_execute("ROLLBACK")).await {
-            Ok(Ok(())) => {}
-            Ok(Err(_)) | Err(_) => self.is_given_up.store(true, Ordering::Relaxed),
+        if let Some(Err(_)) | None = self.answered(self.client.batch_execute("ROLLBACK")).await {
+            self.is_given_up.store(true, Ordering::Relaxed);
         }
     }
 

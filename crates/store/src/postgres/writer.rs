@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::connector::Connector;
 use super::options::PostgresOptions;
 use super::queue::Queue;
+use super::reach::Reach;
 use super::session::{Ended, Session};
 use crate::driver::CommitCounts;
 use crate::error::{Commit, StoreError};
@@ -35,12 +36,14 @@ pub(super) struct Writer {
     pub(super) turns: Arc<Semaphore>,
     /// Number of writers with a connection. At 0, batches are refused at once instead of waiting.
     pub(super) connected: Arc<AtomicUsize>,
+    pub(super) reach: Arc<Reach>,
     pub(super) commits: Arc<CommitCounts>,
 }
 
 impl Writer {
     pub(super) async fn connect(&self) -> Result<Session, tokio_postgres::Error> {
-        Session::connect(&self.connector, &self.options, self.queue.groups(), self.stripe).await
+        let reach = Arc::clone(&self.reach);
+        Session::connect(&self.connector, &self.options, self.queue.groups(), self.stripe, reach).await
     }
 
     /// Runs the task.

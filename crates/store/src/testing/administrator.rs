@@ -28,6 +28,11 @@ impl Administrator {
     /// # Panics
     /// When one of them fails.
     pub(super) async fn run(&self, statements: Vec<String>) {
+        self.attempt(statements).await.expect("the test server obeys");
+    }
+
+    /// The same, where one of them may fail.
+    pub(super) async fn attempt(&self, statements: Vec<String>) -> Result<(), tokio_postgres::Error> {
         let to_thread = self.statements.get_or_init(|| {
             let (sender, statements) = unbounded_channel();
             let url = self.url.clone();
@@ -39,7 +44,7 @@ impl Administrator {
         });
         let (done, is_done) = oneshot::channel();
         to_thread.send((statements, done)).expect("the thread runs");
-        is_done.await.expect("the thread answers").expect("the test server obeys");
+        is_done.await.expect("the thread answers")
     }
 }
 

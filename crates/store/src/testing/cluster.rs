@@ -6,6 +6,7 @@ use std::sync::{Mutex, OnceLock};
 use futures_util::future::join_all;
 
 use super::administrator::{Administrator, connected};
+use super::proxy::Proxy;
 use super::server::{FreshDatabase, KEEP_UNCOMPRESSED};
 use super::{TEST_TIME, run_script};
 use crate::postgres::PostgresOptions;
@@ -38,16 +39,28 @@ impl Cluster {
         let name = self.next_name();
         let ended = std::mem::take(&mut *self.ended.lock().expect("nobody panics with it"));
         let drops = ended.iter().map(|ended| format!("DROP DATABASE IF EXISTS {ended} WITH (FORCE)"));
+        let drops: Vec<String> = drops.collect();
+        // One stays with the cluster where the extension's own process does not leave it in time.
+        join_all(self.administrators.iter().map(|administrator| administrator.attempt(drops.clone()))).await;
         let create = format!("CREATE DATABASE {name} TEMPLATE {} STRATEGY file_copy", template());
-        self.everywhere(drops.chain([create]).collect()).await;
+        self.everywhere(vec![create]).await;
         FreshDatabase::of_cluster(url(self.ports[0], &name), name)
     }
 
     /// Creates a database with the extension and its workers, and nothing else.
     pub(super) async fn empty_database(&self) -> FreshDatabase {
         let name = self.next_name();
-        self.make(&name).await;
+        self.make(&name, &self.ports[1..]).await;
         FreshDatabase::of_cluster(url(self.ports[0], &name), name)
+    }
+
+    /// The same, whose workers are reached through proxies.
+    pub(super) async fn empty_database_behind_proxies(&self) -> (FreshDatabase, Vec<Proxy>) {
+        let name = self.next_name();
+        let behind = self.ports[1..].iter().map(async |port| Proxy::before_port(*port).await);
+        let (proxies, ports): (Vec<_>, Vec<_>) = join_all(behind).await.into_iter().unzip();
+        self.make(&name, &ports).await;
+        (FreshDatabase::of_cluster(url(self.ports[0], &name), name), proxies)
     }
 
     /// Takes back a database whose test has ended.
@@ -71,7 +84,7 @@ impl Cluster {
 
     async fn make_template(&self) {
         let name = template();
-        self.make(&name).await;
+        self.make(&name, &self.ports[1..]).await;
         let mut options = PostgresOptions::new(url(self.ports[0], &name));
         options.writers = 1;
         let store = Store::open(StoreOptions::Postgres(options)).await.expect("the template opens");
@@ -85,7 +98,8 @@ impl Cluster {
         self.everywhere(vec![format!("ALTER DATABASE {name} ALLOW_CONNECTIONS false"), leave]).await;
     }
 
-    async fn make(&self, name: &str) {
+    /// Creates a database whose workers the coordinator reaches at these ports.
+    async fn make(&self, name: &str, workers: &[u16]) {
         self.everywhere(vec![
             format!("CREATE DATABASE {name}"),
             format!("ALTER DATABASE {name} SET citus.shard_count = {SHARDS}"),
@@ -97,7 +111,7 @@ impl Cluster {
         }
         let coordinator = connected(&url(self.ports[0], name)).await;
         let host = format!("SELECT citus_set_coordinator_host('127.0.0.1', {})", self.ports[0]);
-        let nodes = self.ports[1..].iter().map(|port| format!("SELECT citus_add_node('127.0.0.1', {port})"));
+        let nodes = workers.iter().map(|port| format!("SELECT citus_add_node('127.0.0.1', {port})"));
         for statement in [host].into_iter().chain(nodes) {
             coordinator.batch_execute(&statement).await.expect("the cluster takes its nodes");
         }

@@ -1,10 +1,10 @@
-//! A proxy between the store and PostgreSQL that breaks the connection, or answers a commit wrongly, when a test wants
-//! it to.
+//! A proxy before a PostgreSQL that breaks connections, hangs, or answers a commit wrongly, when a test wants it to.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 
 /// Begins and ends the message of a simple query, as the store sends `COMMIT` and `BEGIN`.
 const BEGIN: &[u8] = b"BEGIN\0";
@@ -28,6 +28,8 @@ pub enum Break {
     AnswerCommit(&'static str, Fate),
     /// The connection ends at whatever is sent, and new ones are refused: there is no server.
     Always,
+    /// Nothing passes, and nothing ends: the server has stopped without a word.
+    Hang,
 }
 
 /// What becomes of a transaction whose commit is answered with an error.
@@ -42,7 +44,7 @@ pub enum Fate {
 /// The proxy; its connections end with the runtime of the test.
 #[derive(Debug)]
 pub struct Proxy {
-    breaks: Arc<Mutex<Break>>,
+    breaks: Arc<watch::Sender<Break>>,
 }
 
 impl Proxy {
@@ -53,27 +55,39 @@ impl Proxy {
     pub async fn before(url: &str) -> (Self, String) {
         let target =
             url.split('@').nth(1).and_then(|rest| rest.split('/').next()).expect("a server").to_owned();
+        let (proxy, port) = Self::before_address(target.clone()).await;
+        (proxy, url.replace(&target, &format!("127.0.0.1:{port}")))
+    }
+
+    /// Stands before a server of this machine; returns its own port.
+    pub(super) async fn before_port(port: u16) -> (Self, u16) {
+        Self::before_address(format!("127.0.0.1:{port}")).await
+    }
+
+    async fn before_address(target: String) -> (Self, u16) {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-        let here = listener.local_addr().expect("an address");
-        let proxy = Self { breaks: Arc::new(Mutex::new(Break::Never)) };
-        let through = url.replace(&target, &here.to_string());
+        let port = listener.local_addr().expect("an address").port();
+        let proxy = Self { breaks: Arc::new(watch::Sender::new(Break::Never)) };
         let breaks = Arc::clone(&proxy.breaks);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
                 if now(&breaks) == Break::Always {
                     continue;
                 }
-                let Ok(server) = TcpStream::connect(&target).await else { continue };
-                let carried = Carried { client, server, breaks: Arc::clone(&breaks) };
-                tokio::spawn(async move { drop(carried.carry().await) });
+                let (target, breaks) = (target.clone(), Arc::clone(&breaks));
+                tokio::spawn(async move {
+                    until_it_passes(&breaks).await;
+                    let Ok(server) = TcpStream::connect(&target).await else { return };
+                    drop(Carried { client, server, breaks }.carry().await);
+                });
             }
         });
-        (proxy, through)
+        (proxy, port)
     }
 
     /// Sets what goes wrong from now on.
     pub fn breaks(&self, when: Break) {
-        *self.breaks.lock().unwrap_or_else(PoisonError::into_inner) = when;
+        self.breaks.send_replace(when);
     }
 
     /// What goes wrong now: [`Break::Never`] once a commit was answered wrongly.
@@ -82,15 +96,22 @@ impl Proxy {
     }
 }
 
-fn now(breaks: &Mutex<Break>) -> Break {
-    *breaks.lock().unwrap_or_else(PoisonError::into_inner)
+fn now(breaks: &watch::Sender<Break>) -> Break {
+    *breaks.borrow()
+}
+
+/// Waits while everything hangs.
+async fn until_it_passes(breaks: &watch::Sender<Break>) {
+    let mut changes = breaks.subscribe();
+    // The sender lives as long as the caller's reference.
+    drop(changes.wait_for(|now| *now != Break::Hang).await);
 }
 
 /// A connection through the proxy.
 struct Carried {
     client: TcpStream,
     server: TcpStream,
-    breaks: Arc<Mutex<Break>>,
+    breaks: Arc<watch::Sender<Break>>,
 }
 
 impl Carried {
@@ -100,13 +121,19 @@ impl Carried {
             tokio::select! {
                 length = self.client.read(&mut up) => match length? {
                     0 => return Ok(()),
-                    length => if !self.pass_on(&up[..length]).await? {
-                        return Ok(());
+                    length => {
+                        until_it_passes(&self.breaks).await;
+                        if !self.pass_on(&up[..length]).await? {
+                            return Ok(());
+                        }
                     },
                 },
                 length = self.server.read(&mut down) => match length? {
                     0 => return Ok(()),
-                    length => self.client.write_all(&down[..length]).await?,
+                    length => {
+                        until_it_passes(&self.breaks).await;
+                        self.client.write_all(&down[..length]).await?;
+                    },
                 },
             }
         }
@@ -124,7 +151,7 @@ impl Carried {
                 return Ok(false);
             }
             Break::AnswerCommit(code, fate) if says(COMMIT) => {
-                *self.breaks.lock().unwrap_or_else(PoisonError::into_inner) = Break::Never;
+                self.breaks.send_replace(Break::Never);
                 let instead = match fate {
                     Fate::Committed => sent,
                     Fate::RolledBack => ROLLBACK,
@@ -138,7 +165,8 @@ impl Carried {
             | Break::BeforeBegin
             | Break::BeforeCommit
             | Break::AfterCommit
-            | Break::AnswerCommit(..) => {}
+            | Break::AnswerCommit(..)
+            | Break::Hang => {}
         }
         self.server.write_all(sent).await?;
         Ok(true)

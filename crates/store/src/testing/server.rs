@@ -10,9 +10,14 @@ use tokio_postgres::Client;
 
 use super::administrator::{Administrator, connected};
 use super::cluster::Cluster;
+use super::proxy::Proxy;
 use super::{ReservedPort, TEST_TIME, folder, run_script};
 use crate::postgres::PostgresOptions;
 use crate::store::{Store, StoreOptions};
+
+const WORKER_OF: &str = "
+    SELECT groupid FROM pg_dist_placement
+    WHERE shardid = get_shard_id_for_distribution_column('jobs', $1::text::uuid)";
 
 /// Connections that the test server allows.
 const CONNECTIONS_MAX: u32 = 300;
@@ -57,6 +62,15 @@ impl FreshDatabase {
     /// Its address.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// The number of the worker that has an account, where the database is distributed.
+    ///
+    /// # Panics
+    /// Where it is not.
+    pub async fn worker_of(&self, client_id: &str) -> i32 {
+        let worker = connected(&self.url).await.query_one(WORKER_OF, &[&client_id]).await;
+        worker.expect("the database is distributed").get(0)
     }
 
     /// Its address; the database stays as long as the server.
@@ -106,6 +120,14 @@ impl TestPostgres {
     pub async fn empty_distributed_database() -> Option<FreshDatabase> {
         match Cluster::shared() {
             Some(cluster) => Some(cluster.empty_database().await),
+            None => None,
+        }
+    }
+
+    /// The same, with a proxy before each worker.
+    pub async fn empty_distributed_database_behind_proxies() -> Option<(FreshDatabase, Vec<Proxy>)> {
+        match Cluster::shared() {
+            Some(cluster) => Some(cluster.empty_database_behind_proxies().await),
             None => None,
         }
     }

@@ -63,9 +63,9 @@ macro_rules! first {
 sql! {
     /// The clients of the first requests whose probe is due, each with their number.
     CLIENTS_OF_DUE_REQUESTS = concat!("SELECT client_id, COUNT(*) AS n FROM (",
-        first!("client_id", concat!(under_way!(), " AND due_at <= :now"), "LIMIT :rows"), " UNION ALL ",
-        first!("client_id", concat!(unknown!(), " AND due_at <= :now"), "LIMIT :rows"), " UNION ALL ",
-        first!("client_id", concat!(waiting!(), " AND due_at <= :now"), "LIMIT :rows"), ") due GROUP BY client_id");
+        first!("client_id", concat!("REACHABLE(client_id) AND ", under_way!(), " AND due_at <= :now"), "LIMIT :rows"), " UNION ALL ",
+        first!("client_id", concat!("REACHABLE(client_id) AND ", unknown!(), " AND due_at <= :now"), "LIMIT :rows"), " UNION ALL ",
+        first!("client_id", concat!("REACHABLE(client_id) AND ", waiting!(), " AND due_at <= :now"), "LIMIT :rows"), ") due GROUP BY client_id");
     /// When the first request of a client is due that is not under way.
     FIRST_REQUEST = concat!("SELECT due_at FROM transaction_requests WHERE client_id = :client_id AND ",
         not_under_way!(), " ORDER BY due_at LIMIT 1");
@@ -103,20 +103,20 @@ sql! {
           AND given_up_at IS NOT NULL";
     /// Counts the requests with an unknown outcome that are still probed, up to a number, and finds the oldest of them.
     UNKNOWN_TRANSACTION_REQUESTS = concat!("SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM (",
-        first!("updated_at", unknown!(), "LIMIT :counted"), " UNION ALL ",
-        first!("updated_at", concat!(under_way!(), " AND due_at <= :now"), "LIMIT :counted"), " LIMIT :counted) open");
+        first!("updated_at", concat!("REACHABLE(client_id) AND ", unknown!()), "LIMIT :counted"), " UNION ALL ",
+        first!("updated_at", concat!("REACHABLE(client_id) AND ", under_way!(), " AND due_at <= :now"), "LIMIT :counted"), " LIMIT :counted) open");
     /// Counts the requests with an unknown outcome whose probing ended, up to a number.
     UNKNOWN_FOR_GOOD = "
         SELECT COUNT(*) AS n, MIN(updated_at) AS oldest FROM (
-            SELECT updated_at FROM transaction_requests WHERE given_up_at IS NOT NULL
+            SELECT updated_at FROM transaction_requests WHERE REACHABLE(client_id) AND given_up_at IS NOT NULL
             ORDER BY given_up_at LIMIT :counted) first";
     /// Requests with an unknown outcome that are still probed, longest waiting first.
     OPEN_TRANSACTION_REQUESTS = concat!(
-        first!(columns!(), unknown!(), "LIMIT :limit"), " UNION ALL ",
-        first!(columns!(), concat!(under_way!(), " AND due_at <= :now"), "LIMIT :limit"), " ORDER BY due_at LIMIT :limit");
+        first!(columns!(), concat!("REACHABLE(client_id) AND ", unknown!()), "LIMIT :limit"), " UNION ALL ",
+        first!(columns!(), concat!("REACHABLE(client_id) AND ", under_way!(), " AND due_at <= :now"), "LIMIT :limit"), " ORDER BY due_at LIMIT :limit");
     /// Requests with an unknown outcome whose probing ended, longest waiting first.
     GIVEN_UP_TRANSACTION_REQUESTS = concat!("SELECT ", columns!(), " FROM transaction_requests
-        WHERE given_up_at IS NOT NULL ORDER BY given_up_at LIMIT :limit");
+        WHERE REACHABLE(client_id) AND given_up_at IS NOT NULL ORDER BY given_up_at LIMIT :limit");
     /// A request at one provider that is under way; one that the provider has named, if there is.
     UNDER_WAY_AT_PROVIDER = concat!("SELECT ", columns!(), " FROM transaction_requests
         WHERE client_id = :client_id AND provider_id = :provider_id AND ", under_way!(), "
@@ -137,7 +137,7 @@ sql! {
         LIMIT 1");
     /// One of them; for operators, who name only the request.
     FIND_GIVEN_UP_TRANSACTION_REQUEST = concat!("SELECT ", columns!(), " FROM transaction_requests
-        WHERE given_up_at IS NOT NULL AND id = :id");
+        WHERE REACHABLE(client_id) AND given_up_at IS NOT NULL AND id = :id");
 }
 
 /// A request that is open at a provider: one whose outcome or payer is waited for, one that was given up, or one that has

@@ -78,7 +78,7 @@ async fn tables_are_distributed_once() {
     assert_eq!((nth, *of), (of, steps.len()));
     let layout = store.layout().await.unwrap().expect("it is distributed");
     assert_eq!(
-        layout.servers.iter().map(|server| server.is_coordinator).collect::<Vec<_>>(),
+        layout.servers.iter().map(|server| server.number == 0).collect::<Vec<_>>(),
         [true, false, false]
     );
     assert!(layout.servers[1..].iter().all(|server| server.is_reachable && server.shards > 0), "{layout:?}");

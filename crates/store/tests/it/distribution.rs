@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use regente_store::testing;
 use regente_store::{DatabaseKind, Sql};
 
 /// Small tables that every node of a distributed database keeps whole.
@@ -106,6 +107,17 @@ fn statements_can_run_on_a_database_that_is_distributed_by_client() {
     let names: BTreeSet<&str> = broken.iter().map(|(name, _)| *name).collect();
     let needless: Vec<_> = EXCEPTIONS.iter().filter(|(name, _)| !names.contains(name)).collect();
     assert!(needless.is_empty(), "these keep the rules: {needless:?}");
+}
+
+/// One worker that cannot be reached must not stop what looks over all accounts. A job that reads whole tables waits for it.
+#[test]
+fn what_looks_over_all_accounts_can_leave_out_those_of_a_lost_worker() {
+    let may_wait = [SEALED, NEXT_DUE];
+    for sql in Sql::catalog().filter(|sql| sql.module().starts_with("regente_store::")) {
+        let reason = EXCEPTIONS.iter().find(|(name, _)| *name == sql.name()).map(|(_, why)| *why);
+        let must = reason.is_some_and(|why| !may_wait.contains(&why));
+        assert_eq!(testing::keeps_to_the_reachable(sql), must, "{sql:?}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use regente_domain::time::Timestamp;
 use regente_store::idempotency::{self, Claim};
 use regente_store::sealed::Sealed;
 use regente_store::testing::proxy::{Break, Fate, Proxy};
-use regente_store::testing::{TestDatabase, TestPostgres};
+use regente_store::testing::{self, TestDatabase, TestPostgres};
 use regente_store::{
     Batch, Commit, CommitGroups, PostgresOptions, Row, Store, StoreError, StoreOptions, args, sql,
 };
@@ -49,6 +49,25 @@ async fn of_two_queries_the_first_is_read_first_also_when_only_the_second_is_kno
     store.rows(&AT_ONCE, args! {}).await.unwrap();
     let (first, second) = store.rows_of_both((&LATER, args! {}), (&AT_ONCE, args! {})).await.unwrap();
     assert!(now(&first) <= now(&second), "{:?} {:?}", now(&first), now(&second));
+}
+
+sql! {
+    /// The hash of an account by PostgreSQL.
+    HASHED = split("SELECT 0 AS hash WHERE :id IS NULL", "SELECT uuid_hash(CAST(:id AS UUID)) AS hash");
+}
+
+/// By it the store knows which server of a distributed database has an account.
+#[tokio::test]
+async fn an_account_is_hashed_as_the_server_hashes_it() {
+    let database = TestDatabase::fresh_postgres().await;
+    let store = database.open().await;
+    let (some, few) = (Uuid::from_u128(0x0123_4567_89ab_cdef_fedc_ba98_7654_3210), 0..20_u32);
+    let ids = few.map(|at| Uuid::from_u128(some.as_u128().rotate_left(at * 7)));
+    for id in ids.chain([Uuid::nil(), Uuid::max()]) {
+        let rows = store.rows(&HASHED, args! { id }).await.unwrap();
+        let client_id = ClientId::new(id);
+        assert_eq!(rows[0].get::<i32>("hash").unwrap(), testing::hash_of_account(client_id), "{id}");
+    }
 }
 
 fn options(url: &str, writers: usize) -> PostgresOptions {

@@ -15,11 +15,12 @@ pub(super) async fn servers(store: &Store) -> Option<Check> {
 
 fn judge(name: &str, layout: &Layout) -> Check {
     let Layout { servers, by_client, whole, missing } = layout;
-    let lost: Vec<&str> =
-        servers.iter().filter(|server| !server.is_reachable).map(|server| server.address.as_str()).collect();
+    let lost = servers.iter().filter(|server| !server.is_reachable);
+    let lost: Vec<String> =
+        lost.map(|server| format!("worker {} at {}", server.number, server.address)).collect();
     if !lost.is_empty() {
         let found =
-            format!("the coordinator cannot connect to {}; its accounts are not served", lost.join(", "));
+            format!("the coordinator cannot connect to {}; its accounts are refused", lost.join(", "));
         return check(name, Verdict::Failure, found);
     }
     if !missing.is_empty() {
@@ -28,8 +29,11 @@ fn judge(name: &str, layout: &Layout) -> Check {
         return check(name, Verdict::Failure, found);
     }
     let each = servers.iter().map(|server| {
-        let role = if server.is_coordinator { "coordinator" } else { "worker" };
-        format!("{role} {} with {} shards", server.address, server.shards)
+        let role = match server.number {
+            0 => "coordinator".to_owned(),
+            number => format!("worker {number}"),
+        };
+        format!("{role} at {} with {} shards", server.address, server.shards)
     });
     let each: Vec<String> = each.collect();
     let found = format!("{}; {by_client} tables by account, {whole} whole on each", each.join(", "));

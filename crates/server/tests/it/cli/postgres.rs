@@ -20,7 +20,7 @@ use crate::support::server::{Ran, regente, run, run_on, send, set_mode};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-struct Deployment {
+pub(super) struct Deployment {
     folder: tempfile::TempDir,
     address: PathBuf,
 }
@@ -30,7 +30,7 @@ impl Deployment {
         Self::on(&TestPostgres::shared().empty_database().await).await
     }
 
-    async fn on(url: &str) -> Self {
+    pub(super) async fn on(url: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let address = folder.path().join("address");
         std::fs::write(&address, url).unwrap();
@@ -39,18 +39,22 @@ impl Deployment {
         Self { folder, address }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = regente(arguments);
         command.arg("--data-dir").arg(self.folder.path()).env("REGENTE_DATABASE__URL_FILE", &self.address);
         command
     }
 
-    async fn run(&self, arguments: &[&str]) -> Ran {
+    pub(super) async fn run(&self, arguments: &[&str]) -> Ran {
         run(&mut self.command(arguments)).await
     }
 
     /// Starts a process and waits until it logs `word`; returns the line.
-    async fn start(&self, arguments: &[&str], word: &str) -> (Child, Lines<BufReader<ChildStderr>>, String) {
+    pub(super) async fn start(
+        &self,
+        arguments: &[&str],
+        word: &str,
+    ) -> (Child, Lines<BufReader<ChildStderr>>, String) {
         let mut child = self.command(arguments).stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
         let looking = async {
@@ -68,7 +72,7 @@ impl Deployment {
     }
 }
 
-async fn stop(mut child: Child, mut log: Lines<BufReader<ChildStderr>>) {
+pub(super) async fn stop(mut child: Child, mut log: Lines<BufReader<ChildStderr>>) {
     send(&child, Signal::TERM);
     let mut seen = String::new();
     while let Some(line) = timeout(PATIENCE, log.next_line()).await.unwrap().unwrap() {
@@ -222,7 +226,7 @@ async fn a_distributed_database_is_served() {
     let doctor = deployment.run(&["doctor"]).await;
     let servers = doctor.text().lines().find(|line| line.contains(" servers ")).expect("they are checked");
     assert!(
-        servers.contains("coordinator 127.0.0.1:") && servers.matches("worker ").count() == 2,
+        servers.contains("coordinator at 127.0.0.1:") && servers.matches("worker ").count() == 2,
         "{servers}"
     );
     stop(server, server_log).await;

@@ -1,0 +1,267 @@
+//! The parts of the database: which one has an account, and whether it can be reached.
+//!
+//! Of a distributed database each worker is a part, which is looked at every second. While one cannot be reached, its accounts are
+//! refused at once, and what looks over all accounts looks over the others: a query that needs every worker would wait for that one.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use regente_domain::id::{ClientId, Id};
+use tokio::task::JoinHandle;
+use tokio::time::{sleep, timeout};
+use uuid::Uuid;
+
+use super::failure;
+use super::part::{Part, Source};
+use super::shards::Shards;
+use crate::error::StoreError;
+use crate::value::Value;
+
+/// How often each worker is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// How long a worker may take to answer a look.
+const LOOK_MAX: Duration = Duration::from_secs(2);
+/// How many looks in a row a worker fails before it counts as lost.
+const FAILED_LOOKS: u32 = 2;
+
+/// Where the shards of the tables of accounts lie: all these tables are divided alike.
+const SHARDS: &str = "
+    SELECT shardmaxvalue::int4, groupid
+    FROM pg_dist_shard JOIN pg_dist_placement USING (shardid)
+    WHERE logicalrelid = 'jobs'::regclass AND shardstate = 1";
+/// A read that the server of an account answers.
+const LOOK: &str = "SELECT id FROM jobs WHERE client_id = $1 LIMIT 1";
+/// Every server has them whole, the coordinator too.
+const ACCOUNTS: &str = "SELECT id FROM clients";
+
+/// The parts of a database.
+pub(super) struct Parts {
+    /// What has no account, and what looks over all of them. The only part of a database on one server.
+    pub(super) everywhere: Arc<Part>,
+    workers: Option<Arc<Workers>>,
+    watcher: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// The workers of a distributed database.
+struct Workers {
+    source: Source,
+    everywhere: Arc<Part>,
+    shards: RwLock<Shards<Arc<Worker>>>,
+    /// The accounts of those that can be reached; absent while all can.
+    reachable: RwLock<Option<Arc<Vec<Value>>>>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    /// Its number in the extension's catalogs (`groupid`).
+    number: i32,
+    part: Arc<Part>,
+    failed_looks: AtomicU32,
+}
+
+impl Parts {
+    pub(super) async fn open(source: Source, is_distributed: bool) -> Result<Self, StoreError> {
+        let everywhere = Arc::new(Part::open(&source).await?);
+        if !is_distributed {
+            return Ok(Self { everywhere, workers: None, watcher: Mutex::new(None) });
+        }
+        let workers = Arc::new(Workers {
+            source,
+            everywhere: Arc::clone(&everywhere),
+            shards: RwLock::new(Shards::new(vec![])),
+            reachable: RwLock::new(None),
+        });
+        workers.find_shards().await?;
+        let watching = Arc::clone(&workers);
+        let watcher = tokio::spawn(async move { watching.watch().await });
+        Ok(Self { everywhere, workers: Some(workers), watcher: Mutex::new(Some(watcher)) })
+    }
+
+    /// The part that has an account; without one, that of all.
+    pub(super) fn of(&self, client_id: Option<ClientId>) -> Arc<Part> {
+        let worker = client_id.and_then(|client_id| self.workers.as_ref()?.of(client_id));
+        worker.map_or_else(|| Arc::clone(&self.everywhere), |worker| Arc::clone(&worker.part))
+    }
+
+    /// The accounts that what looks over all of them is limited to; `None` while there is no limit.
+    pub(super) fn reachable(&self) -> Option<Arc<Vec<Value>>> {
+        read(&self.workers.as_ref()?.reachable).clone()
+    }
+
+    pub(super) fn can_reach(&self, client_id: ClientId) -> bool {
+        let worker = self.workers.as_ref().and_then(|workers| workers.of(client_id));
+        worker.is_none_or(|worker| !worker.part.reach.is_lost())
+    }
+
+    /// The numbers of the workers that cannot be reached.
+    pub(super) fn lost(&self) -> Vec<i32> {
+        let Some(workers) = &self.workers else { return vec![] };
+        let all = workers.all();
+        all.iter().filter(|worker| worker.part.reach.is_lost()).map(|worker| worker.number).collect()
+    }
+
+    pub(super) async fn close(&self) {
+        let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(watcher) = watcher {
+            watcher.abort();
+        }
+        self.everywhere.close().await;
+        if let Some(workers) = &self.workers {
+            for worker in workers.all() {
+                worker.part.close().await;
+            }
+        }
+    }
+}
+
+/// Ends the look at the workers, which would keep their connections.
+impl Drop for Parts {
+    fn drop(&mut self) {
+        if let Some(watcher) = self.watcher.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            watcher.abort();
+        }
+    }
+}
+
+impl Workers {
+    fn of(&self, client_id: ClientId) -> Option<Arc<Worker>> {
+        read(&self.shards).of(client_id).cloned()
+    }
+
+    /// Each worker with shards, once.
+    fn all(&self) -> Vec<Arc<Worker>> {
+        let shards = read(&self.shards);
+        let by_number: BTreeMap<i32, &Arc<Worker>> =
+            shards.servers().map(|worker| (worker.number, worker)).collect();
+        by_number.into_values().cloned().collect()
+    }
+
+    /// Reads where shards lie, and connects for workers that have none yet.
+    async fn find_shards(&self) -> Result<(), StoreError> {
+        let rows = self.everywhere.reader().await?.query(SHARDS, &[]).await.map_err(failed)?;
+        let mut known: BTreeMap<i32, Arc<Worker>> =
+            self.all().into_iter().map(|worker| (worker.number, worker)).collect();
+        let mut shards = Vec::with_capacity(rows.len());
+        for row in rows {
+            let (last, number) = (row.try_get(0).map_err(failed)?, row.try_get(1).map_err(failed)?);
+            let worker = match known.entry(number) {
+                Entry::Occupied(known) => Arc::clone(known.get()),
+                Entry::Vacant(new) => {
+                    let part = Arc::new(Part::open(&self.source).await?);
+                    Arc::clone(new.insert(Arc::new(Worker { number, part, failed_looks: AtomicU32::new(0) })))
+                }
+            };
+            shards.push((last, worker));
+        }
+        *self.shards.write().unwrap_or_else(PoisonError::into_inner) = Shards::new(shards);
+        Ok(())
+    }
+
+    async fn watch(&self) {
+        loop {
+            sleep(LOOK_EVERY).await;
+            if let Err(error) = self.look().await {
+                // Without the coordinator nobody can be reached, which each statement finds out by itself.
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "the workers of the database were not looked at"
+                );
+            }
+        }
+    }
+
+    async fn look(&self) -> Result<(), StoreError> {
+        let found = timeout(LOOK_MAX, self.find_shards()).await;
+        found.map_err(StoreError::unavailable)??;
+        let examples: BTreeMap<i32, (ClientId, Arc<Worker>)> = {
+            let shards = read(&self.shards);
+            shards.examples().map(|(id, worker)| (worker.number, (id, Arc::clone(worker)))).collect()
+        };
+        let looks = examples.values().map(async |(id, worker)| (worker, self.answers(*id).await));
+        let mut is_one_lost = false;
+        for (worker, answers) in join_all(looks).await {
+            is_one_lost |= worker.note(&answers);
+        }
+        let reachable = if self.all().iter().any(|worker| worker.part.reach.is_lost()) {
+            Some(Arc::new(self.reachable_accounts().await?))
+        } else {
+            None
+        };
+        *self.reachable.write().unwrap_or_else(PoisonError::into_inner) = reachable;
+        if is_one_lost {
+            self.everywhere.reach.interrupt();
+        }
+        Ok(())
+    }
+
+    /// Reads from the server of an account. A connection that hangs is closed.
+    async fn answers(&self, client_id: ClientId) -> Result<(), StoreError> {
+        let client = self.everywhere.reader().await?;
+        let asked = timeout(LOOK_MAX, client.query_opt(LOOK, &[&Value::from(client_id)])).await;
+        match asked {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(failed(error)),
+            Err(elapsed) => {
+                drop(deadpool_postgres::Object::take(client));
+                Err(StoreError::unavailable(elapsed))
+            }
+        }
+    }
+
+    async fn reachable_accounts(&self) -> Result<Vec<Value>, StoreError> {
+        let rows = self.everywhere.reader().await?.query(ACCOUNTS, &[]).await.map_err(failed)?;
+        let ids = rows.iter().map(|row| row.try_get::<_, Value>(0));
+        let mut accounts = ids.collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        // The deployment has no row among the accounts.
+        accounts.push(Value::Uuid(Uuid::nil()));
+        let shards = read(&self.shards);
+        accounts.retain(|account| match account {
+            Value::Uuid(id) => shards.of(Id::new(*id)).is_none_or(|worker| !worker.part.reach.is_lost()),
+            Value::Null | Value::Int(_) | Value::Text(_) | Value::Json(_) | Value::Blob(_) => false,
+        });
+        Ok(accounts)
+    }
+}
+
+impl Worker {
+    /// Notes whether it has answered a look; whether it is lost by that.
+    fn note(&self, answers: &Result<(), StoreError>) -> bool {
+        let number = self.number;
+        match answers {
+            Ok(()) => {
+                self.failed_looks.store(0, Ordering::Relaxed);
+                if self.part.reach.is_lost() {
+                    tracing::info!(number, "a worker of the database is reached again");
+                    self.part.reach.find();
+                }
+                false
+            }
+            Err(error) => {
+                let failed = self.failed_looks.fetch_add(1, Ordering::Relaxed) + 1;
+                if failed < FAILED_LOOKS || self.part.reach.is_lost() {
+                    return false;
+                }
+                let error = error as &dyn std::error::Error;
+                tracing::error!(
+                    number,
+                    error,
+                    "a worker of the database cannot be reached: its accounts are refused"
+                );
+                self.part.reach.lose();
+                true
+            }
+        }
+    }
+}
+
+fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
+    lock.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn failed(error: tokio_postgres::Error) -> StoreError {
+    failure::store_error("workers", error)
+}
