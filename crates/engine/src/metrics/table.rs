@@ -124,6 +124,8 @@ table! {
         "Batches of changes that were in those commit groups.";
     DATABASE_UP = Kind::Gauge, "regente_database_up" []
         "1 when the database could be asked for this page, 0 when what it says about the database is old.";
+    DATABASE_WORKERS_LOST = Kind::Gauge, "regente_database_workers_lost" []
+        "Workers of a distributed database that cannot be reached: requests of their accounts are answered 503.";
     DATABASE_SIZE = Kind::Gauge, "regente_database_size_bytes" []
         "Size of the database.";
     WAL_SIZE = Kind::Gauge, "regente_wal_size_bytes" []

@@ -55,6 +55,7 @@ fn look_at_process(app: &App, handles: &Handles) {
     handles.admissions_refused.absolute(activity.admissions_refused);
     handles.store_commits.absolute(activity.commits);
     handles.store_batches.absolute(activity.batches);
+    handles.database_workers_lost.set(count(app.store.lost_workers().len() as u64));
     if let Some(bytes) = process::resident_bytes() {
         handles.process_resident_memory.set(count(bytes));
     }

@@ -363,6 +363,7 @@ fn the_alerts_speak_of_metrics_that_there_are() {
         "regente_jobs_dead",
         "regente_provider_circuits_open",
         "regente_database_up",
+        "regente_database_workers_lost",
         "regente_admissions_refused_total",
         "regente_deliveries_lag_seconds",
         "regente_deliveries_lost_total",
