@@ -7,6 +7,7 @@ mod adapters;
 mod charges;
 mod compare;
 mod cores;
+mod distributed;
 mod doors;
 mod engine;
 mod figures;
@@ -60,7 +61,7 @@ const DOCUMENT: &str = "docs/performance.md";
 /// What is measured, and how long.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// What is measured [default: everything but `compare`]
+    /// What is measured [default: everything but `distributed` and `compare`]
     #[arg(value_enum)]
     scenarios: Vec<Scenario>,
     /// Everything in less than two minutes: one short round on small databases. Says little about the numbers
@@ -155,12 +156,15 @@ pub(crate) enum Scenario {
     Settlement,
     /// Where a charge's time goes: by thread, by function, and the pages that it writes
     Profile,
+    /// Charges on a PostgreSQL distributed over two workers, next to one server; then one worker hangs. Needs
+    /// `scripts/distributed` around it
+    Distributed,
     /// Two binaries in turns: charges a second, what a charge costs, memory of a charge in flight
     Compare,
 }
 
 impl Scenario {
-    /// All scenarios in order; without `compare`, which needs a second binary.
+    /// All scenarios in order; without `compare`, which needs a second binary, and `distributed`, which needs a cluster.
     const ALL: [Self; 21] = [
         Self::Charges,
         Self::Growth,
@@ -209,6 +213,7 @@ impl Scenario {
             Self::Payouts => "payouts",
             Self::Settlement => "settlement",
             Self::Profile => "profile",
+            Self::Distributed => "distributed",
             Self::Compare => "compare",
         }
     }
@@ -237,6 +242,7 @@ impl Scenario {
             Self::Payouts => "A payday",
             Self::Settlement => "Settlement files",
             Self::Profile => "Where a charge's time goes",
+            Self::Distributed => "Several database servers",
             Self::Compare => "Two binaries in turns",
         }
     }
@@ -264,6 +270,7 @@ impl Scenario {
             Self::Payouts => payouts::measure(bench).await,
             Self::Settlement => settlement::measure(bench).await,
             Self::Profile => profile::measure(bench).await,
+            Self::Distributed => distributed::measure(bench).await,
             Self::Compare => compare::measure(bench).await,
         }
     }

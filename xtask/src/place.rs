@@ -188,7 +188,7 @@ impl Place {
     }
 
     /// The output of a command of the binary.
-    fn printed(&self, arguments: &[&str]) -> Outcome<Vec<u8>> {
+    pub(crate) fn printed(&self, arguments: &[&str]) -> Outcome<Vec<u8>> {
         let output = self.regente(arguments).output()?;
         if output.status.success() {
             Ok(output.stdout)

@@ -52,7 +52,7 @@ fn padded(account: &Account, rules: &Value, bytes: usize) -> Outcome<String> {
 }
 
 /// A body whose description is padded by this many letters.
-fn body(account: &Account, rules: &Value, padding: usize) -> Outcome<String> {
+pub(super) fn body(account: &Account, rules: &Value, padding: usize) -> Outcome<String> {
     let mut body: Value = json!({
         "merchantId": account.merchant_id, "amount": 150, "currency": "BRL", "capture": true,
         "orderId": "32c68ff7-902c-408b-b464-cf487c7cda97",
