@@ -4,6 +4,7 @@
 # make test-times  the same, and prints the dearest 20 of them with their times
 # make test-long  every order of what can become of purchases, stopped at each step, and many more sequences; takes hours
 # make test-distributed  the tests of PostgreSQL, on one that the extension citus distributes over three servers
+# make fuzz   feeds made-up input to everything that reads what others send (SECONDS=60 for each target)
 # make check  formatting, lints, licences
 # make openapi  writes the OpenAPI document anew
 # make method-table  writes docs/payment-methods.md anew, by the tests that charge every method
@@ -18,10 +19,11 @@ ENGINE ?= docker
 TAG ?= regente
 FORMAT ?=
 SEEDS ?= 2000
+SECONDS ?= 60
 # Twice as many tests at once as there are processors: a part of them waits, for time-outs or for other processes.
 export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
 
-.PHONY: run test test-times test-long test-distributed check packages tools compiled linters ready format openapi method-table container container-static package
+.PHONY: run test test-times test-long test-distributed fuzz check packages tools compiled linters ready format openapi method-table container container-static package
 
 run:
 	@echo "Building Regente; the first time takes some minutes."
@@ -42,6 +44,9 @@ test-distributed: tools
 	./scripts/distributed $(CARGO) test --package regente-store --package regente --test it --no-fail-fast -- \
 		postgres distributed lost_worker --include-ignored \
 		--skip a_list_is_read_once --skip what_is_due_is_found_by_an_index --skip a_key_that_is_claimed_anew
+
+fuzz: packages
+	./scripts/fuzz $(SECONDS)
 
 check: packages linters
 	$(CARGO) fmt --all --check
