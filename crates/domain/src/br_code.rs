@@ -168,8 +168,10 @@ impl<'a> BrCode<'a> {
         }
         let category = match fields.get(field::CATEGORY) {
             Some(NO_CATEGORY) => None,
-            Some(digits) => Some(Mcc::parse_digits(digits).ok_or(BrCodeError::Category)?),
-            None => return Err(BrCodeError::Category),
+            Some(digits) if digits.len() == NO_CATEGORY.len() => {
+                Some(Mcc::parse_digits(digits).ok_or(BrCodeError::Category)?)
+            }
+            Some(_) | None => return Err(BrCodeError::Category),
         };
         let additional = Fields::read(fields.get(field::ADDITIONAL).ok_or(BrCodeError::Txid)?)?;
         Ok(Self {

@@ -61,6 +61,17 @@ fn codes_of_others_are_read() {
     assert_eq!(BrCode::parse(static_code), Err(BrCodeError::Static));
 }
 
+/// What is shorter would be written with four and be another one, or none.
+#[test]
+fn a_category_has_four_digits() {
+    for (field, checksum) in [("52010", "3E3A"), ("5203742", "A949"), ("520500742", "1457")] {
+        let code = format!(
+            "00020126770014BR.GOV.BCB.PIX2555{LOCATION}{field}53039865802BR5907EMPRESA6009SAO PAULO62070503***6304{checksum}"
+        );
+        assert_eq!(BrCode::parse(&code), Err(BrCodeError::Category), "{field}");
+    }
+}
+
 #[test]
 fn amounts_are_reais_with_two_decimals() {
     for (cents, field) in [(1, "54040.01"), (150, "54041.50"), (999_999_999_999, "54139999999999.99")] {
