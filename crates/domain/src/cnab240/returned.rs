@@ -178,7 +178,8 @@ impl Reading {
                 match line.text(14, 14).as_str() {
                     "A" => {
                         let entry = entry(row, line, &lot.codes).ok_or(Unreadable::NoNumber { row })?;
-                        lot.sum += entry.amount;
+                        // So large a sum fits into no trailer.
+                        lot.sum = lot.sum.saturating_add(entry.amount);
                         self.file.entries.push(entry);
                     }
                     // To whom it is paid, and the taxes of it.

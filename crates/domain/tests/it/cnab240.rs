@@ -311,6 +311,17 @@ fn a_file_that_is_not_whole_is_not_read() {
     assert_eq!(read(&(whole.clone() + lines[9])), Err(Unreadable::Misplaced { row: 11 }));
 }
 
+/// More than any number holds, and than the 18 columns of the trailer.
+#[test]
+fn a_sum_that_no_trailer_has_is_wrong() {
+    let whole = returned(&[(3, 120, "999999999999999")]);
+    let lines: Vec<&str> = whole.lines().collect();
+    let payments = vec![lines[2]; 9_300];
+    let trailer = lines[4].replacen("000004", "009302", 1);
+    let file = [&lines[..2], &payments, &[trailer.as_str()]].concat().join("\r\n");
+    assert_eq!(read(&file), Err(Unreadable::Sum { row: 9_303 }));
+}
+
 #[test]
 fn lines_that_are_not_about_payments_are_listed() {
     let file = returned(&[(3, 231, "00"), (4, 14, "Z")]);
