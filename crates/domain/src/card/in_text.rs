@@ -14,6 +14,8 @@ mod normal;
 pub use codes::is_security_code;
 pub use normal::{Normal, digits_in};
 
+/// Most looks at one text that is masked.
+pub const LOOKS_MAX: usize = 16;
 /// Fewest digits of a number that is looked for.
 const DIGITS_MIN: usize = 14;
 /// Fewest digits of one group of a number that is grouped otherwise than on cards: phone numbers have groups of two.
@@ -56,12 +58,27 @@ pub fn has_number(text: &str) -> bool {
 
 /// The text with the first six and the last four digits of each card number: `[card 491674…4124]`.
 pub fn masked(text: &str) -> Cow<'_, str> {
+    masked_by(text, masked_once)
+}
+
+/// Masks a text by `once`, which gives `None` where nothing is to be masked, until that is so: the digits that a mask shows may be
+/// the first ones of another number. A text that needs more than [`LOOKS_MAX`] looks was made to take long, and loses its digits.
+pub fn masked_by(text: &str, once: impl Fn(&str) -> Option<String>) -> Cow<'_, str> {
+    let mut masked = Cow::Borrowed(text);
+    for _ in 0..LOOKS_MAX {
+        match once(&masked) {
+            None => return masked,
+            Some(next) => masked = Cow::Owned(next),
+        }
+    }
+    Cow::Owned(masked.chars().map(|c| if c.is_numeric() { '*' } else { c }).collect())
+}
+
+/// `None` where no number stands in the text.
+fn masked_once(text: &str) -> Option<String> {
     let normal = Normal::of(text);
     let found = numbers(&normal);
-    match found.is_empty() {
-        true => Cow::Borrowed(text),
-        false => Cow::Owned(normal.with_masks(&found)),
-    }
+    (!found.is_empty()).then(|| normal.with_masks(&found))
 }
 
 /// The numbers in the text that begin and end with these digits, of any brand and however their digits are separated. Who

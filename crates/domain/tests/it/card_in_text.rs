@@ -1,7 +1,7 @@
 mod spellings;
 
 use regente_domain::card::in_text::{
-    CardData, card_data, has_number, is_security_code, masked, numbers_like,
+    CardData, LOOKS_MAX, card_data, has_number, is_security_code, masked, masked_by, numbers_like,
 };
 
 #[test]
@@ -122,6 +122,23 @@ fn masks_leave_six_and_four_digits() {
     let both = masked("4916745120294124/371511430434941é");
     assert_eq!(both, "[card 491674…4124]/[card 371511…4941]é");
     assert!(!has_number(&both));
+}
+
+/// What a mask shows of one number would complete the other one.
+#[test]
+fn numbers_that_share_a_group_are_both_masked() {
+    let text = "4915 7451 2029 4133 1234 4133 5678";
+    assert_eq!(masked(text), "[card 491574…[card 413312…5678]");
+    let line = "49\0\0\u{1}5 7451 20294133-1234 4133-5678";
+    assert!(!has_number(&masked(line)));
+}
+
+#[test]
+fn a_text_that_is_never_done_loses_its_digits() {
+    assert_eq!(masked_by("4916 ٤١٢٤ a", |text| Some(text.to_owned())), "**** **** a");
+    let looks = std::cell::Cell::new(1);
+    let in_time = |text: &str| (looks.replace(looks.get() + 1) < LOOKS_MAX).then(|| format!("{text}1"));
+    assert_eq!(masked_by("a", in_time), format!("a{}", "1".repeat(LOOKS_MAX - 1)));
 }
 
 #[test]
