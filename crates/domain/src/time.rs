@@ -19,6 +19,11 @@ impl Timestamp {
         Self(millis)
     }
 
+    /// From seconds since the epoch; `None` outside of the years that can be written.
+    pub fn from_seconds(seconds: i64) -> Option<Self> {
+        jiff::Timestamp::from_second(seconds).ok().map(|time| Self(time.as_millisecond()))
+    }
+
     /// Milliseconds since the epoch.
     pub const fn as_millis(self) -> i64 {
         self.0

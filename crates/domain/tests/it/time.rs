@@ -24,6 +24,16 @@ fn many_spellings_of_one_moment() {
     assert_eq!(shown("2022-10-25").as_deref(), Some("2022-10-25T00:00:00.000Z"));
 }
 
+/// What others send in seconds may be of no year.
+#[test]
+fn seconds_are_of_a_year_that_can_be_written() {
+    assert_eq!(Timestamp::from_seconds(1_767_225_600), Some(Timestamp::from_millis(1_767_225_600_000)));
+    assert_eq!(Timestamp::from_seconds(-1), Some(Timestamp::from_millis(-1_000)));
+    for seconds in [i64::MIN, -377_705_116_801, 253_402_300_800, 9_007_199_254_740_991, i64::MAX] {
+        assert_eq!(Timestamp::from_seconds(seconds), None, "{seconds}");
+    }
+}
+
 #[test]
 fn what_is_no_moment_is_refused() {
     for wrong in [

@@ -28,6 +28,7 @@ pub(super) const WEBHOOK_SECRET: &str = "webhookSecret";
 // The parser's own message could repeat parts of the body.
 const NOT_AN_EVENT: NotificationRefusal = NotificationRefusal::NotReadable("it is not the JSON of an event");
 const NOT_ITS_OBJECT: NotificationRefusal = NotificationRefusal::NotReadable("its object is not of its kind");
+const NO_TIME: NotificationRefusal = NotificationRefusal::NotReadable("its time is none");
 const NO_CURRENCY: NotificationRefusal = NotificationRefusal::NotReadable("its currency is none");
 const NO_PAYMENT: NotificationRefusal = NotificationRefusal::NotReadable("its dispute names no payment");
 
@@ -67,7 +68,7 @@ impl<'a> Signed<'a> {
         let members = headers.get(SIGNATURE_HEADER)?.to_str().ok()?.split(',');
         let members: Vec<_> = members.filter_map(|member| member.trim().split_once('=')).collect();
         let (_, seconds) = members.iter().find(|(name, _)| *name == "t")?;
-        let at = Timestamp::from_millis(seconds.parse::<i64>().ok()?.checked_mul(1_000)?);
+        let at = Timestamp::from_seconds(seconds.parse().ok()?)?;
         let signatures = members.iter().filter(|(scheme, _)| *scheme == "v1");
         Some(Self {
             at,
@@ -103,7 +104,7 @@ pub(super) fn events(notification: &Notification<'_>) -> Result<Vec<ProviderEven
         }
         _ => return Err(NotificationRefusal::UnknownKind(event.kind)),
     };
-    let occurred_at = Timestamp::from_millis(event.created.saturating_mul(1_000));
+    let occurred_at = Timestamp::from_seconds(event.created).ok_or(NO_TIME)?;
     let of_ours = said.into_iter().flatten();
     let numbered = of_ours.enumerate().map(|(number, (about, what))| {
         // A charge is told with all of its refunds.

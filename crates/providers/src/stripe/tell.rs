@@ -321,8 +321,7 @@ fn instructions(intent: &PaymentIntent) -> Option<Pending> {
         return Some(Pending { reference, instructions, expires_at: None });
     }
     let boleto = action.boleto_display_details.as_ref()?;
-    let expires_at =
-        boleto.expires_at.and_then(|seconds| seconds.checked_mul(1_000)).map(Timestamp::from_millis);
+    let expires_at = boleto.expires_at.and_then(Timestamp::from_seconds);
     Some(Pending { reference, instructions: slip(boleto, expires_at)?, expires_at })
 }
 

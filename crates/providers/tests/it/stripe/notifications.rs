@@ -328,3 +328,16 @@ fn unknown_kinds_are_kept() {
         assert!(matches!(refusal, NotificationRefusal::NotReadable(_)));
     }
 }
+
+/// What is kept of an event is the time as a text.
+#[test]
+fn a_time_that_cannot_be_written_is_none() {
+    for created in [9_007_199_254_740_991_i64, i64::MAX, i64::MIN] {
+        let event = with(
+            event("payment_intent.succeeded", recorded("payment_intent")),
+            json!({ "created": created }),
+        );
+        let refusal = events(&event).unwrap_err();
+        assert!(matches!(refusal, NotificationRefusal::NotReadable(_)), "{created}: {refusal:?}");
+    }
+}
