@@ -4,19 +4,25 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use regente_domain::card::in_text::{Normal, digits_in, for_each_run};
+use regente_domain::card::in_text::{Normal, digits_in, for_each_run, masked_by};
 use regente_domain::card::{CardNumber, passes_luhn};
 
 /// Masks card numbers: groups of digits of any script, optionally separated by a space or a dash, that have 13 to 19 digits
 /// together and pass the Luhn check. A masked number looks like `[card 491674…4124]`.
 pub fn scrub(line: &[u8]) -> Cow<'_, [u8]> {
     let text = String::from_utf8_lossy(line);
-    let normal = Normal::of(&text);
-    let cards = find_cards(normal.plain());
-    match cards.is_empty() {
-        true => Cow::Borrowed(line),
-        false => Cow::Owned(normal.with_masks(&cards).into_bytes()),
+    // What is left of a long group may be a number with the groups behind it.
+    match masked_by(&text, scrubbed_once) {
+        Cow::Borrowed(_) => Cow::Borrowed(line),
+        Cow::Owned(scrubbed) => Cow::Owned(scrubbed.into_bytes()),
     }
+}
+
+/// `None` where there is no number.
+fn scrubbed_once(text: &str) -> Option<String> {
+    let normal = Normal::of(text);
+    let cards = find_cards(normal.plain());
+    (!cards.is_empty()).then(|| normal.with_masks(&cards))
 }
 
 fn find_cards(line: &[u8]) -> Vec<Range<usize>> {
