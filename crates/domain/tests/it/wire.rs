@@ -7,7 +7,7 @@ use regente_domain::money::{Amount, PositiveAmount};
 use regente_domain::percentage::Percentage;
 use regente_domain::problems::Problems;
 use regente_domain::time::Timestamp;
-use regente_domain::wire::{Decimal, EmailAddress, Integer, List, Object, OneOrMany, Text};
+use regente_domain::wire::{Decimal, EmailAddress, Integer, List, Object, OneOrMany, Text, plain};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -39,6 +39,15 @@ fn integers_are_exact() {
     }
     assert_eq!(rule::<Integer<1, 24>>(json!(0)), "x must not be less than 1");
     assert_eq!(rule::<Integer<1, 24>>(json!(25)), "x must not be greater than 24");
+}
+
+/// Free-form members are shown as they were sent, however often they are stored and read.
+#[test]
+fn a_number_stays_what_it_is() {
+    for text in ["9.1e+91", "1.7976931348623157e+308", "5e-324", "0.1", "12345.678901234567"] {
+        let number: serde_json::Number = serde_json::from_str(text).unwrap();
+        assert_eq!(plain(&number), text);
+    }
 }
 
 #[test]
