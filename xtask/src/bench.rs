@@ -16,7 +16,7 @@ mod growth;
 mod latency;
 mod lean;
 mod machine;
-mod meter;
+pub(crate) mod meter;
 mod open_loop;
 mod overload;
 mod payers;

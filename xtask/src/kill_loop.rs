@@ -14,6 +14,7 @@ mod payers;
 mod payouts;
 mod real;
 mod requests;
+mod servers;
 mod sessions;
 mod subscriptions;
 mod verdict;
@@ -28,13 +29,15 @@ use regente_store::testing::TestPostgres;
 use serde_json::Value;
 
 use crate::Outcome;
-use crate::place::Account;
+use crate::cluster::Cluster;
+use crate::place::{Account, Place};
 use crate::service::{Service, Simulator};
 
 use clients::{Caller, ClientLog, Crowd};
 use dice::Dice;
 use payers::Payers;
 use payouts::Receivers;
+use servers::Servers;
 use subscriptions::Subscribers;
 use tokio::sync::watch;
 
@@ -87,6 +90,8 @@ enum Databases {
     Sqlite,
     Postgres,
     Both,
+    /// One that `scripts/distributed` has started; its workers are killed too
+    Distributed,
 }
 
 /// Which providers.
@@ -106,13 +111,21 @@ pub(crate) async fn run(options: Options) -> Outcome {
     println!(
         "seed {seed}: `cargo xtask kill-loop --seed {seed}` draws the same faults, operations and moments"
     );
-    if options.database != Databases::Postgres {
-        kill_at(&options, &binary, "SQLite", None, seed).await?;
+    if matches!(options.database, Databases::Sqlite | Databases::Both) {
+        kill_at(&options, &binary, Target::Sqlite, seed).await?;
     }
-    if options.database != Databases::Sqlite {
+    if matches!(options.database, Databases::Postgres | Databases::Both) {
         let postgres = TestPostgres::durable();
         let database = postgres.empty_database().await;
-        kill_at(&options, &binary, "PostgreSQL", Some(&database), seed).await?;
+        kill_at(&options, &binary, Target::Postgres(&database), seed).await?;
+    }
+    if options.database == Databases::Distributed {
+        let cluster = Cluster::running()?;
+        let database = cluster.empty_database().await?;
+        Place::passing(&binary, &std::env::temp_dir())?
+            .on_postgres(database.url())
+            .printed(&["migrate", "--distributed"])?;
+        kill_at(&options, &binary, Target::Distributed(database.url(), &cluster), seed).await?;
     }
     Ok(())
 }
@@ -126,26 +139,45 @@ fn build() -> Outcome<PathBuf> {
     Ok(Path::new("target/debug/regente").canonicalize()?)
 }
 
-async fn kill_at(
-    options: &Options,
-    binary: &Path,
-    name: &'static str,
-    postgres: Option<&str>,
-    seed: u64,
-) -> Outcome {
-    match options.providers {
-        Providers::Simulator => kill(options, binary, name, postgres, seed).await,
-        Providers::Real => real::kill(options, binary, name, postgres, seed).await,
+/// The database of a service that is killed.
+#[derive(Clone, Copy)]
+enum Target<'a> {
+    Sqlite,
+    /// The one at this address.
+    Postgres(&'a str),
+    /// The same, and the servers that have it.
+    Distributed(&'a str, &'a Cluster),
+}
+
+impl Target<'_> {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres(_) => "PostgreSQL",
+            Self::Distributed(..) => "distributed PostgreSQL",
+        }
+    }
+
+    const fn postgres(&self) -> Option<&str> {
+        match self {
+            Self::Sqlite => None,
+            Self::Postgres(url) | Self::Distributed(url, _) => Some(url),
+        }
     }
 }
 
-async fn kill(
-    options: &Options,
-    binary: &Path,
-    name: &'static str,
-    postgres: Option<&str>,
-    seed: u64,
-) -> Outcome {
+async fn kill_at(options: &Options, binary: &Path, target: Target<'_>, seed: u64) -> Outcome {
+    match (options.providers, target) {
+        (Providers::Simulator, _) => kill(options, binary, target, seed).await,
+        (Providers::Real, Target::Distributed(..)) => {
+            Err("a distributed database is killed with `--providers simulator`".into())
+        }
+        (Providers::Real, _) => real::kill(options, binary, target.name(), target.postgres(), seed).await,
+    }
+}
+
+async fn kill(options: &Options, binary: &Path, target: Target<'_>, seed: u64) -> Outcome {
+    let name = target.name();
     let started = Instant::now();
     let simulator = Simulator::start(binary, seed).await?;
     let settings = [
@@ -154,7 +186,7 @@ async fn kill(
         ("REGENTE_CHARGES__RECONCILE_GRACE_MS", "300"),
         ("REGENTE_CHARGES__RECONCILE_WAITS_SECONDS", "1,1,1,2,2,2,5,5,5,10,10,10,20,20,20"),
     ];
-    let (mut service, mut accounts) = Service::start_fresh(binary, postgres, &settings, 2).await?;
+    let (mut service, mut accounts) = Service::start_fresh(binary, target.postgres(), &settings, 2).await?;
     let (Some(subscribing), Some(account)) = (accounts.pop(), accounts.pop()) else {
         return Err("no accounts were made".into());
     };
@@ -164,6 +196,7 @@ async fn kill(
     let subscribers = Subscribers::prepare(&service, subscribing, &mut dice).await?;
     let mut payers = Payers::new(dice.split());
     let client_log = Arc::new(ClientLog::default());
+    let (mut servers, mut of_servers) = (Servers::default(), dice.split());
     for round in 1..=options.rounds {
         if round % ROUNDS_OF_A_PLAN == 1 {
             simulator.set_faults(&faults::plan(&mut dice)).await?;
@@ -175,14 +208,21 @@ async fn kill(
         receivers.join(&mut crowd, &service, &mut dice);
         let (stop, is_stopped) = watch::channel(false);
         let life = Duration::from_millis(dice.within(LIFE_MS));
-        let ((), paying) = tokio::join!(
+        let ((), paying, disturbed) = tokio::join!(
             async {
                 tokio::time::sleep(life).await;
                 let _ = stop.send(true);
             },
-            payers.go_on(&simulator, is_stopped)
+            payers.go_on(&simulator, is_stopped),
+            async {
+                match target {
+                    Target::Distributed(_, cluster) => servers.disturb(cluster, &mut of_servers).await,
+                    Target::Sqlite | Target::Postgres(_) => Ok(()),
+                }
+            }
         );
         payers = paying?;
+        disturbed?;
         service.kill()?;
         crowd.end().await?;
         service.start_again()?;
@@ -213,6 +253,9 @@ async fn kill(
     let paid = paid::examine(&receivers, &mut service).await?;
     let verdict = verdict::examine(&caller, &service, &simulator, &client_log, (cycles, paid)).await?;
     println!("{name}, {} kills in {} s, seed {seed}\n{verdict}", options.rounds, started.elapsed().as_secs());
+    if let Target::Distributed(..) = target {
+        println!("{servers}");
+    }
     service.doctor()
 }
 

@@ -5,6 +5,7 @@
 #[path = "../../crates/server/tests/bank/bank.rs"]
 mod bank;
 mod bench;
+mod cluster;
 mod kill_loop;
 mod payouts_month;
 mod place;

@@ -3,14 +3,14 @@
 //!
 //! `SYNC=on scripts/distributed cargo xtask bench distributed`
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use regente_store::testing::{FreshDatabase, TestPostgres};
 use regente_store::{PostgresOptions, Store, StoreOptions};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::Value;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
@@ -22,6 +22,7 @@ use super::report::{Report, Table};
 use super::turns::Turns;
 use super::{Bench, charges, requests, wrk};
 use crate::Outcome;
+use crate::cluster::{COORDINATOR, Cluster, WORKERS};
 use crate::place::{Account, Place, one_simulator, uuid};
 use crate::service::Service;
 
@@ -41,52 +42,14 @@ struct Measured {
     turns: Turns,
     /// By how much the database grows for each charge.
     kept_kib: Samples,
+    /// Of the processor time of all servers that of the coordinator; nothing on one server.
+    coordinator_cpu_us: Samples,
 }
 
 /// Where the charges are kept.
 enum Side {
     One(TestPostgres),
     Distributed(Cluster),
-}
-
-/// The servers that `scripts/distributed` has started.
-struct Cluster {
-    folder: PathBuf,
-}
-
-impl Cluster {
-    fn running() -> Outcome<Self> {
-        let folder = std::env::var_os("REGENTE_DISTRIBUTED_FOLDER")
-            .ok_or("run it as: SYNC=on scripts/distributed cargo xtask bench distributed")?;
-        Ok(Self { folder: folder.into() })
-    }
-
-    fn process_id(&self, server: &str) -> Outcome<u32> {
-        let told = std::fs::read_to_string(self.folder.join(server).join("postmaster.pid"))?;
-        Ok(told.lines().next().ok_or("a server without a process")?.parse()?)
-    }
-
-    fn usage(&self) -> Outcome<Usage> {
-        let mut all = Usage::default();
-        for server in ["coordinator", "worker_1", "worker_2"] {
-            let of_one = Usage::of_family(self.process_id(server)?);
-            all.cpu_seconds += of_one.cpu_seconds;
-            all.written_bytes += of_one.written_bytes;
-            all.handed_over_bytes += of_one.handed_over_bytes;
-        }
-        Ok(all)
-    }
-
-    /// Sends a signal to the second worker and all its processes.
-    fn signal_second_worker(&self, signal: Signal) -> Outcome {
-        let server = self.process_id("worker_2")?;
-        for process_id in std::iter::once(server).chain(meter::children(server)) {
-            let process = Pid::from_raw(process_id.try_into()?).ok_or("no process")?;
-            // A child that has ended meanwhile needs no signal.
-            let _ = kill_process(process, signal);
-        }
-        Ok(())
-    }
 }
 
 impl Side {
@@ -99,8 +62,8 @@ impl Side {
                 let database = FreshDatabase::at(server.empty_database().await);
                 Ok((place.on_postgres(database.url()), database))
             }
-            Self::Distributed(_) => {
-                let database = TestPostgres::empty_distributed_database().await.ok_or("no cluster")?;
+            Self::Distributed(cluster) => {
+                let database = cluster.empty_database().await?;
                 let place = place.on_postgres(database.url());
                 place.printed(&["migrate", "--distributed"])?;
                 Ok((place, database))
@@ -112,6 +75,13 @@ impl Side {
         match self {
             Self::One(server) => Usage::of_family(server.process_id()),
             Self::Distributed(cluster) => cluster.usage().unwrap_or_default(),
+        }
+    }
+
+    fn usage_of_coordinator(&self) -> Outcome<Usage> {
+        match self {
+            Self::One(_) => Ok(Usage::default()),
+            Self::Distributed(cluster) => cluster.usage_of(COORDINATOR),
         }
     }
 }
@@ -156,6 +126,10 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     table.row(ratio.row_of_ratios("ratio".to_owned()).chain([kept.show(3)]));
     report.tables.push(table);
     report.note(format!(
+        "Of the processor time of the servers {} µs are the coordinator's.",
+        on_several.coordinator_cpu_us.show(0)
+    ));
+    report.note(format!(
         "{} rounds of {} s; in each the sides take turns: one, several, several, one. All servers, the service and the load \
          share this machine: the ratio is what distribution costs, not what it gains.",
         bench.rounds, bench.seconds
@@ -169,9 +143,11 @@ async fn turn(bench: &Bench, side: &Side, measured: &mut Measured) -> Outcome {
     let accounts = place.make_accounts(ACCOUNTS, &one_simulator()).await?;
     let service = Service::start(&place)?;
     wrk::charges(&service, &accounts, CONNECTIONS, WARM_UP_SECONDS)?;
-    let (used, kept) = (side.usage(), size(&database).await?);
+    let (used, coordinator, kept) = (side.usage(), side.usage_of_coordinator()?, size(&database).await?);
     let load = wrk::charges(&service, &accounts, CONNECTIONS, bench.seconds)?;
-    let (used, kept) = (side.usage().since(used), size(&database).await?.saturating_sub(kept));
+    let (used, coordinator) = (side.usage().since(used), side.usage_of_coordinator()?.since(coordinator));
+    let kept = size(&database).await?.saturating_sub(kept);
+    measured.coordinator_cpu_us.add(load.for_each(coordinator.cpu_seconds * 1e6));
     measured.turns.add(&load, Some(used), meter::resident_mib(service.process_id()));
     measured.kept_kib.add(load.for_each(kept as f64 / 1024.0));
     service.stop()
@@ -206,9 +182,9 @@ async fn stopped(bench: &Bench, side: &Side, report: &mut Report) -> Outcome {
         let service = Service::start(&place)?;
         let callers = Callers::start(&service, &of_second)?;
         let usual = charges::charge(bench, &service, &of_first, CONNECTIONS)?;
-        cluster.signal_second_worker(Signal::STOP)?;
+        cluster.signal(WORKERS[1], Signal::STOP)?;
         let while_stopped = charges::charge(bench, &service, &of_first, CONNECTIONS);
-        cluster.signal_second_worker(Signal::CONT)?;
+        cluster.signal(WORKERS[1], Signal::CONT)?;
         let begun = Instant::now();
         let while_stopped = while_stopped?;
         while callers.is_refused() {

@@ -39,10 +39,7 @@ impl Usage {
         let mut sum = Self::of(process_id);
         sum.cpu_seconds += ticks(process_id, &[CUTIME, CSTIME]) / TICKS_PER_SECOND;
         for child in children(process_id) {
-            let of_child = Self::of(child);
-            sum.cpu_seconds += of_child.cpu_seconds;
-            sum.written_bytes += of_child.written_bytes;
-            sum.handed_over_bytes += of_child.handed_over_bytes;
+            sum.add(Self::of(child));
         }
         sum
     }
@@ -50,6 +47,13 @@ impl Usage {
     /// Processor seconds of this process, which makes the load, and of the children it has waited for.
     pub(crate) fn of_generator() -> f64 {
         ticks(std::process::id(), &[UTIME, STIME, CUTIME, CSTIME]) / TICKS_PER_SECOND
+    }
+
+    /// Adds what another process has used.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.cpu_seconds += other.cpu_seconds;
+        self.written_bytes += other.written_bytes;
+        self.handed_over_bytes += other.handed_over_bytes;
     }
 
     /// The usage since `earlier`.

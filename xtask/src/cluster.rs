@@ -1,0 +1,73 @@
+//! The servers of a distributed database that `scripts/distributed` has started around this task.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use regente_store::testing::{FreshDatabase, TestPostgres};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::Outcome;
+use crate::bench::meter::{self, Usage};
+
+/// The server that the service is connected to.
+pub(crate) const COORDINATOR: &str = "coordinator";
+/// The workers, in the order of their numbers from 1.
+pub(crate) const WORKERS: [&str; 2] = ["worker_1", "worker_2"];
+
+/// A coordinator and two workers.
+pub(crate) struct Cluster {
+    folder: PathBuf,
+}
+
+impl Cluster {
+    /// The one around this task.
+    pub(crate) fn running() -> Outcome<Self> {
+        let folder = std::env::var_os("REGENTE_DISTRIBUTED_FOLDER")
+            .ok_or("no cluster runs; put `scripts/distributed` before the command")?;
+        Ok(Self { folder: folder.into() })
+    }
+
+    /// A fresh database without tables, which lasts as long as the value.
+    pub(crate) async fn empty_database(&self) -> Outcome<FreshDatabase> {
+        TestPostgres::empty_distributed_database().await.ok_or_else(|| "no cluster runs".into())
+    }
+
+    /// What all servers have used so far.
+    pub(crate) fn usage(&self) -> Outcome<Usage> {
+        let mut all = Usage::default();
+        for server in std::iter::once(COORDINATOR).chain(WORKERS) {
+            all.add(self.usage_of(server)?);
+        }
+        Ok(all)
+    }
+
+    /// What one server has used so far.
+    pub(crate) fn usage_of(&self, server: &str) -> Outcome<Usage> {
+        Ok(Usage::of_family(self.process_id(server)?))
+    }
+
+    /// Sends a signal to a server and all its processes.
+    pub(crate) fn signal(&self, server: &str, signal: Signal) -> Outcome {
+        let server = self.process_id(server)?;
+        for process_id in std::iter::once(server).chain(meter::children(server)) {
+            let process = Pid::from_raw(process_id.try_into()?).ok_or("no process")?;
+            // A child that has ended meanwhile needs no signal.
+            let _ = kill_process(process, signal);
+        }
+        Ok(())
+    }
+
+    /// Starts a server that was killed.
+    pub(crate) fn start(&self, server: &str) -> Outcome {
+        let started = Command::new(self.folder.join("start")).arg(server).output()?;
+        match started.status.success() {
+            true => Ok(()),
+            false => Err(format!("{server}: {}", String::from_utf8_lossy(&started.stderr)).into()),
+        }
+    }
+
+    fn process_id(&self, server: &str) -> Outcome<u32> {
+        let told = std::fs::read_to_string(self.folder.join(server).join("postmaster.pid"))?;
+        Ok(told.lines().next().ok_or("a server without a process")?.parse()?)
+    }
+}
