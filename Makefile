@@ -3,6 +3,7 @@
 # make test   installs what the tests need and runs all of them, also after one has failed
 # make test-times  the same, and prints the dearest 20 of them with their times
 # make test-long  every order of what can become of purchases, stopped at each step, and many more sequences; takes hours
+#             (make test-long HOURS=8 takes as long: sequences, kill loops, moves and fuzzing, with seeds and a report)
 # make test-distributed  the tests of PostgreSQL, on one that the extension citus distributes over three servers
 # make fuzz   feeds made-up input to everything that reads what others send (SECONDS=60 for each target)
 # make check  formatting, lints, licences
@@ -36,8 +37,12 @@ test-times: tools
 	CARGO="$(CARGO)" ./scripts/test-times
 
 test-long: tools
+ifdef HOURS
+	CARGO="$(CARGO)" ./scripts/test-long $(HOURS)
+else
 	REGENTE_ORDERS=all $(CARGO) test --package regente-domain --test orders
 	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) $(CARGO) test --package regente --test it -- purchases::orders sequences::
+endif
 
 # Skipped are the tests that look into one server: at its plans, at its locks. The tests of the cluster count the tasks of each plan.
 test-distributed: tools
