@@ -22,7 +22,7 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// The one around this task.
     pub(crate) fn running() -> Outcome<Self> {
-        let folder = std::env::var_os("REGENTE_DISTRIBUTED_FOLDER")
+        let folder = std::env::var_os("CLUSTER_FOLDER")
             .ok_or("no cluster runs; put `scripts/distributed` before the command")?;
         Ok(Self { folder: folder.into() })
     }

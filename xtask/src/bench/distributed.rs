@@ -6,13 +6,15 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use futures_util::future::try_join_all;
 use regente_store::testing::{FreshDatabase, TestPostgres};
 use regente_store::{PostgresOptions, Store, StoreOptions};
 use rustix::process::Signal;
 use serde_json::Value;
-use tokio::task::JoinHandle;
+use tokio::runtime::Builder;
 use tokio::time::sleep;
 
 use super::figures::{Reached, Samples, number};
@@ -191,7 +193,7 @@ async fn stopped(bench: &Bench, side: &Side, report: &mut Report) -> Outcome {
             sleep(PAUSE).await;
         }
         again.add(begun.elapsed().as_secs_f64());
-        answers.add(callers.stop().await?);
+        answers.add(callers.stop()?);
         before.add(usual.rate);
         then.add(while_stopped.rate);
         kept.add(while_stopped.rate / usual.rate.max(1.0));
@@ -235,10 +237,11 @@ impl Answers {
     }
 }
 
-/// Callers that charge for accounts, each once its last answer has come.
+/// Callers that charge for accounts, each once its last answer has come. They have a thread of their own: the load keeps that of the
+/// task.
 struct Callers {
     state: Arc<State>,
-    running: Vec<JoinHandle<reqwest::Result<Answers>>>,
+    running: JoinHandle<Result<Vec<Answers>, String>>,
 }
 
 /// What the callers share.
@@ -253,24 +256,32 @@ impl Callers {
     fn start(service: &Service, accounts: &[Account]) -> Outcome<Self> {
         let state = Arc::new(State::default());
         let url = format!("http://{}/v1/charges", service.address());
-        let running = accounts.iter().cycle().take(CALLERS).map(|account| {
-            let (url, account, state) = (url.clone(), account.clone(), Arc::clone(&state));
-            let body = requests::body(&account, &Value::Null, 0)?;
-            Ok(tokio::spawn(async move { call(&url, &account, body, &state).await }))
+        let bodies = accounts
+            .iter()
+            .cycle()
+            .take(CALLERS)
+            .map(|account| Ok((account.clone(), requests::body(account, &Value::Null, 0)?)));
+        let bodies = bodies.collect::<Outcome<Vec<_>>>()?;
+        let shared = Arc::clone(&state);
+        let running = std::thread::spawn(move || {
+            let runtime =
+                Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+            let calling =
+                bodies.into_iter().map(async |(account, body)| call(&url, &account, body, &shared).await);
+            runtime.block_on(try_join_all(calling)).map_err(|error| error.to_string())
         });
-        Ok(Self { running: running.collect::<Outcome<_>>()?, state })
+        Ok(Self { running, state })
     }
 
     fn is_refused(&self) -> bool {
         self.state.is_refused.load(Ordering::Relaxed)
     }
 
-    async fn stop(self) -> Outcome<Answers> {
+    fn stop(self) -> Outcome<Answers> {
         self.state.is_over.store(true, Ordering::Relaxed);
+        let each = self.running.join().map_err(|_panic| "a caller panicked")??;
         let mut all = Answers::default();
-        for running in self.running {
-            all.add(running.await??);
-        }
+        each.into_iter().for_each(|answers| all.add(answers));
         Ok(all)
     }
 }

@@ -13,7 +13,7 @@ use crate::postgres::PostgresOptions;
 use crate::store::{Store, StoreOptions};
 
 /// The variable with the ports of the servers, the coordinator's first, by spaces.
-const PORTS: &str = "REGENTE_DISTRIBUTED";
+const PORTS: &str = "CLUSTER_PORTS";
 
 /// Shards of each table, few of them: each is a file of a database that every test has for itself.
 const SHARDS: u32 = 4;
