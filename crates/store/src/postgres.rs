@@ -60,7 +60,6 @@ pub struct PostgresStore {
 struct Inner {
     common: Common,
     connector: Connector,
-    is_distributed: bool,
     parts: Parts,
     /// What was measured last, for while a worker is lost.
     last_size: Mutex<StoreSize>,
@@ -84,15 +83,13 @@ impl PostgresStore {
         };
         let common = Common::new(options.room);
         let source = Source {
-            groups: options.commit_groups.unwrap_or(distribute::groups(is_distributed)),
+            groups: options.groups(is_distributed),
             options,
             connector: connector.clone(),
             commits: Arc::clone(&common.commits),
         };
         let parts = Parts::open(source, is_distributed).await?;
-        Ok(Self {
-            inner: Arc::new(Inner { common, connector, is_distributed, parts, last_size: Mutex::default() }),
-        })
+        Ok(Self { inner: Arc::new(Inner { common, connector, parts, last_size: Mutex::default() }) })
     }
 
     pub(crate) async fn apply(&self, batch: Batch) -> Result<Commit, StoreError> {
@@ -106,11 +103,8 @@ impl PostgresStore {
 
     pub(crate) async fn rows(&self, sql: &'static Sql, args: Args) -> Result<Vec<Row>, StoreError> {
         let (parts, client_id) = (&self.inner.parts, args.client_id());
-        let query = match client_id {
-            Some(_) => Query::of_one(sql, args)?,
-            None => Query::of_all(sql, args, parts.reachable())?,
-        };
-        parts.of(client_id).rows(&query).await
+        let accounts = if client_id.is_none() { parts.reachable() } else { None };
+        parts.of(client_id).rows(&Query::new(sql, args, accounts)?).await
     }
 
     pub(crate) async fn rows_of_both(
@@ -119,7 +113,7 @@ impl PostgresStore {
         second: (&'static Sql, Args),
     ) -> Result<(Vec<Row>, Vec<Row>), StoreError> {
         let part = self.inner.parts.of(first.1.client_id());
-        let (first, second) = (Query::of_one(first.0, first.1)?, Query::of_one(second.0, second.1)?);
+        let (first, second) = (Query::new(first.0, first.1, None)?, Query::new(second.0, second.1, None)?);
         part.rows_of_both(&first, &second).await
     }
 
@@ -193,7 +187,7 @@ impl PostgresStore {
     }
 
     pub(crate) async fn size(&self) -> Result<StoreSize, StoreError> {
-        let size = match (self.inner.is_distributed, self.lost_workers().is_empty()) {
+        let size = match (self.inner.parts.are_several(), self.lost_workers().is_empty()) {
             (false, _) => DATABASE_SIZE,
             (true, true) => DISTRIBUTED_SIZE,
             // The extension would wait for it.

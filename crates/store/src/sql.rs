@@ -182,10 +182,10 @@ impl Sql {
     pub(crate) fn translated(&self, database: DatabaseKind) -> &Translated {
         match database {
             DatabaseKind::Sqlite => {
-                self.for_sqlite.get_or_init(|| translate(self.sqlite, database, Reach::Whole))
+                self.for_sqlite.get_or_init(|| translate(self.sqlite, database, Over::All))
             }
             DatabaseKind::Postgres => {
-                self.for_postgres.get_or_init(|| translate(self.postgres, database, Reach::Whole))
+                self.for_postgres.get_or_init(|| translate(self.postgres, database, Over::All))
             }
         }
     }
@@ -194,7 +194,7 @@ impl Sql {
     /// no `REACHABLE`.
     pub(crate) fn of_reachable(&self) -> Option<(&Translated, usize)> {
         let limited = self.of_reachable.get_or_init(|| {
-            let translated = translate(self.postgres, DatabaseKind::Postgres, Reach::Limited);
+            let translated = translate(self.postgres, DatabaseKind::Postgres, Over::Reachable);
             translated.names.contains(&REACHABLE).then_some(translated)
         });
         let limited = limited.as_ref()?;
@@ -292,10 +292,10 @@ const REACHABLE: &str = "REACHABLE";
 
 /// Which accounts a statement over all of them reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    Whole,
+enum Over {
+    All,
     /// Those that are given with it.
-    Limited,
+    Reachable,
 }
 
 /// Stands for the time of the database's clock.
@@ -326,9 +326,9 @@ fn states_under_way() -> String {
     format!("({})", quoted.join(", "))
 }
 
-fn translate(source: &'static str, database: DatabaseKind, reach: Reach) -> Translated {
+fn translate(source: &'static str, database: DatabaseKind, over: Over) -> Translated {
     let text = String::with_capacity(source.len() + 64);
-    let mut translation = Translation { database, reach, text, names: vec![], lists: lists(source) };
+    let mut translation = Translation { database, over, text, names: vec![], lists: lists(source) };
     let mut rest = source;
     while !rest.is_empty() {
         rest = translation.step(rest);
@@ -341,7 +341,7 @@ fn translate(source: &'static str, database: DatabaseKind, reach: Reach) -> Tran
 
 struct Translation {
     database: DatabaseKind,
-    reach: Reach,
+    over: Over,
     text: String,
     names: Vec<&'static str>,
     /// The arguments of dialect words, which are JSON. PostgreSQL needs their type wherever else they occur: it
@@ -389,7 +389,10 @@ impl Translation {
             self.text.push_str(unindexed(self.database));
             return rest[word.len()..].trim_start();
         }
-        if let Some((column, rest)) = rest.strip_prefix("REACHABLE(").and_then(|rest| rest.split_once(')')) {
+        if word == REACHABLE
+            && let Some((column, rest)) =
+                rest[word.len()..].strip_prefix('(').and_then(|rest| rest.split_once(')'))
+        {
             self.reachable(column);
             return rest;
         }
@@ -420,9 +423,9 @@ impl Translation {
     }
 
     fn reachable(&mut self, column: &str) {
-        match self.reach {
-            Reach::Whole => self.text.push_str("TRUE"),
-            Reach::Limited => {
+        match self.over {
+            Over::All => self.text.push_str("TRUE"),
+            Over::Reachable => {
                 self.text.push_str(column);
                 self.text.push_str(" = ANY (");
                 self.parameter(REACHABLE);

@@ -251,17 +251,10 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
             let types: Vec<&str> = statement.params().iter().map(Type::name).collect();
             match types.iter().position(|wanted| !known.contains(wanted)) {
                 None => {
-                    if let Some((limited, _)) = sql.of_reachable() {
-                        store.reader().await?.prepare(&limited.text).await.map(drop).map_err(|error| {
-                            StoreError::Programming(format!(
-                                "{sql:?}: {}: {}",
-                                limited.text,
-                                with_source(&error)
-                            ))
-                        })?;
-                    }
-                    for groups in [CommitGroups::Mixed, CommitGroups::ByClient] {
-                        let Some(text) = for_many_rows(sql, groups, &types) else { continue };
+                    let limited = sql.of_reachable().map(|(limited, _)| limited.text.clone());
+                    let groups = [CommitGroups::Mixed, CommitGroups::ByClient];
+                    let many = groups.into_iter().filter_map(|groups| for_many_rows(sql, groups, &types));
+                    for text in limited.into_iter().chain(many) {
                         store.reader().await?.prepare(&text).await.map(drop).map_err(|error| {
                             StoreError::Programming(format!("{sql:?}: {text}: {}", with_source(&error)))
                         })?;

@@ -8,7 +8,6 @@
 use tokio_postgres::Client;
 
 use super::failure;
-use crate::commit_groups::CommitGroups;
 use crate::error::StoreError;
 
 /// The tables that every server has whole: what is looked up before an account is known, or joined to rows of any account.
@@ -80,11 +79,6 @@ pub enum Distributing {
 pub(super) async fn is_distributed(client: &Client) -> Result<bool, StoreError> {
     let has = async |sql| client.query_one(sql, &[]).await.and_then(|row| row.try_get(0));
     Ok(has(IS_DISTRIBUTED).await.map_err(failed)? && has(HAS_DISTRIBUTED_TABLES).await.map_err(failed)?)
-}
-
-/// Which batches share a commit: a transaction on a distributed database is cheap only where all its rows lie on one server.
-pub(super) fn groups(is_distributed: bool) -> CommitGroups {
-    if is_distributed { CommitGroups::ByClient } else { CommitGroups::Mixed }
 }
 
 /// Distributes the tables that are not yet. What is there already stays, so it can be repeated.

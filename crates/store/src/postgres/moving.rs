@@ -72,8 +72,7 @@ impl PostgresEnd {
     /// Opens a database that is moved to.
     pub(crate) async fn target(options: &PostgresOptions) -> Result<Self, Taken> {
         let (client, task) = Connector::new(options)?.connect().await.map_err(failure::not_opened)?;
-        let groups = distribute::groups(distribute::is_distributed(&client).await?);
-        let groups = options.commit_groups.unwrap_or(groups);
+        let groups = options.groups(distribute::is_distributed(&client).await?);
         let end = Self { client, task, statements: Mutex::default(), groups };
         end.run(SETTINGS).await?;
         let (mut is_ours, mut looks) = (false, 0);

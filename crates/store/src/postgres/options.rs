@@ -78,6 +78,12 @@ impl PostgresOptions {
         connector::transport(&self.url)
     }
 
+    /// Which batches share a commit: a transaction on a distributed database is cheap only where all its rows lie on one server.
+    pub(super) fn groups(&self, is_distributed: bool) -> CommitGroups {
+        let usual = if is_distributed { CommitGroups::ByClient } else { CommitGroups::Mixed };
+        self.commit_groups.unwrap_or(usual)
+    }
+
     /// How many writers run statements at once: half of them, while the others wait for their commits, so that groups
     /// are large. With groups by client all may, since the database runs them in different places.
     pub(super) fn turns(&self, groups: CommitGroups) -> usize {

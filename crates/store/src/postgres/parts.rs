@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -42,8 +42,8 @@ const ACCOUNTS: &str = "SELECT id FROM clients";
 pub(super) struct Parts {
     /// What has no account, and what looks over all of them. The only part of a database on one server.
     pub(super) everywhere: Arc<Part>,
-    workers: Option<Arc<Workers>>,
-    watcher: Mutex<Option<JoinHandle<()>>>,
+    /// Of a distributed database, with the task that looks at them.
+    workers: Option<(Arc<Workers>, JoinHandle<()>)>,
 }
 
 /// The workers of a distributed database.
@@ -67,7 +67,7 @@ impl Parts {
     pub(super) async fn open(source: Source, is_distributed: bool) -> Result<Self, StoreError> {
         let everywhere = Arc::new(Part::open(&source).await?);
         if !is_distributed {
-            return Ok(Self { everywhere, workers: None, watcher: Mutex::new(None) });
+            return Ok(Self { everywhere, workers: None });
         }
         let workers = Arc::new(Workers {
             source,
@@ -78,50 +78,56 @@ impl Parts {
         workers.find_shards().await?;
         let watching = Arc::clone(&workers);
         let watcher = tokio::spawn(async move { watching.watch().await });
-        Ok(Self { everywhere, workers: Some(workers), watcher: Mutex::new(Some(watcher)) })
+        Ok(Self { everywhere, workers: Some((workers, watcher)) })
+    }
+
+    /// Whether workers of a distributed database are parts of their own.
+    pub(super) const fn are_several(&self) -> bool {
+        self.workers.is_some()
+    }
+
+    fn workers(&self) -> Option<&Workers> {
+        self.workers.as_ref().map(|(workers, _)| &**workers)
     }
 
     /// The part that has an account; without one, that of all.
     pub(super) fn of(&self, client_id: Option<ClientId>) -> Arc<Part> {
-        let worker = client_id.and_then(|client_id| self.workers.as_ref()?.of(client_id));
+        let worker = client_id.and_then(|client_id| self.workers()?.of(client_id));
         worker.map_or_else(|| Arc::clone(&self.everywhere), |worker| Arc::clone(&worker.part))
     }
 
     /// The accounts that what looks over all of them is limited to; `None` while there is no limit.
     pub(super) fn reachable(&self) -> Option<Arc<Vec<Value>>> {
-        read(&self.workers.as_ref()?.reachable).clone()
+        read(&self.workers()?.reachable).clone()
     }
 
     pub(super) fn can_reach(&self, client_id: ClientId) -> bool {
-        let worker = self.workers.as_ref().and_then(|workers| workers.of(client_id));
+        let worker = self.workers().and_then(|workers| workers.of(client_id));
         worker.is_none_or(|worker| !worker.part.reach.is_lost())
     }
 
     /// The numbers of the workers that cannot be reached.
     pub(super) fn lost(&self) -> Vec<i32> {
-        let Some(workers) = &self.workers else { return vec![] };
+        let Some(workers) = self.workers() else { return vec![] };
         let all = workers.all();
         all.iter().filter(|worker| worker.part.reach.is_lost()).map(|worker| worker.number).collect()
     }
 
     pub(super) async fn close(&self) {
-        let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(watcher) = watcher {
+        if let Some((workers, watcher)) = &self.workers {
             watcher.abort();
-        }
-        self.everywhere.close().await;
-        if let Some(workers) = &self.workers {
             for worker in workers.all() {
                 worker.part.close().await;
             }
         }
+        self.everywhere.close().await;
     }
 }
 
 /// Ends the look at the workers, which would keep their connections.
 impl Drop for Parts {
     fn drop(&mut self) {
-        if let Some(watcher) = self.watcher.get_mut().unwrap_or_else(PoisonError::into_inner) {
+        if let Some((_, watcher)) = &self.workers {
             watcher.abort();
         }
     }

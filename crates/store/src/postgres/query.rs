@@ -6,12 +6,11 @@ use deadpool_postgres::ClientWrapper;
 use futures_util::TryStreamExt;
 use futures_util::future::try_join;
 use tokio_postgres::Statement;
-use tokio_postgres::types::ToSql;
 
 use super::{failure, values};
 use crate::error::StoreError;
 use crate::row::Row;
-use crate::sql::{DatabaseKind, Sql, Translated};
+use crate::sql::{Argument, DatabaseKind, Sql, Translated};
 use crate::value::{Args, Value};
 
 /// A query with its arguments.
@@ -24,22 +23,16 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// About one account, or about a table without accounts.
-    pub(super) fn of_one(sql: &'static Sql, args: Args) -> Result<Self, StoreError> {
-        let values = sql.bind(DatabaseKind::Postgres, args)?;
-        Ok(Self { sql, text: sql.translated(DatabaseKind::Postgres), values, accounts: None })
-    }
-
-    /// About all accounts, or about these.
-    pub(super) fn of_all(
+    /// A statement over all accounts keeps to `accounts`, where there are any and it can.
+    pub(super) fn new(
         sql: &'static Sql,
         args: Args,
         accounts: Option<Arc<Vec<Value>>>,
     ) -> Result<Self, StoreError> {
-        let query = Self::of_one(sql, args)?;
+        let values = sql.bind(DatabaseKind::Postgres, args)?;
         Ok(match accounts.and_then(|accounts| Some((sql.of_reachable()?, accounts))) {
-            Some(((text, at), accounts)) => Self { text, accounts: Some((at, accounts)), ..query },
-            None => query,
+            Some(((text, at), accounts)) => Self { sql, text, values, accounts: Some((at, accounts)) },
+            None => Self { sql, text: sql.translated(DatabaseKind::Postgres), values, accounts: None },
         })
     }
 
@@ -66,21 +59,24 @@ impl Query {
     async fn send(&self, client: &ClientWrapper, statement: Statement) -> Result<Vec<Row>, StoreError> {
         let sql = self.sql;
         let not_read = |error| failure::of_read(sql.name(), error);
-        let mut types = statement.params().to_vec();
-        let mut arguments: Vec<&(dyn ToSql + Sync)> =
-            self.values.iter().map(|value| -> &(dyn ToSql + Sync) { value }).collect();
-        if let Some((at, accounts)) = &self.accounts {
-            types.remove(*at);
-            arguments.insert(*at, &**accounts);
-        }
-        values::check(sql, &self.values, &types)?;
+        let sent = match &self.accounts {
+            None => {
+                values::check(sql, &self.values, statement.params())?;
+                client.query_raw(&statement, &self.values).await
+            }
+            Some((at, accounts)) => {
+                let mut types = statement.params().to_vec();
+                types.remove(*at);
+                values::check(sql, &self.values, &types)?;
+                let mut arguments: Vec<Argument<'_>> = self.values.iter().map(Argument::One).collect();
+                arguments.insert(*at, Argument::Each(accounts.iter().collect()));
+                client.query_raw(&statement, arguments).await
+            }
+        };
         let columns = self.text.columns.get_or_init(|| {
             Arc::from(statement.columns().iter().map(|column| column.name().to_owned()).collect::<Vec<_>>())
         });
-        let rows: Vec<tokio_postgres::Row> = match client.query_raw(&statement, arguments).await {
-            Ok(rows) => rows.try_collect().await.map_err(not_read)?,
-            Err(error) => return Err(not_read(error)),
-        };
+        let rows: Vec<tokio_postgres::Row> = sent.map_err(not_read)?.try_collect().await.map_err(not_read)?;
         rows.iter()
             .map(|row| {
                 let values = (0..row.len()).map(|at| row.try_get::<_, Value>(at));

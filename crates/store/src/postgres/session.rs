@@ -273,7 +273,8 @@ impl Session {
         if self.is_lost() {
             return;
         }
-        if let Some(Err(_)) | None = self.answered(self.client.batch_execute("ROLLBACK")).await {
+        // Without an answer it is given up already.
+        if let Some(Err(_)) = self.answered(self.client.batch_execute("ROLLBACK")).await {
             self.is_given_up.store(true, Ordering::Relaxed);
         }
     }
