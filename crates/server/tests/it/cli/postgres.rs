@@ -72,6 +72,44 @@ impl Deployment {
     }
 }
 
+/// The address that a server has logged.
+pub(super) fn address_in(line: &str) -> &str {
+    line.split("address=").nth(1).unwrap().split(' ').next().unwrap()
+}
+
+/// An account of a deployment, with a key.
+pub(super) struct Account {
+    pub(super) client_id: String,
+    key: String,
+    http: reqwest::Client,
+}
+
+impl Account {
+    pub(super) async fn of(deployment: &Deployment) -> Self {
+        let client = deployment.run(&["clients", "create", "Loja Azul", "--json"]).await.json();
+        let client_id = client["id"].as_str().unwrap().to_owned();
+        let key = deployment.run(&["keys", "create", &client_id, "--json"]).await.json();
+        let key = key["key"].as_str().unwrap().to_owned();
+        Self { client_id, key, http: reqwest::Client::builder().no_proxy().build().unwrap() }
+    }
+
+    /// Asks the server at this address.
+    pub(super) async fn post(&self, address: &str, path: &str, body: &Value) -> reqwest::Response {
+        let request =
+            self.http.post(format!("http://{address}{path}")).header("x-client-id", &self.client_id);
+        request.header("x-api-key", &self.key).json(body).send().await.unwrap()
+    }
+
+    /// Makes a merchant with one simulator; its id.
+    pub(super) async fn merchant(&self, address: &str) -> String {
+        let providers =
+            json!([{ "name": "Main", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }]);
+        let merchant = json!({ "mcc": "5812", "providers": providers });
+        let made: Value = self.post(address, "/v1/merchants", &merchant).await.json().await.unwrap();
+        made["id"].as_str().unwrap().to_owned()
+    }
+}
+
 pub(super) async fn stop(mut child: Child, mut log: Lines<BufReader<ChildStderr>>) {
     send(&child, Signal::TERM);
     let mut seen = String::new();
@@ -104,7 +142,7 @@ async fn servers_workers_and_commands_share_one_database() {
     let (port, setting) = metrics_setting();
     let (worker, worker_log, _) = deployment.start(&["work", "--set", &setting], "working").await;
     until_calls_in_flight(port.address(), 0).await;
-    let address = line.split("address=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let address = address_in(&line).to_owned();
     let http = reqwest::Client::builder().no_proxy().build().unwrap();
     let ready = http.get(format!("http://{address}/health/ready")).send().await.unwrap();
     assert_eq!(ready.status().as_u16(), 200);
@@ -130,26 +168,16 @@ async fn what_happens_on_any_node_is_heard() {
     let deployment = Deployment::new().await;
     let serve = ["serve", "--listen", "127.0.0.1:0", "--migrate", "--set", "sandbox.books=memory"];
     let (server, server_log, line) = deployment.start(&serve, "serving").await;
-    let client = deployment.run(&["clients", "create", "Loja Azul", "--json"]).await.json();
-    let client_id = client["id"].as_str().unwrap();
-    let key = deployment.run(&["keys", "create", client_id, "--json"]).await.json();
-    let address = line.split("address=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let post = async |path: &str, body: Value| -> Value {
-        let request = http.post(format!("http://{address}{path}")).header("x-client-id", client_id);
-        let request = request.header("x-api-key", key["key"].as_str().unwrap()).json(&body);
-        request.send().await.unwrap().json().await.unwrap()
-    };
-    let providers =
-        json!([{ "name": "Main", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }]);
-    let merchant = post("/v1/merchants", json!({ "mcc": "5812", "providers": providers })).await;
+    let address = address_in(&line);
+    let account = Account::of(&deployment).await;
+    let merchant_id = account.merchant(address).await;
 
     let receiver = Receiver::start().await;
     let address_of_own = receiver.url("/");
     let arguments = ["webhooks", "listen", "--forward-to", address_of_own.as_str()];
     let mut listening = Listening::start(&mut deployment.command(&arguments)).await;
-    let body = charge_body(merchant["id"].as_str().unwrap(), APPROVED);
-    let charged = post("/v1/charges", body).await;
+    let charged = account.post(address, "/v1/charges", &charge_body(&merchant_id, APPROVED)).await;
+    let charged: Value = charged.json().await.unwrap();
     for event in ["transaction.pending", "transaction.authorized"] {
         let line = listening.line().await;
         assert_eq!((&*line[1], line[2].as_str()), (event, charged["id"].as_str().unwrap()));
@@ -196,9 +224,7 @@ async fn a_distributed_database_is_served() {
         TestPostgres::empty_distributed_database().await.expect("`make test-distributed` starts a cluster");
     let deployment = Deployment::on(database.url()).await;
     deployment.run(&["migrate"]).await.text();
-    let client = deployment.run(&["clients", "create", "Loja Azul", "--json"]).await.json();
-    let client_id = client["id"].as_str().unwrap();
-    let key = deployment.run(&["keys", "create", client_id, "--json"]).await.json();
+    let account = Account::of(&deployment).await;
 
     let distributed = deployment.run(&["migrate", "--distributed"]).await;
     assert!(
@@ -210,17 +236,10 @@ async fn a_distributed_database_is_served() {
 
     let serve = ["serve", "--listen", "127.0.0.1:0"];
     let (server, server_log, line) = deployment.start(&serve, "serving").await;
-    let address = line.split("address=").nth(1).unwrap().split(' ').next().unwrap().to_owned();
-    let http = reqwest::Client::builder().no_proxy().build().unwrap();
-    let post = async |path: &str, body: Value| -> Value {
-        let request = http.post(format!("http://{address}{path}")).header("x-client-id", client_id);
-        let request = request.header("x-api-key", key["key"].as_str().unwrap()).json(&body);
-        request.send().await.unwrap().json().await.unwrap()
-    };
-    let providers =
-        json!([{ "name": "Main", "priority": 1, "credentials": { "type": "SANDBOX", "apiKey": "any" } }]);
-    let merchant = post("/v1/merchants", json!({ "mcc": "5812", "providers": providers })).await;
-    let charge = post("/v1/charges", charge_body(merchant["id"].as_str().unwrap(), APPROVED)).await;
+    let address = address_in(&line);
+    let merchant_id = account.merchant(address).await;
+    let charge = account.post(address, "/v1/charges", &charge_body(&merchant_id, APPROVED)).await;
+    let charge: Value = charge.json().await.unwrap();
     assert_eq!(charge["status"], "authorized", "{charge}");
 
     let doctor = deployment.run(&["doctor"]).await;
