@@ -1,13 +1,14 @@
 //! The servers of a distributed database that `scripts/distributed` has started around this task.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use regente_store::testing::{FreshDatabase, TestPostgres};
+use regente_store::testing::TestPostgres;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::Outcome;
 use crate::bench::meter::{self, Usage};
+use crate::place::Place;
 
 /// The server that the service is connected to.
 pub(crate) const COORDINATOR: &str = "coordinator";
@@ -15,6 +16,7 @@ pub(crate) const COORDINATOR: &str = "coordinator";
 pub(crate) const WORKERS: [&str; 2] = ["worker_1", "worker_2"];
 
 /// A coordinator and two workers.
+#[derive(Clone)]
 pub(crate) struct Cluster {
     folder: PathBuf,
 }
@@ -27,23 +29,26 @@ impl Cluster {
         Ok(Self { folder: folder.into() })
     }
 
-    /// A fresh database without tables, which lasts as long as the value.
-    pub(crate) async fn empty_database(&self) -> Outcome<FreshDatabase> {
-        TestPostgres::empty_distributed_database().await.ok_or_else(|| "no cluster runs".into())
+    /// A fresh database whose tables are distributed, by a release; its address. It stays as long as the cluster.
+    pub(crate) async fn fresh_database(&self, binary: &Path) -> Outcome<String> {
+        let database = TestPostgres::empty_distributed_database().await.ok_or("no cluster runs")?.keep();
+        let place = Place::passing(binary, &std::env::temp_dir())?.on_postgres(&database);
+        place.printed(&["migrate", "--distributed"])?;
+        Ok(database)
     }
 
     /// What all servers have used so far.
-    pub(crate) fn usage(&self) -> Outcome<Usage> {
+    pub(crate) fn usage(&self) -> Usage {
         let mut all = Usage::default();
         for server in std::iter::once(COORDINATOR).chain(WORKERS) {
-            all.add(self.usage_of(server)?);
+            all.add(self.usage_of(server));
         }
-        Ok(all)
+        all
     }
 
-    /// What one server has used so far.
-    pub(crate) fn usage_of(&self, server: &str) -> Outcome<Usage> {
-        Ok(Usage::of_family(self.process_id(server)?))
+    /// What one server has used so far; nothing where it does not run.
+    pub(crate) fn usage_of(&self, server: &str) -> Usage {
+        self.process_id(server).map(Usage::of_family).unwrap_or_default()
     }
 
     /// Sends a signal to a server and all its processes.

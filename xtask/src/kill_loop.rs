@@ -30,7 +30,7 @@ use serde_json::Value;
 
 use crate::Outcome;
 use crate::cluster::Cluster;
-use crate::place::{Account, Place};
+use crate::place::Account;
 use crate::service::{Service, Simulator};
 
 use clients::{Caller, ClientLog, Crowd};
@@ -121,11 +121,8 @@ pub(crate) async fn run(options: Options) -> Outcome {
     }
     if options.database == Databases::Distributed {
         let cluster = Cluster::running()?;
-        let database = cluster.empty_database().await?;
-        Place::passing(&binary, &std::env::temp_dir())?
-            .on_postgres(database.url())
-            .printed(&["migrate", "--distributed"])?;
-        kill_at(&options, &binary, Target::Distributed(database.url(), &cluster), seed).await?;
+        let database = cluster.fresh_database(&binary).await?;
+        kill_at(&options, &binary, Target::Distributed(&database, &cluster), seed).await?;
     }
     Ok(())
 }

@@ -222,6 +222,11 @@ impl Inside {
         self.app.store.close().await;
     }
 
+    /// Bytes of the database, on all its servers and without their logs.
+    pub(crate) async fn database_bytes(&self) -> Outcome<u64> {
+        Ok(self.app.store.size().await?.database_bytes)
+    }
+
     /// Runs the due jobs, and those due again soon, until none is left. The clock advances meanwhile.
     pub(crate) async fn work_off(&self, clock: &Clock) -> Outcome {
         let worker = Worker::new(self.app.engine.clone());

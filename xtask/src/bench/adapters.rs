@@ -143,16 +143,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
 async fn costs(bench: &Bench) -> Outcome<Table> {
     let mut table = Table::new(
         format!("Charges at providers that answer at once, closed loop of {CONNECTIONS} connections"),
-        [
-            "provider",
-            "charges a second",
-            "p50 ms",
-            "p99 ms",
-            "server CPU µs",
-            "provider CPU µs",
-            "KB written",
-            "MB resident",
-        ],
+        Turns::columns("provider", "provider CPU µs"),
     );
     let mut measured = [(); Side::ALL.len()].map(|()| Turns::default());
     for round in 1..=bench.rounds {

@@ -80,16 +80,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
 async fn rates(bench: &Bench, binaries: &Sides<&Path>, report: &mut Report) -> Outcome {
     let mut table = Table::new(
         format!("Charges of two binaries, closed loop of {CONNECTIONS} connections"),
-        [
-            "database, binary",
-            "charges a second",
-            "p50 ms",
-            "p99 ms",
-            "server CPU µs",
-            "PostgreSQL CPU µs",
-            "KB written",
-            "MB resident",
-        ],
+        Turns::columns("database, binary", "PostgreSQL CPU µs"),
     );
     for engine in Engine::both() {
         let measured = charges_in_turns(bench, binaries, &engine).await?;

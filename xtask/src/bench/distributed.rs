@@ -3,29 +3,29 @@
 //!
 //! `SYNC=on scripts/distributed cargo xtask bench distributed`
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use futures_util::future::try_join_all;
+use regente_engine::clock::Clock;
 use regente_store::testing::{FreshDatabase, TestPostgres};
-use regente_store::{PostgresOptions, Store, StoreOptions};
 use rustix::process::Signal;
 use serde_json::Value;
 use tokio::runtime::Builder;
 use tokio::time::sleep;
 
+use super::engine::Engine;
 use super::figures::{Reached, Samples, number};
-use super::meter::{self, Usage};
+use super::meter;
 use super::postgres::CONNECTIONS;
 use super::report::{Report, Table};
 use super::turns::Turns;
 use super::{Bench, charges, requests, wrk};
 use crate::Outcome;
 use crate::cluster::{COORDINATOR, Cluster, WORKERS};
-use crate::place::{Account, Place, one_simulator, uuid};
+use crate::place::{Account, one_simulator, uuid};
 use crate::service::Service;
 
 /// Enough for both workers to have many.
@@ -48,76 +48,23 @@ struct Measured {
     coordinator_cpu_us: Samples,
 }
 
-/// Where the charges are kept.
-enum Side {
-    One(TestPostgres),
-    Distributed(Cluster),
-}
-
-impl Side {
-    /// A place with a fresh database, which lasts as long as the second value.
-    async fn place(&self, binary: &Path) -> Outcome<(Place, FreshDatabase)> {
-        let place = Bench::place_of(binary)?;
-        match self {
-            Self::One(server) => {
-                server.administer("CHECKPOINT").await;
-                let database = FreshDatabase::at(server.empty_database().await);
-                Ok((place.on_postgres(database.url()), database))
-            }
-            Self::Distributed(cluster) => {
-                let database = cluster.empty_database().await?;
-                let place = place.on_postgres(database.url());
-                place.printed(&["migrate", "--distributed"])?;
-                Ok((place, database))
-            }
-        }
-    }
-
-    fn usage(&self) -> Usage {
-        match self {
-            Self::One(server) => Usage::of_family(server.process_id()),
-            Self::Distributed(cluster) => cluster.usage().unwrap_or_default(),
-        }
-    }
-
-    fn usage_of_coordinator(&self) -> Outcome<Usage> {
-        match self {
-            Self::One(_) => Ok(Usage::default()),
-            Self::Distributed(cluster) => cluster.usage_of(COORDINATOR),
-        }
-    }
-}
-
 pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
-    let (one, distributed) = (Side::One(TestPostgres::durable()), Side::Distributed(Cluster::running()?));
+    let cluster = Cluster::running()?;
+    let (one, several) = (Engine::Postgres(TestPostgres::durable()), Engine::Distributed(cluster.clone()));
     let (mut on_one, mut on_several) = (Measured::default(), Measured::default());
     for round in 1..=bench.rounds {
         // Both sides are measured equally early.
         for is_one in [true, false, false, true] {
-            println!(
-                "distributed: round {round} of {}, {}",
-                bench.rounds,
-                if is_one { "one" } else { "several" }
-            );
-            let (side, measured) = if is_one { (&one, &mut on_one) } else { (&distributed, &mut on_several) };
-            turn(bench, side, measured).await?;
+            let (engine, measured) = if is_one { (&one, &mut on_one) } else { (&several, &mut on_several) };
+            println!("distributed: {}, round {round} of {}", engine.word(), bench.rounds);
+            turn(bench, engine, &cluster, measured).await?;
         }
     }
     let ratio = on_several.turns.divided_by(&on_one.turns);
     let mut report = Report::new();
     let mut table = Table::new(
         format!("Charges of {ACCOUNTS} accounts, closed loop of {CONNECTIONS} connections"),
-        [
-            "",
-            "charges a second",
-            "p50 ms",
-            "p99 ms",
-            "server CPU µs",
-            "PostgreSQL CPU µs",
-            "KB written",
-            "MB resident",
-            "KB kept",
-        ],
+        Turns::columns("", "PostgreSQL CPU µs").into_iter().chain(["KB kept"]),
     );
     let row = |what: &str, measured: &Measured| {
         measured.turns.row(what.to_owned()).chain([measured.kept_kib.show(1)]).collect::<Vec<_>>()
@@ -136,43 +83,37 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
          share this machine: the ratio is what distribution costs, not what it gains.",
         bench.rounds, bench.seconds
     ));
-    stopped(bench, &distributed, &mut report).await?;
+    stopped(bench, &cluster, &mut report).await?;
     Ok(report)
 }
 
-async fn turn(bench: &Bench, side: &Side, measured: &mut Measured) -> Outcome {
-    let (place, database) = side.place(&bench.binary).await?;
+async fn turn(bench: &Bench, engine: &Engine, cluster: &Cluster, measured: &mut Measured) -> Outcome {
+    let place = engine.place(&bench.binary).await?;
     let accounts = place.make_accounts(ACCOUNTS, &one_simulator()).await?;
     let service = Service::start(&place)?;
+    let inside = place.open(Clock::system()).await?;
     wrk::charges(&service, &accounts, CONNECTIONS, WARM_UP_SECONDS)?;
-    let (used, coordinator, kept) = (side.usage(), side.usage_of_coordinator()?, size(&database).await?);
+    let before = (engine.usage(), cluster.usage_of(COORDINATOR), inside.database_bytes().await?);
     let load = wrk::charges(&service, &accounts, CONNECTIONS, bench.seconds)?;
-    let (used, coordinator) = (side.usage().since(used), side.usage_of_coordinator()?.since(coordinator));
-    let kept = size(&database).await?.saturating_sub(kept);
+    let (used, coordinator) = (engine.usage().since(before.0), cluster.usage_of(COORDINATOR).since(before.1));
+    let kept = inside.database_bytes().await?.saturating_sub(before.2);
+    inside.close().await;
     measured.coordinator_cpu_us.add(load.for_each(coordinator.cpu_seconds * 1e6));
     measured.turns.add(&load, Some(used), meter::resident_mib(service.process_id()));
     measured.kept_kib.add(load.for_each(kept as f64 / 1024.0));
     service.stop()
 }
 
-/// Bytes of the database on all its servers, without their logs.
-async fn size(database: &FreshDatabase) -> Outcome<u64> {
-    let store = Store::open(StoreOptions::Postgres(PostgresOptions::new(database.url()))).await?;
-    let size = store.size().await?;
-    store.close().await;
-    Ok(size.database_bytes)
-}
-
 /// The rate of the accounts of one worker before the other one is stopped, and then.
 #[allow(clippy::disallowed_methods, reason = "what is measured is the machine's time")]
-async fn stopped(bench: &Bench, side: &Side, report: &mut Report) -> Outcome {
-    let Side::Distributed(cluster) = side else { return Ok(()) };
+async fn stopped(bench: &Bench, cluster: &Cluster, report: &mut Report) -> Outcome {
     let (mut before, mut then, mut kept, mut again) =
         (Samples::default(), Samples::default(), Samples::default(), Samples::default());
     let mut answers = Answers::default();
     for round in 1..=bench.rounds {
         println!("distributed: round {round} of {}, a worker is stopped", bench.rounds);
-        let (place, database) = side.place(&bench.binary).await?;
+        let database = FreshDatabase::at(cluster.fresh_database(&bench.binary).await?);
+        let place = bench.place()?.on_postgres(database.url());
         let accounts = place.make_accounts(ACCOUNTS, &one_simulator()).await?;
         let (mut of_first, mut of_second) = (Vec::new(), Vec::new());
         for account in accounts {

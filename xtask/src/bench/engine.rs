@@ -1,4 +1,4 @@
-//! The two databases that a scenario charges on in turns.
+//! The databases that a scenario charges on in turns.
 
 use std::path::Path;
 
@@ -7,12 +7,15 @@ use regente_store::testing::TestPostgres;
 use super::Bench;
 use super::meter::Usage;
 use crate::Outcome;
+use crate::cluster::Cluster;
 use crate::place::Place;
 
 /// A database and what runs beside the service for it.
 pub(super) enum Engine {
     Sqlite,
     Postgres(TestPostgres),
+    /// Distributed over the servers of a cluster.
+    Distributed(Cluster),
 }
 
 impl Engine {
@@ -25,6 +28,7 @@ impl Engine {
         match self {
             Self::Sqlite => "SQLite",
             Self::Postgres(_) => "PostgreSQL",
+            Self::Distributed(_) => "distributed PostgreSQL",
         }
     }
 
@@ -37,19 +41,21 @@ impl Engine {
                 server.administer("CHECKPOINT").await;
                 place.on_postgres(&server.empty_database().await)
             }
+            Self::Distributed(cluster) => place.on_postgres(&cluster.fresh_database(binary).await?),
         })
     }
 
-    /// Whether the database is a process beside the service.
+    /// Whether the database is a process beside the service, or several.
     pub(super) const fn is_beside(&self) -> bool {
-        matches!(self, Self::Postgres(_))
+        !matches!(self, Self::Sqlite)
     }
 
-    /// What the process beside the service has used so far.
+    /// What runs beside the service has used so far.
     pub(super) fn usage(&self) -> Usage {
         match self {
             Self::Sqlite => Usage::default(),
             Self::Postgres(server) => Usage::of_family(server.process_id()),
+            Self::Distributed(cluster) => cluster.usage(),
         }
     }
 }

@@ -21,16 +21,8 @@ const WARM_UP_SECONDS: u32 = 1;
 const PROVIDERS: u32 = 4;
 /// Nodes of the flow.
 const NODES: usize = 20;
-/// Columns of the table: without memory, since both sides are of one process.
-const COLUMNS: [&str; 7] = [
-    "database, charges",
-    "charges a second",
-    "p50 ms",
-    "p99 ms",
-    "server CPU µs",
-    "PostgreSQL CPU µs",
-    "KB written",
-];
+/// Columns of the table: without memory, which is the last one, since both sides are of one process.
+const COLUMNS: usize = 7;
 
 /// How a charge finds its provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +45,9 @@ impl Side {
 
 pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let mut report = Report::new();
-    let mut table = Table::new(format!("Charges, closed loop of {CONNECTIONS} connections"), COLUMNS);
+    let columns = Turns::columns("database, charges", "PostgreSQL CPU µs");
+    let columns = columns.into_iter().take(COLUMNS);
+    let mut table = Table::new(format!("Charges, closed loop of {CONNECTIONS} connections"), columns);
     let mut visited = 0;
     for engine in Engine::both() {
         let (mut flow, mut priority) = (Turns::default(), Turns::default());
@@ -69,12 +63,12 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
             Reached::at_least(RATE_MIN, ratio.rate.median()),
         );
         for (side, turns) in [(Side::ByFlow, &flow), (Side::ByPriority, &priority)] {
-            table.row(turns.row(format!("{}, {}", engine.word(), side.word())).take(COLUMNS.len()));
+            table.row(turns.row(format!("{}, {}", engine.word(), side.word())).take(COLUMNS));
         }
         let ratios = ratio.row_of_ratios(format!("{}, ratio", engine.word()));
-        table.row(ratios.take(COLUMNS.len()));
+        table.row(ratios.take(COLUMNS));
         let intervals = ratio.row_of_intervals(format!("{}, the median within", engine.word()));
-        table.row(intervals.take(COLUMNS.len()));
+        table.row(intervals.take(COLUMNS));
     }
     report.tables.push(table);
     report.note(format!(

@@ -45,16 +45,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
     let mut report = Report::new();
     let mut table = Table::new(
         format!("Charges of one merchant, closed loop of {CONNECTIONS} connections"),
-        [
-            "database, charges",
-            "charges a second",
-            "p50 ms",
-            "p99 ms",
-            "server CPU µs",
-            "PostgreSQL CPU µs",
-            "KB written",
-            "MB resident",
-        ],
+        Turns::columns("database, charges", "PostgreSQL CPU µs"),
     );
     for engine in Engine::both() {
         let (mut merchant, mut divided) = (Turns::default(), Turns::default());

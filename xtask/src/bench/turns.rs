@@ -20,6 +20,11 @@ pub(super) struct Turns {
 }
 
 impl Turns {
+    /// The columns of a table of such rows, the first of which says `what` each is, where `beside` is what runs beside the service.
+    pub(super) fn columns<'a>(what: &'a str, beside: &'a str) -> [&'a str; 8] {
+        [what, "charges a second", "p50 ms", "p99 ms", "server CPU µs", beside, "KB written", "MB resident"]
+    }
+
     /// Adds a turn.
     pub(super) fn add(&mut self, load: &Load, beside: Option<Usage>, resident_mib: f64) {
         self.rate.add(load.rate);
