@@ -48,7 +48,7 @@ endif
 test-distributed: tools
 	./scripts/distributed $(CARGO) test --package regente-store --package regente --test it --no-fail-fast -- \
 		postgres distributed lost_worker --include-ignored \
-		--skip a_list_is_read_once --skip what_is_due_is_found_by_an_index --skip a_key_that_is_claimed_anew
+		--skip a_list_is_read_once --skip what_is_due_is_found_by_an_index --skip a_key_that_is_claimed_anew --skip loses_a_deadlock
 
 fuzz: packages
 	./scripts/fuzz $(SECONDS)

@@ -9,6 +9,7 @@ pub(crate) mod moving;
 mod options;
 mod part;
 mod parts;
+mod plan_cache;
 mod query;
 mod queue;
 mod reach;
@@ -16,6 +17,7 @@ mod session;
 mod shards;
 mod stages;
 mod values;
+mod worker;
 mod writer;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -35,6 +37,7 @@ pub(crate) use shards::hash as hash_of_account;
 use self::connector::Connector;
 use self::part::Source;
 use self::parts::Parts;
+use self::plan_cache::PlanCache;
 use self::query::Query;
 use crate::batch::Batch;
 use crate::driver::{Common, StoreSize};
@@ -83,7 +86,8 @@ impl PostgresStore {
         };
         let common = Common::new(options.room);
         let source = Source {
-            groups: options.groups(is_distributed),
+            placement: options.placement(is_distributed),
+            plan_cache: PlanCache::Kept,
             options,
             connector: connector.clone(),
             commits: Arc::clone(&common.commits),

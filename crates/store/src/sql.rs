@@ -19,8 +19,8 @@ use std::sync::{Arc, OnceLock};
 use regente_domain::charge::StateName;
 
 pub(crate) use self::many::{Argument, Many};
-use crate::commit_groups::CommitGroups;
 use crate::error::{Refusal, StoreError};
+use crate::placement::Placement;
 use crate::value::{Args, Value};
 
 /// The two databases that the product runs on.
@@ -203,11 +203,11 @@ impl Sql {
 
     /// The statement for the rows of many batches on PostgreSQL; `None` if its shape does not allow it. Batches of one
     /// client share the argument `:client_id`, so that a distributed database sees where the rows belong.
-    pub(crate) fn many(&self, groups: CommitGroups) -> Option<&Many> {
+    pub(crate) fn many(&self, placement: Placement) -> Option<&Many> {
         let text = self.text(DatabaseKind::Postgres);
-        match groups {
-            CommitGroups::Mixed => self.for_many_rows.get_or_init(|| Many::of(text, None)),
-            CommitGroups::ByClient => self.for_many_rows_of_a_client.get_or_init(|| {
+        match placement {
+            Placement::OneServer => self.for_many_rows.get_or_init(|| Many::of(text, None)),
+            Placement::ByClient => self.for_many_rows_of_a_client.get_or_init(|| {
                 let names = self.argument_names(DatabaseKind::Postgres);
                 Many::of(text, names.iter().position(|name| *name == "client_id"))
             }),

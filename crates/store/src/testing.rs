@@ -18,8 +18,8 @@ pub use crate::fuse::Fuse;
 pub use port::ReservedPort;
 pub use server::{FreshDatabase, TestPostgres};
 
-use crate::commit_groups::CommitGroups;
 use crate::error::StoreError;
+use crate::placement::Placement;
 use crate::postgres::PostgresOptions;
 use crate::sql::{Argument, DatabaseKind, Sql};
 use crate::sqlite::SqliteOptions;
@@ -190,7 +190,7 @@ pub async fn distributed_plan(
         (one.to_owned(), (0..names.len()).map(argument).collect::<Vec<_>>())
     } else {
         let types: Vec<&str> = types.iter().map(String::as_str).collect();
-        let Some(many) = sql.many(CommitGroups::ByClient) else { return Ok(None) };
+        let Some(many) = sql.many(Placement::ByClient) else { return Ok(None) };
         let values = vec![Value::Null; names.len()];
         let arguments = many.arguments(&vec![values.as_slice(); rows]);
         let own = (0..names.len()).filter(|at| !many.shared().contains(at)).collect::<Vec<_>>();
@@ -252,8 +252,9 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
             match types.iter().position(|wanted| !known.contains(wanted)) {
                 None => {
                     let limited = sql.of_reachable().map(|(limited, _)| limited.text.clone());
-                    let groups = [CommitGroups::Mixed, CommitGroups::ByClient];
-                    let many = groups.into_iter().filter_map(|groups| for_many_rows(sql, groups, &types));
+                    let placements = [Placement::OneServer, Placement::ByClient];
+                    let many =
+                        placements.into_iter().filter_map(|placement| for_many_rows(sql, placement, &types));
                     for text in limited.into_iter().chain(many) {
                         store.reader().await?.prepare(&text).await.map(drop).map_err(|error| {
                             StoreError::Programming(format!("{sql:?}: {text}: {}", with_source(&error)))
@@ -273,8 +274,8 @@ pub async fn prepare(store: &Store, sql: &'static Sql) -> Result<(), StoreError>
 }
 
 /// The statement for two or more rows on PostgreSQL, with arguments of these types; `None` if it has no such form.
-pub fn for_many_rows(sql: &Sql, groups: CommitGroups, types: &[&str]) -> Option<String> {
-    sql.many(groups).map(|many| many.text(types, 2))
+pub fn for_many_rows(sql: &Sql, placement: Placement, types: &[&str]) -> Option<String> {
+    sql.many(placement).map(|many| many.text(types, 2))
 }
 
 /// A numeric setting of the SQLite connection that writes.

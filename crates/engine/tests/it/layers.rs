@@ -71,7 +71,7 @@ const STORE: &[&str] = &[
     "value",
     "error",
     "admission",
-    "commit_groups",
+    "placement",
     "sql",
     "batch",
     "row",

@@ -49,6 +49,9 @@ pub struct DatabaseConfig {
     pub postgres_allow_plain: bool,
     /// PostgreSQL: how long connecting may take. Default 5 000.
     pub postgres_connect_timeout_ms: u64,
+    /// PostgreSQL distributed over several servers: whether to connect to the worker of an account at the address that the coordinator
+    /// has for it, rather than to have the coordinator pass each statement on. Default true.
+    pub postgres_connect_to_workers: bool,
 }
 
 impl Default for DatabaseConfig {
@@ -73,6 +76,7 @@ impl Default for DatabaseConfig {
             postgres_read_timeout_ms: whole_millis(postgres.read_timeout),
             postgres_allow_plain: false,
             postgres_connect_timeout_ms: whole_millis(postgres.connect_timeout),
+            postgres_connect_to_workers: postgres.connects_to_workers,
         }
     }
 }
@@ -102,6 +106,7 @@ impl Config {
                 group_timeout: Duration::from_millis(database.postgres_commit_timeout_ms),
                 read_timeout: Duration::from_millis(database.postgres_read_timeout_ms),
                 connect_timeout: Duration::from_millis(database.postgres_connect_timeout_ms),
+                connects_to_workers: database.postgres_connect_to_workers,
                 room,
                 ..PostgresOptions::new(url.expose())
             }),

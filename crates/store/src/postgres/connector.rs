@@ -7,10 +7,13 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::{TryStreamExt, stream};
 use rustls::{ClientConfig, RootCertStore};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::{Client, Config, Error, NoTls};
+use tokio_postgres::error::DbError;
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, Error, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::options::{PostgresOptions, Transport};
@@ -58,6 +61,17 @@ impl Connector {
         self.connect_with(&self.config).await
     }
 
+    /// What the server tells beside its answers on a connection for `asking` alone.
+    pub(super) async fn notices(
+        &self,
+        asking: impl AsyncFnOnce(&Client) -> Result<(), Error>,
+    ) -> Result<Vec<DbError>, Error> {
+        match &self.tls {
+            None => notices(self.config.connect(NoTls).await?, asking).await,
+            Some(tls) => notices(self.config.connect(tls.clone()).await?, asking).await,
+        }
+    }
+
     async fn connect_with(&self, config: &Config) -> Result<(Client, JoinHandle<()>), Error> {
         match &self.tls {
             None => {
@@ -69,6 +83,30 @@ impl Connector {
                 Ok((client, tokio::spawn(log_end(connection))))
             }
         }
+    }
+
+    /// To another server of a distributed database, by the same user, with the same name of the database. Where the address of this
+    /// one needs no TLS since it does not leave the machine, the other one must not leave it either.
+    pub(super) fn to(&self, host: &str, port: u16) -> Result<Self, StoreError> {
+        // The driver can add hosts to a configuration, but take none away.
+        let (known, mut config) = (&self.config, Config::new());
+        config.host(host).port(port).ssl_mode(known.get_ssl_mode());
+        config.ssl_negotiation(known.get_ssl_negotiation()).channel_binding(known.get_channel_binding());
+        config.keepalives(known.get_keepalives()).keepalives_idle(known.get_keepalives_idle());
+        known.get_user().map(|user| config.user(user));
+        known.get_password().map(|password| config.password(password));
+        known.get_dbname().map(|name| config.dbname(name));
+        known.get_options().map(|options| config.options(options));
+        known.get_application_name().map(|name| config.application_name(name));
+        known.get_connect_timeout().map(|limit| config.connect_timeout(*limit));
+        known.get_tcp_user_timeout().map(|limit| config.tcp_user_timeout(*limit));
+        if self.tls.is_none() && stays_on_this_machine(known) && !stays_on_this_machine(&config) {
+            return Err(StoreError::Configuration(format!(
+                "the worker {host}:{port} is connected to across a network: add `sslmode=require` to the address of the database, or \
+                 set `database.postgres_connect_to_workers = false`"
+            )));
+        }
+        Ok(Self { config, tls: self.tls.clone() })
     }
 
     pub(super) fn config(&self) -> Config {
@@ -108,6 +146,30 @@ fn stays_on_this_machine(config: &Config) -> bool {
             name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
         }
     })
+}
+
+async fn notices<S, T>(
+    (client, mut connection): (Client, Connection<S, T>),
+    asking: impl AsyncFnOnce(&Client) -> Result<(), Error>,
+) -> Result<Vec<DbError>, Error>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    let asked = async {
+        let asked = asking(&client).await;
+        // The connection ends with it, and the messages with the connection.
+        drop(client);
+        asked
+    };
+    let told = stream::poll_fn(|context| connection.poll_message(context)).try_filter_map(async |message| {
+        Ok(match message {
+            AsyncMessage::Notice(notice) => Some(notice),
+            AsyncMessage::Notification(_) | _ => None,
+        })
+    });
+    let (asked, told) = tokio::join!(asked, told.try_collect());
+    asked.and(told)
 }
 
 async fn log_end(connection: impl Future<Output = Result<(), Error>>) {

@@ -12,11 +12,11 @@ use uuid::Uuid;
 
 use super::connector::Connector;
 use super::{PostgresOptions, distribute, failure, migrate};
-use crate::commit_groups::CommitGroups;
 use crate::error::StoreError;
 use crate::migrate::{Applied, MIGRATIONS};
 use crate::moving::mark;
 use crate::moving::table::{Catalogue, Table, Values};
+use crate::placement::Placement;
 use crate::sql::DatabaseKind;
 use crate::value::Value;
 
@@ -42,7 +42,7 @@ pub(crate) struct PostgresEnd {
     client: Client,
     task: JoinHandle<()>,
     statements: Mutex<HashMap<String, Statement>>,
-    groups: CommitGroups,
+    placement: Placement,
 }
 
 /// Why a database cannot be used for a move.
@@ -72,8 +72,8 @@ impl PostgresEnd {
     /// Opens a database that is moved to.
     pub(crate) async fn target(options: &PostgresOptions) -> Result<Self, Taken> {
         let (client, task) = Connector::new(options)?.connect().await.map_err(failure::not_opened)?;
-        let groups = options.groups(distribute::is_distributed(&client).await?);
-        let end = Self { client, task, statements: Mutex::default(), groups };
+        let placement = options.placement(distribute::is_distributed(&client).await?);
+        let end = Self { client, task, statements: Mutex::default(), placement };
         end.run(SETTINGS).await?;
         let (mut is_ours, mut looks) = (false, 0);
         loop {
@@ -145,8 +145,8 @@ impl PostgresEnd {
         mark: String,
     ) -> Result<(), StoreError> {
         let writing = async {
-            match self.groups {
-                CommitGroups::Mixed => {
+            match self.placement {
+                Placement::OneServer => {
                     self.client.batch_execute("BEGIN").await?;
                     for statements in accounts.values() {
                         self.add(statements).await?;
@@ -154,7 +154,7 @@ impl PostgresEnd {
                     self.set_mark(&table.name, &mark).await?;
                     self.client.batch_execute("COMMIT").await
                 }
-                CommitGroups::ByClient => {
+                Placement::ByClient => {
                     for statements in accounts.values() {
                         self.client.batch_execute("BEGIN").await?;
                         self.add(statements).await?;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::connector;
 use crate::admission::Room;
-use crate::commit_groups::CommitGroups;
 use crate::error::StoreError;
+use crate::placement::Placement;
 
 /// Options of a PostgreSQL database. [`PostgresOptions::new`] gives the defaults.
 #[derive(Clone)]
@@ -23,8 +23,10 @@ pub struct PostgresOptions {
     /// This node's number among the nodes of the database, 0 to 2^40. Nodes with different numbers never wait for
     /// each other's counters.
     pub node_stripe: i64,
-    /// Which batches share a commit; `None` for those of one client where the tables are distributed by client, and any elsewhere.
-    pub commit_groups: Option<CommitGroups>,
+    /// How the rows of accounts lie; `None` as the database says.
+    pub placement: Option<Placement>,
+    /// Whether what is of an account goes straight to the worker that has it, where the tables are distributed.
+    pub connects_to_workers: bool,
     /// Most batches of one commit.
     pub group_max: usize,
     /// How long a commit group may take before its connection is dropped.
@@ -61,7 +63,8 @@ impl PostgresOptions {
             pool_wait: Duration::from_secs(2),
             writers: 2,
             node_stripe: 0,
-            commit_groups: None,
+            placement: None,
+            connects_to_workers: true,
             group_max: 128,
             group_timeout: Duration::from_secs(20),
             read_timeout: Duration::from_secs(30),
@@ -78,19 +81,9 @@ impl PostgresOptions {
         connector::transport(&self.url)
     }
 
-    /// Which batches share a commit: a transaction on a distributed database is cheap only where all its rows lie on one server.
-    pub(super) fn groups(&self, is_distributed: bool) -> CommitGroups {
-        let usual = if is_distributed { CommitGroups::ByClient } else { CommitGroups::Mixed };
-        self.commit_groups.unwrap_or(usual)
-    }
-
-    /// How many writers run statements at once: half of them, while the others wait for their commits, so that groups
-    /// are large. With groups by client all may, since the database runs them in different places.
-    pub(super) fn turns(&self, groups: CommitGroups) -> usize {
-        match groups {
-            CommitGroups::Mixed => self.writers.div_ceil(2),
-            CommitGroups::ByClient => self.writers,
-        }
+    pub(super) fn placement(&self, is_distributed: bool) -> Placement {
+        let found = if is_distributed { Placement::ByClient } else { Placement::OneServer };
+        self.placement.unwrap_or(found)
     }
 }
 

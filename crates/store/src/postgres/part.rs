@@ -13,27 +13,30 @@ use tokio::task::JoinHandle;
 use super::connector::Connector;
 use super::failure;
 use super::options::{PostgresOptions, STRIPES_PER_NODE};
+use super::plan_cache::PlanCache;
 use super::query::Query;
 use super::queue::Queue;
 use super::reach::{Reach, lost};
+use super::session::Session;
 use super::writer::Writer;
 use crate::batch::Batch;
-use crate::commit_groups::CommitGroups;
 use crate::driver::CommitCounts;
 use crate::error::{Commit, StoreError};
 use crate::group::Work;
+use crate::placement::Placement;
 use crate::row::Row;
 use crate::sql::DatabaseKind;
 
 /// Largest node number: stripes still fit a 64-bit integer.
 const NODE_STRIPE_MAX: i64 = 1 << 40;
 
-/// What the connections of each part have in common.
+/// What the connections of a part are made from.
 #[derive(Clone)]
 pub(super) struct Source {
     pub(super) options: Arc<PostgresOptions>,
     pub(super) connector: Connector,
-    pub(super) groups: CommitGroups,
+    pub(super) placement: Placement,
+    pub(super) plan_cache: PlanCache,
     pub(super) commits: Arc<CommitCounts>,
 }
 
@@ -53,12 +56,32 @@ impl Drop for Part {
 }
 
 impl Part {
+    /// Connects all writers before the first one works, so that a wrong address fails at the start.
     pub(super) async fn open(source: &Source) -> Result<Self, StoreError> {
-        let pool = pool(&source.options, &source.connector)?;
-        let queue = Arc::new(Queue::new(source.groups));
-        let reach = Arc::new(Reach::new());
-        let writers = start_writers(source, &queue, &reach).await?;
-        Ok(Self { reach, pool, queue, writers: Mutex::new(writers) })
+        let (part, writers) = Self::prepare(source)?;
+        let sessions =
+            try_join_all(writers.iter().map(Writer::connect)).await.map_err(failure::not_opened)?;
+        part.start(writers.into_iter().zip(sessions.into_iter().map(Some)));
+        Ok(part)
+    }
+
+    /// A part whose server is away: its writers connect once they can.
+    pub(super) fn open_lost(source: &Source) -> Result<Self, StoreError> {
+        let (part, writers) = Self::prepare(source)?;
+        part.start(writers.into_iter().map(|writer| (writer, None)));
+        Ok(part)
+    }
+
+    fn prepare(source: &Source) -> Result<(Self, Vec<Writer>), StoreError> {
+        let pool = pool(source)?;
+        let (queue, reach) = (Arc::new(Queue::default()), Arc::new(Reach::new()));
+        let writers = writers(source, &queue, &reach)?;
+        Ok((Self { reach, pool, queue, writers: Mutex::default() }, writers))
+    }
+
+    fn start(&self, writers: impl Iterator<Item = (Writer, Option<Session>)>) {
+        let started = writers.map(|(writer, session)| tokio::spawn(writer.run(session)));
+        self.writers.lock().unwrap_or_else(PoisonError::into_inner).extend(started);
     }
 
     pub(super) async fn apply(&self, batch: Batch) -> Result<Commit, StoreError> {
@@ -124,11 +147,13 @@ fn given_up(client: Object) -> StoreError {
 /// The connections for reads. A query that writes is a bug on either database. The server ends a query that takes too
 /// long, so that it does not keep its connection from everybody else. Every query finds its rows by an index; the
 /// planner, which takes the spans of a total for many, would join them by hash and read all those of the account.
-fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreError> {
+fn pool(source: &Source) -> Result<Pool, StoreError> {
+    let Source { options, connector, plan_cache, .. } = source;
     let timeout_ms = options.read_timeout.as_millis().max(1);
     let settings = format!(
         "SET default_transaction_read_only = on; SET enable_hashjoin = off; SET enable_mergejoin = off;
-         SET statement_timeout = {timeout_ms}"
+         SET statement_timeout = {timeout_ms}; {}",
+        plan_cache.setting()
     );
     let manager = Manager::from_connect(
         connector.config(),
@@ -148,13 +173,8 @@ fn pool(options: &PostgresOptions, connector: &Connector) -> Result<Pool, StoreE
         .map_err(|error| StoreError::Configuration(error.to_string()))
 }
 
-/// Connects all writers before the first one works, so that a wrong address fails at the start.
-async fn start_writers(
-    source: &Source,
-    queue: &Arc<Queue>,
-    reach: &Arc<Reach>,
-) -> Result<Vec<JoinHandle<()>>, StoreError> {
-    let Source { options, connector, groups, commits } = source;
+fn writers(source: &Source, queue: &Arc<Queue>, reach: &Arc<Reach>) -> Result<Vec<Writer>, StoreError> {
+    let options = &source.options;
     let count = i64::try_from(options.writers).unwrap_or(i64::MAX);
     if !(1..=STRIPES_PER_NODE).contains(&count) {
         return Err(StoreError::Configuration(format!("there must be 1 to {STRIPES_PER_NODE} writers")));
@@ -163,19 +183,16 @@ async fn start_writers(
         return Err(StoreError::Configuration(format!("a node has a number from 0 to {NODE_STRIPE_MAX}")));
     }
     let connected = Arc::new(AtomicUsize::new(0));
-    let turns = Arc::new(Semaphore::new(options.turns(*groups)));
-    let writers: Vec<Writer> = (0..count)
+    let turns = Arc::new(Semaphore::new(options.writers.div_ceil(2)));
+    let writers = (0..count)
         .map(|index| Writer {
-            connector: connector.clone(),
-            options: Arc::clone(options),
+            source: source.clone(),
             stripe: options.node_stripe * STRIPES_PER_NODE + index,
             queue: Arc::clone(queue),
             turns: Arc::clone(&turns),
             connected: Arc::clone(&connected),
             reach: Arc::clone(reach),
-            commits: Arc::clone(commits),
         })
         .collect();
-    let sessions = try_join_all(writers.iter().map(Writer::connect)).await.map_err(failure::not_opened)?;
-    Ok(writers.into_iter().zip(sessions).map(|(writer, session)| tokio::spawn(writer.run(session))).collect())
+    Ok(writers)
 }

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -13,28 +12,24 @@ use futures_util::future::join_all;
 use regente_domain::id::{ClientId, Id};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
+use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::failure;
 use super::part::{Part, Source};
 use super::shards::Shards;
+use super::worker::{LOOK_MAX, Worker};
 use crate::error::StoreError;
 use crate::value::Value;
 
 /// How often each worker is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// How long a worker may take to answer a look.
-const LOOK_MAX: Duration = Duration::from_secs(2);
-/// How many looks in a row a worker fails before it counts as lost.
-const FAILED_LOOKS: u32 = 2;
 
 /// Where the shards of the tables of accounts lie: all these tables are divided alike.
 const SHARDS: &str = "
-    SELECT shardmaxvalue::int4, groupid
-    FROM pg_dist_shard JOIN pg_dist_placement USING (shardid)
-    WHERE logicalrelid = 'jobs'::regclass AND shardstate = 1";
-/// A read that the server of an account answers.
-const LOOK: &str = "SELECT id FROM jobs WHERE client_id = $1 LIMIT 1";
+    SELECT shardmaxvalue::int4, groupid, nodename, nodeport
+    FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
+    WHERE logicalrelid = 'jobs'::regclass AND shardstate = 1 AND noderole = 'primary'";
 /// Every server has them whole, the coordinator too.
 const ACCOUNTS: &str = "SELECT id FROM clients";
 
@@ -55,14 +50,6 @@ struct Workers {
     reachable: RwLock<Option<Arc<Vec<Value>>>>,
 }
 
-#[derive(Debug)]
-struct Worker {
-    /// Its number in the extension's catalogs (`groupid`).
-    number: i32,
-    part: Arc<Part>,
-    failed_looks: AtomicU32,
-}
-
 impl Parts {
     pub(super) async fn open(source: Source, is_distributed: bool) -> Result<Self, StoreError> {
         let everywhere = Arc::new(Part::open(&source).await?);
@@ -76,6 +63,8 @@ impl Parts {
             reachable: RwLock::new(None),
         });
         workers.find_shards().await?;
+        workers.require_one()?;
+        workers.find_reachable().await?;
         let watching = Arc::clone(&workers);
         let watcher = tokio::spawn(async move { watching.watch().await });
         Ok(Self { everywhere, workers: Some((workers, watcher)) })
@@ -133,6 +122,29 @@ impl Drop for Parts {
     }
 }
 
+/// Where a shard lies.
+struct Place {
+    /// The last hash of an account of the shard.
+    last_hash: i32,
+    worker: i32,
+    host: String,
+    port: u16,
+}
+
+impl Place {
+    /// Of a row of [`SHARDS`].
+    fn of(row: &Row) -> Result<Self, tokio_postgres::Error> {
+        let port: i32 = row.try_get(3)?;
+        Ok(Self {
+            last_hash: row.try_get(0)?,
+            worker: row.try_get(1)?,
+            host: row.try_get(2)?,
+            // The extension takes no others.
+            port: port.try_into().unwrap_or_default(),
+        })
+    }
+}
+
 impl Workers {
     fn of(&self, client_id: ClientId) -> Option<Arc<Worker>> {
         read(&self.shards).of(client_id).cloned()
@@ -149,21 +161,38 @@ impl Workers {
     /// Reads where shards lie, and connects for workers that have none yet.
     async fn find_shards(&self) -> Result<(), StoreError> {
         let rows = self.everywhere.reader().await?.query(SHARDS, &[]).await.map_err(failed)?;
-        let mut known: BTreeMap<i32, Arc<Worker>> =
+        let places = rows.iter().map(Place::of).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let mut workers: BTreeMap<i32, Arc<Worker>> =
             self.all().into_iter().map(|worker| (worker.number, worker)).collect();
-        let mut shards = Vec::with_capacity(rows.len());
-        for row in rows {
-            let (last, number) = (row.try_get(0).map_err(failed)?, row.try_get(1).map_err(failed)?);
-            let worker = match known.entry(number) {
-                Entry::Occupied(known) => Arc::clone(known.get()),
-                Entry::Vacant(new) => {
-                    let part = Arc::new(Part::open(&self.source).await?);
-                    Arc::clone(new.insert(Arc::new(Worker { number, part, failed_looks: AtomicU32::new(0) })))
-                }
-            };
-            shards.push((last, worker));
+        let shards = Shards::new(places.iter().map(|place| (place.last_hash, place)).collect());
+        for (example, place) in shards.examples() {
+            if let Entry::Vacant(new) = workers.entry(place.worker) {
+                new.insert(Arc::new(self.connect(place, example).await?));
+            }
         }
-        *self.shards.write().unwrap_or_else(PoisonError::into_inner) = Shards::new(shards);
+        let of = |place: &Place| Some((place.last_hash, Arc::clone(workers.get(&place.worker)?)));
+        let shards = Shards::new(places.iter().filter_map(of).collect());
+        *self.shards.write().unwrap_or_else(PoisonError::into_inner) = shards;
+        Ok(())
+    }
+
+    async fn connect(&self, place: &Place, example: ClientId) -> Result<Worker, StoreError> {
+        if !self.source.options.connects_to_workers {
+            return Worker::through_coordinator(place.worker, &self.source, example).await;
+        }
+        Worker::straight(place.worker, &self.source, (&place.host, place.port), example).await
+    }
+
+    /// That no worker can be reached at the start is a matter of addresses or of passwords, rather than of servers that are away.
+    fn require_one(&self) -> Result<(), StoreError> {
+        let all = self.all();
+        let are_lost = !all.is_empty() && all.iter().all(|worker| worker.part.reach.is_lost());
+        if self.source.options.connects_to_workers && are_lost {
+            return Err(StoreError::unavailable(
+                "no worker of the database can be reached at the address that the coordinator has for it; where they cannot be \
+                 reached from here, set `database.postgres_connect_to_workers = false`",
+            ));
+        }
         Ok(())
     }
 
@@ -187,35 +216,24 @@ impl Workers {
             let shards = read(&self.shards);
             shards.examples().map(|(id, worker)| (worker.number, (id, Arc::clone(worker)))).collect()
         };
-        let looks = examples.values().map(async |(id, worker)| (worker, self.answers(*id).await));
-        let mut is_one_lost = false;
-        for (worker, answers) in join_all(looks).await {
-            is_one_lost |= worker.note(&answers);
-        }
-        let reachable = if self.all().iter().any(|worker| worker.part.reach.is_lost()) {
-            Some(Arc::new(self.reachable_accounts().await?))
-        } else {
-            None
-        };
-        *self.reachable.write().unwrap_or_else(PoisonError::into_inner) = reachable;
+        let looks = join_all(examples.values().map(|(id, worker)| worker.look(*id))).await;
+        let is_one_lost = looks.into_iter().any(|is_lost| is_lost);
+        self.find_reachable().await?;
         if is_one_lost {
             self.everywhere.reach.interrupt();
         }
         Ok(())
     }
 
-    /// Reads from the server of an account. A connection that hangs is closed.
-    async fn answers(&self, client_id: ClientId) -> Result<(), StoreError> {
-        let client = self.everywhere.reader().await?;
-        let asked = timeout(LOOK_MAX, client.query_opt(LOOK, &[&Value::from(client_id)])).await;
-        match asked {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) => Err(failed(error)),
-            Err(elapsed) => {
-                drop(deadpool_postgres::Object::take(client));
-                Err(StoreError::unavailable(elapsed))
-            }
-        }
+    /// Limits what looks over all accounts to those of the workers that can be reached.
+    async fn find_reachable(&self) -> Result<(), StoreError> {
+        let reachable = if self.all().iter().any(|worker| worker.part.reach.is_lost()) {
+            Some(Arc::new(self.reachable_accounts().await?))
+        } else {
+            None
+        };
+        *self.reachable.write().unwrap_or_else(PoisonError::into_inner) = reachable;
+        Ok(())
     }
 
     async fn reachable_accounts(&self) -> Result<Vec<Value>, StoreError> {
@@ -230,37 +248,6 @@ impl Workers {
             Value::Null | Value::Int(_) | Value::Text(_) | Value::Json(_) | Value::Blob(_) => false,
         });
         Ok(accounts)
-    }
-}
-
-impl Worker {
-    /// Notes whether it has answered a look; whether it is lost by that.
-    fn note(&self, answers: &Result<(), StoreError>) -> bool {
-        let number = self.number;
-        match answers {
-            Ok(()) => {
-                self.failed_looks.store(0, Ordering::Relaxed);
-                if self.part.reach.is_lost() {
-                    tracing::info!(number, "a worker of the database is reached again");
-                    self.part.reach.find();
-                }
-                false
-            }
-            Err(error) => {
-                let failed = self.failed_looks.fetch_add(1, Ordering::Relaxed) + 1;
-                if failed < FAILED_LOOKS || self.part.reach.is_lost() {
-                    return false;
-                }
-                let error = error as &dyn std::error::Error;
-                tracing::error!(
-                    number,
-                    error,
-                    "a worker of the database cannot be reached: its accounts are refused"
-                );
-                self.part.reach.lose();
-                true
-            }
-        }
     }
 }
 

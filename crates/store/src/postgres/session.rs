@@ -15,15 +15,14 @@ use tokio::task::JoinHandle;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Error, Statement};
 
-use super::connector::Connector;
 use super::failure;
-use super::options::PostgresOptions;
+use super::part::Source;
 use super::reach::Reach;
 use super::stages::{Stage, stages};
 use super::values;
-use crate::commit_groups::CommitGroups;
 use crate::error::{Commit, StoreError};
 use crate::group::{Answer, BoundStep, Failure, Work, tally};
+use crate::placement::Placement;
 use crate::sql::{DatabaseKind, Many, Sql};
 use crate::value::Value;
 
@@ -38,7 +37,7 @@ pub(super) struct Session {
     /// The same statements, rewritten for many rows, by the number of rows that their text is made for.
     statements_for_many: HashMap<(usize, usize), Statement>,
     stripe: i64,
-    groups: CommitGroups,
+    placement: Placement,
     limit: Duration,
     reach: Arc<Reach>,
     /// Set after a timeout: later answers can no longer be matched to requests.
@@ -64,13 +63,8 @@ pub(super) enum Ended {
 impl Session {
     /// Connects. The server itself aborts what takes longer than a group may, so that a node that is cut off holds no
     /// locks. Writers find rows by their keys: a plan made while a table was empty must not scan it later.
-    pub(super) async fn connect(
-        connector: &Connector,
-        options: &PostgresOptions,
-        groups: CommitGroups,
-        stripe: i64,
-        reach: Arc<Reach>,
-    ) -> Result<Self, Error> {
+    pub(super) async fn connect(source: &Source, stripe: i64, reach: Arc<Reach>) -> Result<Self, Error> {
+        let Source { options, connector, placement, plan_cache, .. } = source;
         let (client, task) = connector.connect().await?;
         let limit_ms = options.group_timeout.as_millis().max(2);
         let session = Self {
@@ -79,7 +73,7 @@ impl Session {
             statements: HashMap::new(),
             statements_for_many: HashMap::new(),
             stripe,
-            groups,
+            placement: *placement,
             limit: options.group_timeout,
             reach,
             is_given_up: AtomicBool::new(false),
@@ -89,8 +83,9 @@ impl Session {
             .batch_execute(&format!(
                 "SET idle_in_transaction_session_timeout = {limit_ms}; SET statement_timeout = {limit_ms};
                  SET lock_timeout = {};
-                 SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off",
-                limit_ms / 2
+                 SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; {}",
+                limit_ms / 2,
+                plan_cache.setting()
             ))
             .await?;
         Ok(session)
@@ -158,7 +153,7 @@ impl Session {
     /// The stages of a group, prepared outside any transaction.
     pub(super) async fn stages<'a>(&mut self, group: &[&'a Work]) -> Result<Vec<Ready<'a>>, Failure> {
         let mut ready = Vec::new();
-        for stage in stages(self.groups, group) {
+        for stage in stages(self.placement, group) {
             let statement = match stage.many() {
                 None => self.prepared(stage.sql).await?.clone(),
                 Some(many) => self.prepared_for_many(stage.sql, many, stage.rows()).await?.clone(),

@@ -9,8 +9,8 @@ use bytes::BytesMut;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use crate::batch::Rows;
-use crate::commit_groups::CommitGroups;
 use crate::group::{BoundStep, Failure, Work};
+use crate::placement::Placement;
 use crate::sql::{Argument, Many, Sql};
 use crate::value::Value;
 
@@ -27,10 +27,10 @@ pub(super) struct Stage<'a> {
 ///
 /// Two batches that change the same row do so under the same guard, since both have read the committed row; one of
 /// them then misses its row, wherever it is placed.
-pub(super) fn stages<'a>(groups: CommitGroups, group: &[&'a Work]) -> Vec<Stage<'a>> {
+pub(super) fn stages<'a>(placement: Placement, group: &[&'a Work]) -> Vec<Stage<'a>> {
     let mut stages: Vec<Stage<'a>> = Vec::new();
-    let of = |step: &'a BoundStep| Stage::of(step, step.sql.many(groups));
-    let are_mergeable = |work: &Work| work.steps.iter().all(|step| is_mergeable(step, groups));
+    let of = |step: &'a BoundStep| Stage::of(step, step.sql.many(placement));
+    let are_mergeable = |work: &Work| work.steps.iter().all(|step| is_mergeable(step, placement));
     let (alike, others): (Vec<&Work>, Vec<&Work>) =
         group.iter().copied().partition(|work| group.len() > 1 && are_mergeable(work));
     for work in alike {
@@ -51,13 +51,13 @@ pub(super) fn stages<'a>(groups: CommitGroups, group: &[&'a Work]) -> Vec<Stage<
     stages
 }
 
-fn is_mergeable(step: &BoundStep, groups: CommitGroups) -> bool {
+fn is_mergeable(step: &BoundStep, placement: Placement) -> bool {
     let touches_one = match step.rows {
         Rows::Exactly(rows) => rows == 1,
         Rows::AtMostOne => true,
         Rows::Any => false,
     };
-    touches_one && step.sql.many(groups).is_some()
+    touches_one && step.sql.many(placement).is_some()
 }
 
 impl<'a> Stage<'a> {

@@ -8,12 +8,10 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::connector::Connector;
-use super::options::PostgresOptions;
+use super::part::Source;
 use super::queue::Queue;
 use super::reach::Reach;
 use super::session::{Ended, Session};
-use crate::driver::CommitCounts;
 use crate::error::{Commit, StoreError};
 use crate::group::{Answer, Failure, Work};
 
@@ -28,26 +26,31 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// One of the writers.
 pub(super) struct Writer {
-    pub(super) connector: Connector,
-    pub(super) options: Arc<PostgresOptions>,
+    pub(super) source: Source,
     pub(super) stripe: i64,
     pub(super) queue: Arc<Queue>,
-    /// The permit to run statements, released before the commit.
+    /// The permit to run statements, released before the commit. Half of the writers have one, while the others wait for their
+    /// commits, so that groups are large.
     pub(super) turns: Arc<Semaphore>,
     /// Number of writers with a connection. At 0, batches are refused at once instead of waiting.
     pub(super) connected: Arc<AtomicUsize>,
     pub(super) reach: Arc<Reach>,
-    pub(super) commits: Arc<CommitCounts>,
 }
 
 impl Writer {
     pub(super) async fn connect(&self) -> Result<Session, tokio_postgres::Error> {
-        let reach = Arc::clone(&self.reach);
-        Session::connect(&self.connector, &self.options, self.queue.groups(), self.stripe, reach).await
+        Session::connect(&self.source, self.stripe, Arc::clone(&self.reach)).await
     }
 
-    /// Runs the task.
-    pub(super) async fn run(self, mut session: Session) {
+    /// Runs the task, which connects first where it has no session.
+    pub(super) async fn run(self, session: Option<Session>) {
+        let mut session = match session {
+            Some(session) => session,
+            None => match self.reconnect().await {
+                Some(session) => session,
+                None => return,
+            },
+        };
         self.connected.fetch_add(1, Ordering::Relaxed);
         loop {
             let taken = tokio::select! {
@@ -60,7 +63,7 @@ impl Writer {
             };
             if let Some((turn, group)) = taken {
                 let answers = commit_group(&mut session, &group, turn).await;
-                self.commits.add(&answers);
+                self.source.commits.add(&answers);
                 for (work, answer) in group.into_iter().zip(answers) {
                     work.answer(answer);
                 }
@@ -82,7 +85,7 @@ impl Writer {
     /// loses nothing.
     async fn take(&self) -> Option<(OwnedSemaphorePermit, Vec<Work>)> {
         let turn = Arc::clone(&self.turns).acquire_owned().await.ok()?;
-        let group = self.queue.take(self.options.group_max).await?;
+        let group = self.queue.take(self.source.options.group_max).await?;
         Some((turn, group))
     }
 
@@ -121,7 +124,7 @@ impl Writer {
             if self.connected.load(Ordering::Relaxed) > 0 {
                 tokio::time::sleep(LOOK_AGAIN).await;
             } else if let Ok(group) =
-                tokio::time::timeout(LOOK_AGAIN, self.queue.take(self.options.group_max)).await
+                tokio::time::timeout(LOOK_AGAIN, self.queue.take(self.source.options.group_max)).await
             {
                 return group;
             }

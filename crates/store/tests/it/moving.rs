@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use regente_store::moving::{Difference, Differs, Move, MoveError, Moved, Progress, Source};
 use regente_store::testing::{self, Fuse, TEST_TIME, TestDatabase, TestPostgres};
-use regente_store::{CommitGroups, DatabaseKind, PostgresOptions, Store, StoreError, StoreOptions};
+use regente_store::{DatabaseKind, Placement, PostgresOptions, Store, StoreError, StoreOptions};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use tokio_postgres::NoTls;
@@ -148,7 +148,7 @@ async fn every_table_is_moved_there_and_back() {
     // By way of another server, written as one that is distributed by client is.
     let another = empty(DatabaseKind::Postgres).await;
     let StoreOptions::Postgres(options) = another.options() else { unreachable!() };
-    let distributed = PostgresOptions { commit_groups: Some(CommitGroups::ByClient), ..options };
+    let distributed = PostgresOptions { placement: Some(Placement::ByClient), ..options };
     let second = moved(&server, StoreOptions::Postgres(distributed.clone())).await.unwrap();
     let store = Store::open(StoreOptions::Postgres(distributed.clone())).await.unwrap();
     store.end_move().await.unwrap();
@@ -171,10 +171,10 @@ async fn every_table_is_moved_there_and_back() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_interrupted_move_goes_on_where_it_was() {
     let source = filled().await;
-    for kind in [CommitGroups::Mixed, CommitGroups::ByClient] {
+    for kind in [Placement::OneServer, Placement::ByClient] {
         let target = empty(DatabaseKind::Postgres).await;
         let StoreOptions::Postgres(options) = target.options() else { unreachable!() };
-        let options = StoreOptions::Postgres(PostgresOptions { commit_groups: Some(kind), ..options });
+        let options = StoreOptions::Postgres(PostgresOptions { placement: Some(kind), ..options });
         let mut written = 0;
         // Before a page and behind one, further on each time.
         for steps in [0, 1, 6, 11, 40] {

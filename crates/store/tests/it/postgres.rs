@@ -11,7 +11,7 @@ use regente_store::sealed::Sealed;
 use regente_store::testing::proxy::{Break, Fate, Proxy};
 use regente_store::testing::{self, TestDatabase, TestPostgres};
 use regente_store::{
-    Batch, Commit, CommitGroups, PostgresOptions, Row, Store, StoreError, StoreOptions, args, sql,
+    Batch, Commit, Placement, PostgresOptions, Row, Store, StoreError, StoreOptions, args, sql,
 };
 use tokio_postgres::NoTls;
 use uuid::Uuid;
@@ -74,6 +74,8 @@ fn options(url: &str, writers: usize) -> PostgresOptions {
     let mut options = PostgresOptions::new(url);
     options.pool_size = 4;
     options.writers = writers;
+    // Proxies stand before the server of the address.
+    options.connects_to_workers = false;
     options
 }
 
@@ -341,12 +343,12 @@ async fn waiting_batches_share_a_commit() {
     store.close().await;
 }
 
+/// Where rows of one account alone may share a statement, those of several still share a commit.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn by_client_a_commit_has_one_client() {
+async fn batches_of_several_clients_share_a_commit_where_they_share_no_statement() {
     let (url, first) = fresh().await;
     first.close().await;
-    let mut options = options(&url, 2);
-    options.commit_groups = Some(CommitGroups::ByClient);
+    let options = PostgresOptions { placement: Some(Placement::ByClient), ..options(&url, 2) };
     let store = Store::open(StoreOptions::Postgres(options)).await.unwrap();
     let batches = (0..64).map(|number| {
         let client_id = ClientId::new(Uuid::from_u128(number % 4 + 1));
@@ -358,8 +360,8 @@ async fn by_client_a_commit_has_one_client() {
         assert_eq!(answer.unwrap(), Commit::Applied);
     }
     let commits = transactions(&url).await;
-    assert!(commits.iter().all(|clients| clients.len() == 1), "{commits:?}");
-    assert!(commits.len() < 32, "64 batches took {} commits", commits.len());
+    assert!(commits.iter().any(|clients| clients.len() > 1), "{commits:?}");
+    assert!(commits.len() < 16, "64 batches took {} commits", commits.len());
     store.close().await;
 }
 

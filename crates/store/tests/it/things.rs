@@ -18,7 +18,7 @@ pub(crate) const SCHEMA: &str = "
         PRIMARY KEY (id, client_id),
         UNIQUE (client_id, name)
     ) {table_options};
-    CREATE TABLE parts (
+    CREATE TABLE units (
         id {uuid} NOT NULL,
         client_id {uuid} NOT NULL,
         thing_id {uuid} NOT NULL,
@@ -33,7 +33,7 @@ sql! {
         VALUES (:version, :n, :bytes, :doc, :name, :client_id, :id)";
     /// Adds a part.
     pub(crate) ADD_PART = "
-        INSERT INTO parts (id, client_id, thing_id) VALUES (:id, :client_id, :thing_id)";
+        INSERT INTO units (id, client_id, thing_id) VALUES (:id, :client_id, :thing_id)";
     /// Sets `n` under the version guard; three names appear twice, in another order.
     pub(crate) SET_N = "
         UPDATE things SET n = :n, version = CAST(:version AS BIGINT) + 1
@@ -75,6 +75,16 @@ pub(crate) fn id(number: u128) -> Id<of::Charge> {
 /// A database with the tables of the tests.
 pub(crate) async fn prepare(store: &Store) {
     testing::run_schema(store, SCHEMA).await.unwrap();
+    if store.layout().await.unwrap().is_some() {
+        // Tables that are bound to each other are distributed before they are bound.
+        testing::run_schema(store, "ALTER TABLE units DROP CONSTRAINT units_thing_id_client_id_fkey")
+            .await
+            .unwrap();
+        store.distribute(&|_| ()).await.unwrap();
+        let bound =
+            "ALTER TABLE units ADD FOREIGN KEY (thing_id, client_id) REFERENCES things (id, client_id)";
+        testing::run_schema(store, bound).await.unwrap();
+    }
 }
 
 pub(crate) fn thing(number: u128) -> Args {

@@ -1,6 +1,6 @@
 //! One text in the words of two databases.
 
-use regente_store::{CommitGroups, DatabaseKind, Sql, testing};
+use regente_store::{DatabaseKind, Placement, Sql, testing};
 
 static REPEATED: Sql = text("UPDATE t SET a = :a, b = :b WHERE b <> :b AND c = :c_2 AND a < :a");
 static QUOTED: Sql = text("SELECT ':no', \"a:no\", 'it''s :no' -- :no\n, /* :no */ :yes");
@@ -19,7 +19,7 @@ const fn text(text: &'static str) -> Sql {
 }
 
 fn for_many_rows(sql: &Sql, types: &[&str]) -> Option<String> {
-    testing::for_many_rows(sql, CommitGroups::Mixed, types)
+    testing::for_many_rows(sql, Placement::OneServer, types)
 }
 
 fn both(sql: &Sql) -> (&str, &str) {
@@ -146,8 +146,8 @@ fn the_rows_of_one_client_share_it_as_one_argument() {
     static IN_BOTH: Sql =
         text("INSERT INTO t (a, client_id) VALUES (:a, :client_id) ON CONFLICT (a) DO UPDATE SET b = :a");
     static OF_A_CLIENT: Sql = text("UPDATE t SET a = 1 WHERE client_id = :client_id");
-    let of_one_client = |sql| testing::for_many_rows(sql, CommitGroups::ByClient, &["text", "uuid", "uuid"]);
-    let insert = testing::for_many_rows(&INSERT, CommitGroups::ByClient, &["text", "uuid"]);
+    let of_one_client = |sql| testing::for_many_rows(sql, Placement::ByClient, &["text", "uuid", "uuid"]);
+    let insert = testing::for_many_rows(&INSERT, Placement::ByClient, &["text", "uuid"]);
     assert_eq!(
         insert.unwrap(),
         "INSERT INTO t (a, client_id) VALUES ($1::text, $2::uuid), ($3::text, $2::uuid)"

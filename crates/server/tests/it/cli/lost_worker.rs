@@ -79,11 +79,21 @@ async fn shops<'a>(deployment: &Deployment, database: &FreshDatabase, address: &
 #[tokio::test]
 #[ignore = "needs a distributed PostgreSQL: make test-distributed"]
 async fn a_worker_that_cannot_be_reached_stops_its_own_accounts_alone() {
+    lost_and_found("database.postgres_connect_to_workers=true").await;
+}
+
+#[tokio::test]
+#[ignore = "needs a distributed PostgreSQL: make test-distributed"]
+async fn a_worker_that_the_coordinator_cannot_reach_stops_its_own_accounts_alone() {
+    lost_and_found("database.postgres_connect_to_workers=false").await;
+}
+
+async fn lost_and_found(setting: &str) {
     let behind_proxies = TestPostgres::empty_distributed_database_behind_proxies().await;
     let (database, proxies) = behind_proxies.expect("`make test-distributed` starts a cluster");
     let deployment = Deployment::on(database.url()).await;
     deployment.run(&["migrate", "--distributed"]).await.text();
-    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--set", setting];
     let (server, server_log, line) = deployment.start(&serve, "serving").await;
     let address = address_in(&line);
     let [on_first, on_second] = shops(&deployment, &database, address).await;
@@ -122,5 +132,16 @@ async fn a_worker_that_cannot_be_reached_stops_its_own_accounts_alone() {
         until_it_tells(address, &(200, json!({ "status": "ready", "failing": [] }))).await;
     }
     drop(listening.interrupt().await);
+    stop(server, server_log).await;
+
+    // A node starts while a worker is away.
+    proxies[0].breaks(Break::Always);
+    let (server, server_log, line) = deployment.start(&serve, "serving").await;
+    let address = address_in(&line);
+    let [on_first, on_second] = [Shop { address, ..on_first }, Shop { address, ..on_second }];
+    on_first.charges_until(503).await;
+    on_second.charges_until(201).await;
+    proxies[0].breaks(Break::Never);
+    on_first.charges_until(201).await;
     stop(server, server_log).await;
 }
