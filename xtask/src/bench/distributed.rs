@@ -1,5 +1,5 @@
 //! Charges on PostgreSQL on one server and on one that is distributed over two workers, in turns: what distribution costs where
-//! all of it shares one machine. Then one worker is stopped, without being ended: what the accounts of the other one lose.
+//! all of it shares one machine, with connections to the workers and without. Then one worker is stopped, without being ended: what the accounts of the other one lose.
 //!
 //! `SYNC=on scripts/distributed cargo xtask bench distributed`
 
@@ -30,17 +30,19 @@ use crate::service::Service;
 
 /// Enough for both workers to have many.
 const ACCOUNTS: usize = 40;
-/// Seconds before each measurement, to fill the caches of keys and merchants.
-const WARM_UP_SECONDS: u32 = 1;
+/// Seconds before each measurement, to fill the caches of keys and merchants and to plan each statement a few times.
+const WARM_UP_SECONDS: u32 = 4;
 /// The part of their rate that accounts keep whose worker was not stopped.
 const KEPT_MIN: f64 = 0.9;
 /// Callers of the accounts of the worker that is stopped, and how long each waits before it charges again.
 const CALLERS: usize = 8;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The measurements of one side.
-#[derive(Default)]
-struct Measured {
+/// A way to the database, and what was measured on it.
+struct Side {
+    what: &'static str,
+    engine: Engine,
+    connects_to_workers: bool,
     turns: Turns,
     /// By how much the database grows for each charge.
     kept_kib: Samples,
@@ -48,59 +50,76 @@ struct Measured {
     coordinator_cpu_us: Samples,
 }
 
-pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
-    let cluster = Cluster::running()?;
-    let (one, several) = (Engine::Postgres(TestPostgres::durable()), Engine::Distributed(cluster.clone()));
-    let (mut on_one, mut on_several) = (Measured::default(), Measured::default());
-    for round in 1..=bench.rounds {
-        // Both sides are measured equally early.
-        for is_one in [true, false, false, true] {
-            let (engine, measured) = if is_one { (&one, &mut on_one) } else { (&several, &mut on_several) };
-            println!("distributed: {}, round {round} of {}", engine.word(), bench.rounds);
-            turn(bench, engine, &cluster, measured).await?;
+impl Side {
+    fn of(what: &'static str, engine: Engine, connects_to_workers: bool) -> Self {
+        Self {
+            what,
+            engine,
+            connects_to_workers,
+            turns: Turns::default(),
+            kept_kib: Samples::default(),
+            coordinator_cpu_us: Samples::default(),
         }
     }
-    let ratio = on_several.turns.divided_by(&on_one.turns);
+}
+
+pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
+    let cluster = Cluster::running()?;
+    let mut sides = [
+        Side::of("one server", Engine::Postgres(TestPostgres::durable()), true),
+        Side::of("a coordinator and two workers", Engine::Distributed(cluster.clone()), true),
+        Side::of("the same, all through the coordinator", Engine::Distributed(cluster.clone()), false),
+    ];
+    for round in 1..=bench.rounds {
+        // All sides are measured equally early.
+        for at in (0..sides.len()).chain((0..sides.len()).rev()) {
+            println!("distributed: {}, round {round} of {}", sides[at].what, bench.rounds);
+            turn(bench, &cluster, &mut sides[at]).await?;
+        }
+    }
     let mut report = Report::new();
     let mut table = Table::new(
         format!("Charges of {ACCOUNTS} accounts, closed loop of {CONNECTIONS} connections"),
-        Turns::columns("", "PostgreSQL CPU µs").into_iter().chain(["KB kept"]),
+        Turns::columns("", "PostgreSQL CPU µs").into_iter().chain(["KB kept", "coordinator CPU µs"]),
     );
-    let row = |what: &str, measured: &Measured| {
-        measured.turns.row(what.to_owned()).chain([measured.kept_kib.show(1)]).collect::<Vec<_>>()
-    };
-    table.row(row("one server", &on_one));
-    table.row(row("a coordinator and two workers", &on_several));
-    let kept = on_several.kept_kib.divided_by(&on_one.kept_kib);
-    table.row(ratio.row_of_ratios("ratio".to_owned()).chain([kept.show(3)]));
+    for side in &sides {
+        let kept = [side.kept_kib.show(1), side.coordinator_cpu_us.show(0)];
+        table.row(side.turns.row(side.what.to_owned()).chain(kept).collect::<Vec<_>>());
+    }
+    let [one, several @ ..] = &sides;
+    for side in several {
+        let kept = side.kept_kib.divided_by(&one.kept_kib);
+        let ratio = side.turns.divided_by(&one.turns);
+        table.row(ratio.row_of_ratios(format!("{}: ratio", side.what)).chain([kept.show(3), String::new()]));
+    }
     report.tables.push(table);
     report.note(format!(
-        "Of the processor time of the servers {} µs are the coordinator's.",
-        on_several.coordinator_cpu_us.show(0)
-    ));
-    report.note(format!(
-        "{} rounds of {} s; in each the sides take turns: one, several, several, one. All servers, the service and the load \
-         share this machine: the ratio is what distribution costs, not what it gains.",
+        "{} rounds of {} s; in each the sides take turns, there and back. All servers, the service and the load share this \
+         machine: the ratio is what distribution costs, not what it gains.",
         bench.rounds, bench.seconds
     ));
     stopped(bench, &cluster, &mut report).await?;
     Ok(report)
 }
 
-async fn turn(bench: &Bench, engine: &Engine, cluster: &Cluster, measured: &mut Measured) -> Outcome {
-    let place = engine.place(&bench.binary).await?;
+async fn turn(bench: &Bench, cluster: &Cluster, side: &mut Side) -> Outcome {
+    let place = side.engine.place(&bench.binary).await?;
+    let place = place.with("REGENTE_DATABASE__POSTGRES_CONNECT_TO_WORKERS", side.connects_to_workers);
     let accounts = place.make_accounts(ACCOUNTS, &one_simulator()).await?;
     let service = Service::start(&place)?;
     let inside = place.open(Clock::system()).await?;
     wrk::charges(&service, &accounts, CONNECTIONS, WARM_UP_SECONDS)?;
-    let before = (engine.usage(), cluster.usage_of(COORDINATOR), inside.database_bytes().await?);
+    let before = (side.engine.usage(), cluster.usage_of(COORDINATOR), inside.database_bytes().await?);
     let load = wrk::charges(&service, &accounts, CONNECTIONS, bench.seconds)?;
-    let (used, coordinator) = (engine.usage().since(before.0), cluster.usage_of(COORDINATOR).since(before.1));
+    let used = side.engine.usage().since(before.0);
+    if matches!(side.engine, Engine::Distributed(_)) {
+        let coordinator = cluster.usage_of(COORDINATOR).since(before.1);
+        side.coordinator_cpu_us.add(load.for_each(coordinator.cpu_seconds * 1e6));
+    }
     let kept = inside.database_bytes().await?.saturating_sub(before.2);
     inside.close().await;
-    measured.coordinator_cpu_us.add(load.for_each(coordinator.cpu_seconds * 1e6));
-    measured.turns.add(&load, Some(used), meter::resident_mib(service.process_id()));
-    measured.kept_kib.add(load.for_each(kept as f64 / 1024.0));
+    side.turns.add(&load, Some(used), meter::resident_mib(service.process_id()));
+    side.kept_kib.add(load.for_each(kept as f64 / 1024.0));
     service.stop()
 }
 
