@@ -44,7 +44,7 @@ else
 	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) $(CARGO) test --package regente --test it -- purchases::orders sequences::
 endif
 
-# Skipped are the tests that look into one server: at its plans, at its locks. The tests of the cluster count the tasks of each plan.
+# Skipped are the tests that look into one server: at its plans, at its locks, at who waits for whom. The tests of the cluster count the tasks of each plan.
 test-distributed: tools
 	./scripts/distributed $(CARGO) test --package regente-store --package regente --test it --no-fail-fast -- \
 		postgres distributed lost_worker --include-ignored \

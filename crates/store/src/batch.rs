@@ -52,6 +52,11 @@ impl Batch {
         self.client_id
     }
 
+    /// Whether it writes a table that each server of a distributed database has whole.
+    pub(crate) fn writes_whole(&self) -> bool {
+        self.guards.iter().chain(&self.steps).any(|step| step.sql.writes_whole())
+    }
+
     /// Whether it would change nothing.
     pub fn is_empty(&self) -> bool {
         self.guards.is_empty()

@@ -8,3 +8,7 @@ pub enum Placement {
     /// Divided by account, so that rows of one account alone share a statement.
     ByClient,
 }
+
+/// The tables that each server of a distributed database has whole: what is looked up before an account is known, or joined to rows of
+/// any account.
+pub(crate) const WHOLE: [&str; 2] = ["clients", "data_keys"];

@@ -4,6 +4,7 @@ mod connector;
 mod distribute;
 mod failure;
 mod layout;
+mod link;
 mod migrate;
 pub(crate) mod moving;
 mod options;
@@ -97,7 +98,13 @@ impl PostgresStore {
     }
 
     pub(crate) async fn apply(&self, batch: Batch) -> Result<Commit, StoreError> {
-        self.inner.parts.of(Some(batch.client_id())).apply(batch).await
+        let parts = &self.inner.parts;
+        let own = parts.of(Some(batch.client_id()));
+        // It is committed on all servers, which may take as long as the slowest: no charge should share that commit.
+        if parts.are_several() && batch.writes_whole() && !own.reach.is_lost() {
+            return parts.everywhere.apply(batch).await;
+        }
+        own.apply(batch).await
     }
 
     /// Applies a batch about tables that have no accounts.

@@ -20,7 +20,7 @@ use regente_domain::charge::StateName;
 
 pub(crate) use self::many::{Argument, Many};
 use crate::error::{Refusal, StoreError};
-use crate::placement::Placement;
+use crate::placement::{Placement, WHOLE};
 use crate::value::{Args, Value};
 
 /// The two databases that the product runs on.
@@ -96,6 +96,7 @@ pub struct Sql {
     of_reachable: OnceLock<Option<Translated>>,
     for_many_rows: OnceLock<Option<Many>>,
     for_many_rows_of_a_client: OnceLock<Option<Many>>,
+    writes_whole: OnceLock<bool>,
 }
 
 /// A statement translated for one database.
@@ -124,6 +125,7 @@ impl Sql {
             of_reachable: OnceLock::new(),
             for_many_rows: OnceLock::new(),
             for_many_rows_of_a_client: OnceLock::new(),
+            writes_whole: OnceLock::new(),
         }
     }
 
@@ -146,6 +148,7 @@ impl Sql {
             of_reachable: OnceLock::new(),
             for_many_rows: OnceLock::new(),
             for_many_rows_of_a_client: OnceLock::new(),
+            writes_whole: OnceLock::new(),
         }
     }
 
@@ -213,6 +216,19 @@ impl Sql {
             }),
         }
         .as_ref()
+    }
+
+    /// Whether it writes a table that each server of a distributed database has whole.
+    pub(crate) fn writes_whole(&self) -> bool {
+        *self.writes_whole.get_or_init(|| {
+            let mut words = self.text(DatabaseKind::Postgres).split_whitespace();
+            let table = match (words.next(), words.next(), words.next()) {
+                (Some("INSERT"), Some("INTO"), table) | (Some("DELETE"), Some("FROM"), table) => table,
+                (Some("UPDATE"), table, _) => table,
+                _ => None,
+            };
+            table.is_some_and(|table| WHOLE.contains(&table))
+        })
     }
 
     /// Identifies the statement in a cache of prepared ones: statics never move.

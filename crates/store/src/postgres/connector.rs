@@ -31,6 +31,8 @@ const UNACKNOWLEDGED_MAX: Duration = Duration::from_secs(15);
 pub(super) struct Connector {
     config: Config,
     tls: Option<MakeRustlsConnect>,
+    /// What each connection runs first: it fails on any other server than the one that is meant.
+    check: Option<String>,
 }
 
 impl Connector {
@@ -53,7 +55,7 @@ impl Connector {
                 Some(MakeRustlsConnect::new(tls_config()?))
             }
         };
-        Ok(Self { config, tls })
+        Ok(Self { config, tls, check: None })
     }
 
     /// A connection, and the task that drives it until it ends.
@@ -61,7 +63,7 @@ impl Connector {
         self.connect_with(&self.config).await
     }
 
-    /// What the server tells beside its answers on a connection for `asking` alone.
+    /// Runs `asking` on a connection of its own; the notices that the server has sent meanwhile.
     pub(super) async fn notices(
         &self,
         asking: impl AsyncFnOnce(&Client) -> Result<(), Error>,
@@ -73,26 +75,34 @@ impl Connector {
     }
 
     async fn connect_with(&self, config: &Config) -> Result<(Client, JoinHandle<()>), Error> {
-        match &self.tls {
+        let (client, task) = match &self.tls {
             None => {
                 let (client, connection) = config.connect(NoTls).await?;
-                Ok((client, tokio::spawn(log_end(connection))))
+                (client, tokio::spawn(log_end(connection)))
             }
             Some(tls) => {
                 let (client, connection) = config.connect(tls.clone()).await?;
-                Ok((client, tokio::spawn(log_end(connection))))
+                (client, tokio::spawn(log_end(connection)))
             }
+        };
+        if let Some(check) = &self.check {
+            client.batch_execute(check).await?;
         }
+        Ok((client, task))
     }
 
-    /// To another server of a distributed database, by the same user, with the same name of the database. Where the address of this
-    /// one needs no TLS since it does not leave the machine, the other one must not leave it either.
-    pub(super) fn to(&self, host: &str, port: u16) -> Result<Self, StoreError> {
+    /// To a worker of a distributed database, by the same user, with the same name of the database. Each connection fails where the
+    /// address leads to another server from here than from the coordinator. Where the coordinator needs no TLS since its address does
+    /// not leave the machine, that of the worker must not leave it either.
+    pub(super) fn to_worker(&self, number: i32, host: &str, port: u16) -> Result<Self, StoreError> {
         // The driver can add hosts to a configuration, but take none away.
         let (known, mut config) = (&self.config, Config::new());
         config.host(host).port(port).ssl_mode(known.get_ssl_mode());
         config.ssl_negotiation(known.get_ssl_negotiation()).channel_binding(known.get_channel_binding());
+        config.target_session_attrs(known.get_target_session_attrs());
         config.keepalives(known.get_keepalives()).keepalives_idle(known.get_keepalives_idle());
+        known.get_keepalives_interval().map(|interval| config.keepalives_interval(interval));
+        known.get_keepalives_retries().map(|retries| config.keepalives_retries(retries));
         known.get_user().map(|user| config.user(user));
         known.get_password().map(|password| config.password(password));
         known.get_dbname().map(|name| config.dbname(name));
@@ -106,7 +116,14 @@ impl Connector {
                  set `database.postgres_connect_to_workers = false`"
             )));
         }
-        Ok(Self { config, tls: self.tls.clone() })
+        let check = format!(
+            "DO $$ BEGIN IF NOT EXISTS (
+                 SELECT FROM pg_dist_local_group JOIN pg_dist_node USING (groupid)
+                 WHERE groupid = {number} AND noderole = 'primary' AND nodename = {} AND nodeport = {port}
+             ) THEN RAISE EXCEPTION 'this server is not the worker {number} that the coordinator means'; END IF; END $$",
+            quoted(host)
+        );
+        Ok(Self { config, tls: self.tls.clone(), check: Some(check) })
     }
 
     pub(super) fn config(&self) -> Config {
@@ -146,6 +163,11 @@ fn stays_on_this_machine(config: &Config) -> bool {
             name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
         }
     })
+}
+
+/// A text as SQL writes it inside of `$$ … $$`.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''").replace('$', ""))
 }
 
 async fn notices<S, T>(

@@ -9,9 +9,7 @@ use tokio_postgres::Client;
 
 use super::failure;
 use crate::error::StoreError;
-
-/// The tables that every server has whole: what is looked up before an account is known, or joined to rows of any account.
-pub(crate) const WHOLE: [&str; 2] = ["clients", "data_keys"];
+use crate::placement::WHOLE;
 
 /// A database without the extension has no such catalog.
 const IS_DISTRIBUTED: &str =

@@ -2,9 +2,10 @@
 
 use tokio_postgres::Client;
 
-use super::distribute::{self, MISSING, WHOLE};
+use super::distribute::{self, MISSING};
 use super::failure;
 use crate::error::StoreError;
+use crate::placement::WHOLE;
 
 const SERVERS: &str = "
     SELECT nodename || ':' || nodeport, groupid,

@@ -4,21 +4,21 @@
 //! refused at once, and what looks over all accounts looks over the others: a query that needs every worker would wait for that one.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use regente_domain::id::{ClientId, Id};
 use tokio::task::JoinHandle;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_postgres::Row;
 use uuid::Uuid;
 
 use super::failure;
+use super::link::Link;
 use super::part::{Part, Source};
 use super::shards::Shards;
-use super::worker::{LOOK_MAX, Worker};
+use super::worker::{Route, Worker};
 use crate::error::StoreError;
 use crate::value::Value;
 
@@ -27,7 +27,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Where the shards of the tables of accounts lie: all these tables are divided alike.
 const SHARDS: &str = "
-    SELECT shardmaxvalue::int4, groupid, nodename, nodeport
+    SELECT shardmaxvalue::int4, groupid, nodename, nodeport, isactive AND hasmetadata AND metadatasynced
     FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
     WHERE logicalrelid = 'jobs'::regclass AND shardstate = 1 AND noderole = 'primary'";
 /// Every server has them whole, the coordinator too.
@@ -45,6 +45,7 @@ pub(super) struct Parts {
 struct Workers {
     source: Source,
     everywhere: Arc<Part>,
+    coordinator: Link,
     shards: RwLock<Shards<Arc<Worker>>>,
     /// The accounts of those that can be reached; absent while all can.
     reachable: RwLock<Option<Arc<Vec<Value>>>>,
@@ -57,6 +58,7 @@ impl Parts {
             return Ok(Self { everywhere, workers: None });
         }
         let workers = Arc::new(Workers {
+            coordinator: Link::new(&source.connector),
             source,
             everywhere: Arc::clone(&everywhere),
             shards: RwLock::new(Shards::new(vec![])),
@@ -92,14 +94,14 @@ impl Parts {
 
     pub(super) fn can_reach(&self, client_id: ClientId) -> bool {
         let worker = self.workers().and_then(|workers| workers.of(client_id));
-        worker.is_none_or(|worker| !worker.part.reach.is_lost())
+        worker.is_none_or(|worker| !worker.is_lost())
     }
 
-    /// The numbers of the workers that cannot be reached.
+    /// The numbers of the workers that cannot be reached, be it by the coordinator alone.
     pub(super) fn lost(&self) -> Vec<i32> {
         let Some(workers) = self.workers() else { return vec![] };
         let all = workers.all();
-        all.iter().filter(|worker| worker.part.reach.is_lost()).map(|worker| worker.number).collect()
+        all.iter().filter(|worker| worker.is_left_out()).map(|worker| worker.number).collect()
     }
 
     pub(super) async fn close(&self) {
@@ -127,21 +129,19 @@ struct Place {
     /// The last hash of an account of the shard.
     last_hash: i32,
     worker: i32,
-    host: String,
-    port: u16,
+    route: Route,
 }
 
 impl Place {
-    /// Of a row of [`SHARDS`].
-    fn of(row: &Row) -> Result<Self, tokio_postgres::Error> {
+    /// Of a row of [`SHARDS`]. The coordinator has to pass on what is of a worker that does not know where all tables lie.
+    fn of(row: &Row, connects_to_workers: bool) -> Result<Self, tokio_postgres::Error> {
         let port: i32 = row.try_get(3)?;
-        Ok(Self {
-            last_hash: row.try_get(0)?,
-            worker: row.try_get(1)?,
-            host: row.try_get(2)?,
-            // The extension takes no others.
-            port: port.try_into().unwrap_or_default(),
-        })
+        let route = match connects_to_workers && row.try_get(4)? {
+            // The extension takes no other ports.
+            true => Route::Straight(row.try_get(2)?, port.try_into().unwrap_or_default()),
+            false => Route::ThroughCoordinator,
+        };
+        Ok(Self { last_hash: row.try_get(0)?, worker: row.try_get(1)?, route })
     }
 }
 
@@ -158,16 +158,23 @@ impl Workers {
         by_number.into_values().cloned().collect()
     }
 
-    /// Reads where shards lie, and connects for workers that have none yet.
+    /// Reads where shards lie, and connects to workers that are new or have another address.
     async fn find_shards(&self) -> Result<(), StoreError> {
-        let rows = self.everywhere.reader().await?.query(SHARDS, &[]).await.map_err(failed)?;
-        let places = rows.iter().map(Place::of).collect::<Result<Vec<_>, _>>().map_err(failed)?;
+        let rows = self.coordinator.rows(SHARDS, &[]).await?;
+        let is_straight = self.source.options.connects_to_workers;
+        let places = rows.iter().map(|row| Place::of(row, is_straight));
+        let places = places.collect::<Result<Vec<_>, _>>().map_err(failed)?;
         let mut workers: BTreeMap<i32, Arc<Worker>> =
             self.all().into_iter().map(|worker| (worker.number, worker)).collect();
         let shards = Shards::new(places.iter().map(|place| (place.last_hash, place)).collect());
         for (example, place) in shards.examples() {
-            if let Entry::Vacant(new) = workers.entry(place.worker) {
-                new.insert(Arc::new(self.connect(place, example).await?));
+            if workers.get(&place.worker).is_some_and(|known| known.route == place.route) {
+                continue;
+            }
+            let worker = Worker::open(place.worker, place.route.clone(), &self.source, example).await?;
+            // A standby that has taken the place of a worker has another address: nothing more may reach the old one.
+            if let Some(replaced) = workers.insert(place.worker, Arc::new(worker)) {
+                replaced.retire();
             }
         }
         let of = |place: &Place| Some((place.last_hash, Arc::clone(workers.get(&place.worker)?)));
@@ -176,21 +183,14 @@ impl Workers {
         Ok(())
     }
 
-    async fn connect(&self, place: &Place, example: ClientId) -> Result<Worker, StoreError> {
-        if !self.source.options.connects_to_workers {
-            return Worker::through_coordinator(place.worker, &self.source, example).await;
-        }
-        Worker::straight(place.worker, &self.source, (&place.host, place.port), example).await
-    }
-
-    /// That no worker can be reached at the start is a matter of addresses or of passwords, rather than of servers that are away.
+    /// That no worker can be used at the start is a matter of addresses or of passwords, rather than of servers that are away.
     fn require_one(&self) -> Result<(), StoreError> {
         let all = self.all();
-        let are_lost = !all.is_empty() && all.iter().all(|worker| worker.part.reach.is_lost());
+        let are_lost = !all.is_empty() && all.iter().all(|worker| worker.is_lost());
         if self.source.options.connects_to_workers && are_lost {
             return Err(StoreError::unavailable(
-                "no worker of the database can be reached at the address that the coordinator has for it; where they cannot be \
-                 reached from here, set `database.postgres_connect_to_workers = false`",
+                "no worker of the database can be used at the address that the coordinator has for it, as the log says; where \
+                 these addresses lead elsewhere from here, set `database.postgres_connect_to_workers = false`",
             ));
         }
         Ok(())
@@ -199,35 +199,26 @@ impl Workers {
     async fn watch(&self) {
         loop {
             sleep(LOOK_EVERY).await;
-            if let Err(error) = self.look().await {
-                // Without the coordinator nobody can be reached, which each statement finds out by itself.
-                tracing::warn!(
-                    error = &error as &dyn std::error::Error,
-                    "the workers of the database were not looked at"
-                );
-            }
+            self.look().await;
         }
     }
 
-    async fn look(&self) -> Result<(), StoreError> {
-        let found = timeout(LOOK_MAX, self.find_shards()).await;
-        found.map_err(StoreError::unavailable)??;
+    async fn look(&self) {
+        let is_coordinator_asked = noted("where shards lie was not read", self.find_shards().await);
         let examples: BTreeMap<i32, (ClientId, Arc<Worker>)> = {
             let shards = read(&self.shards);
             shards.examples().map(|(id, worker)| (worker.number, (id, Arc::clone(worker)))).collect()
         };
-        let looks = join_all(examples.values().map(|(id, worker)| worker.look(*id))).await;
-        let is_one_lost = looks.into_iter().any(|is_lost| is_lost);
-        self.find_reachable().await?;
-        if is_one_lost {
+        let looks = examples.values().map(|(id, worker)| worker.look(*id, is_coordinator_asked));
+        if join_all(looks).await.into_iter().any(|is_lost| is_lost) {
             self.everywhere.reach.interrupt();
         }
-        Ok(())
+        noted("the accounts that can be reached were not read", self.find_reachable().await);
     }
 
     /// Limits what looks over all accounts to those of the workers that can be reached.
     async fn find_reachable(&self) -> Result<(), StoreError> {
-        let reachable = if self.all().iter().any(|worker| worker.part.reach.is_lost()) {
+        let reachable = if self.all().iter().any(|worker| worker.is_left_out()) {
             Some(Arc::new(self.reachable_accounts().await?))
         } else {
             None
@@ -237,18 +228,26 @@ impl Workers {
     }
 
     async fn reachable_accounts(&self) -> Result<Vec<Value>, StoreError> {
-        let rows = self.everywhere.reader().await?.query(ACCOUNTS, &[]).await.map_err(failed)?;
+        let rows = self.coordinator.rows(ACCOUNTS, &[]).await?;
         let ids = rows.iter().map(|row| row.try_get::<_, Value>(0));
         let mut accounts = ids.collect::<Result<Vec<_>, _>>().map_err(failed)?;
         // The deployment has no row among the accounts.
         accounts.push(Value::Uuid(Uuid::nil()));
         let shards = read(&self.shards);
         accounts.retain(|account| match account {
-            Value::Uuid(id) => shards.of(Id::new(*id)).is_none_or(|worker| !worker.part.reach.is_lost()),
+            Value::Uuid(id) => shards.of(Id::new(*id)).is_none_or(|worker| !worker.is_left_out()),
             Value::Null | Value::Int(_) | Value::Text(_) | Value::Json(_) | Value::Blob(_) => false,
         });
         Ok(accounts)
     }
+}
+
+/// Whether it succeeded; if not, the log says why. The next look tries again.
+fn noted(what: &'static str, result: Result<(), StoreError>) -> bool {
+    if let Err(error) = &result {
+        tracing::warn!(error = error as &dyn std::error::Error, "{what}");
+    }
+    result.is_ok()
 }
 
 fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {

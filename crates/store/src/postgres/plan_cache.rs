@@ -22,7 +22,7 @@ pub(super) enum PlanCache {
     Off,
 }
 
-/// PostgreSQL plans the first five for themselves, and the extension keeps a plan from the second execution of the sixth plan on.
+/// PostgreSQL plans the first five for themselves, and the extension keeps a plan from the seventh on.
 const EXECUTIONS: usize = 12;
 /// The message of the extension when it keeps a plan (`GetLocalShardQueryForCache`).
 const KEEPS_ONE: &str = "Local shard query that is going to be cached";
@@ -42,7 +42,8 @@ impl PlanCache {
         });
         let told = told.await.map_err(|error| failure::store_error("plan cache", error))?;
         let kept = told.iter().filter(|notice| notice.message().starts_with(KEEPS_ONE)).count();
-        Ok(if kept > KEPT_MAX { Self::Off } else { Self::Kept })
+        // Where it has kept none, nothing was tried.
+        Ok(if (1..=KEPT_MAX).contains(&kept) { Self::Kept } else { Self::Off })
     }
 
     /// What a connection sets for it.

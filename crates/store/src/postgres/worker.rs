@@ -1,202 +1,204 @@
 //! A worker of a distributed database: the connections for its accounts, and whether it answers.
+//!
+//! Two ways lead to a worker that is connected to. What is of an account takes its own; a statement over all accounts takes that of the
+//! coordinator. Each is looked at: while the coordinator alone cannot reach a worker, its accounts are served, and what looks over all
+//! accounts leaves them out.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use regente_domain::id::ClientId;
-use tokio::sync::Mutex;
 use tokio::time::timeout;
-use tokio_postgres::Client;
 
-use super::connector::Connector;
-use super::failure;
+use super::link::Link;
 use super::part::{Part, Source};
 use super::plan_cache::PlanCache;
 use crate::error::StoreError;
 use crate::value::Value;
 
-/// How long a worker may take to answer a look.
-pub(super) const LOOK_MAX: Duration = Duration::from_secs(2);
-/// How many looks in a row a worker fails before it counts as lost.
+/// How many looks in a row fail before a way counts as lost.
 const FAILED_LOOKS: u32 = 2;
 
 /// A read that the server of an account answers.
 pub(super) const LOOK: &str = "SELECT id FROM jobs WHERE client_id = $1 LIMIT 1";
-/// The number of the server that is connected to, and how many shards it knows.
-const IDENTITY: &str = "
-    SELECT groupid, (SELECT COUNT(*) FROM pg_dist_shard WHERE logicalrelid = to_regclass('jobs'))
-    FROM pg_dist_local_group";
+
+/// How statements about the accounts of a worker get there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// To the worker at this host and port.
+    Straight(String, u16),
+    /// The coordinator passes them on.
+    ThroughCoordinator,
+}
 
 #[derive(Debug)]
 pub(super) struct Worker {
     /// Its number in the extension's catalogs (`groupid`).
     pub(super) number: i32,
+    pub(super) route: Route,
     pub(super) part: Arc<Part>,
-    /// Each way to it, which all must be open: statements over all accounts go through the coordinator.
-    ways: Vec<Way>,
-    failed_looks: AtomicU32,
+    /// The way of what is of an account.
+    own: Way,
+    /// The way of statements over all accounts, where it is another one.
+    passed: Option<Way>,
 }
 
 impl Worker {
-    /// A worker whose statements the coordinator passes on, with an account id of its own. One that is away is lost from the start.
-    pub(super) async fn through_coordinator(
+    /// Connects for a worker. One that is away is lost from the start. `example` is the id of an account that lies on it.
+    pub(super) async fn open(
         number: i32,
+        route: Route,
         coordinator: &Source,
         example: ClientId,
     ) -> Result<Self, StoreError> {
-        let part = Part::open(coordinator).await?;
-        let worker = Self::new(number, part, vec![Way::new(&coordinator.connector)]);
-        if let Err(error) = worker.answers(example).await {
+        let through = Way::new(Link::new(&coordinator.connector));
+        let Route::Straight(host, port) = &route else {
+            let part = Arc::new(Part::open(coordinator).await?);
+            let worker = Self { number, route, part, own: through, passed: None };
+            if let Err(error) = worker.own.answers(example).await {
+                worker.lose(&error);
+            }
+            return Ok(worker);
+        };
+        let connector = coordinator.connector.to_worker(number, host, *port)?;
+        let own = Way::new(Link::new(&connector));
+        // Its release is not known yet, so it keeps no plans.
+        let source = Source { connector, plan_cache: PlanCache::Off, ..coordinator.clone() };
+        let opened = async {
+            own.answers(example).await?;
+            let plan_cache = PlanCache::of(&source.connector, example).await?;
+            if plan_cache == PlanCache::Off {
+                tracing::warn!(
+                    number,
+                    "this worker's release of the extension would keep a plan for each execution of a statement, so it plans each \
+                     one; a later release costs less processor"
+                );
+            }
+            Part::open(&Source { plan_cache, ..source.clone() }).await
+        };
+        let opened = timeout(source.options.connect_timeout, opened).await;
+        let (part, error) = match opened.map_err(StoreError::unavailable).flatten() {
+            Ok(part) => (part, None),
+            Err(error) => (Part::open_lost(&source)?, Some(error)),
+        };
+        let worker = Self { number, route, part: Arc::new(part), own, passed: Some(through) };
+        if let Some(error) = error {
             worker.lose(&error);
         }
         Ok(worker)
     }
 
-    /// The same for a worker that is connected to.
-    pub(super) async fn straight(
-        number: i32,
-        coordinator: &Source,
-        (host, port): (&str, u16),
-        example: ClientId,
-    ) -> Result<Self, StoreError> {
-        let connector = coordinator.connector.to(host, port)?;
-        let mut source = Source { connector: connector.clone(), ..coordinator.clone() };
-        let ways = vec![Way::new(&coordinator.connector), Way::new(&connector)];
-        let asked = timeout(source.options.connect_timeout, ask(&connector, example)).await;
-        match asked.map_err(StoreError::unavailable).flatten() {
-            Ok(Asked { number: found, shards: 1.., plan_cache }) if found == number => {
-                if plan_cache == PlanCache::Off {
-                    tracing::warn!(
-                        number,
-                        "this worker's release of the extension would keep a plan for each execution of a statement, so it plans each \
-                         one; a later release costs less processor"
-                    );
-                }
-                source.plan_cache = plan_cache;
-                Ok(Self::new(number, Part::open(&source).await?, ways))
-            }
-            Ok(_) => Err(StoreError::Configuration(format!(
-                "{host}:{port} is not worker {number} of the database, or does not know its tables; where the coordinator's \
-                 addresses lead elsewhere from here, set `database.postgres_connect_to_workers = false`"
-            ))),
-            Err(error) => {
-                // What it allows is not known.
-                source.plan_cache = PlanCache::Off;
-                let worker = Self::new(number, Part::open_lost(&source)?, ways);
-                worker.lose(&error);
-                Ok(worker)
-            }
-        }
+    /// Whether what is of its accounts is refused.
+    pub(super) fn is_lost(&self) -> bool {
+        self.part.reach.is_lost()
     }
 
-    fn new(number: i32, part: Part, ways: Vec<Way>) -> Self {
-        Self { number, part: Arc::new(part), ways, failed_looks: AtomicU32::new(0) }
+    /// Whether statements over all accounts leave its accounts out.
+    pub(super) fn is_left_out(&self) -> bool {
+        self.is_lost() || self.passed.as_ref().is_some_and(Way::is_lost)
     }
 
-    /// Whether it is lost by this look, which reads of an account that it has.
-    pub(super) async fn look(&self, client_id: ClientId) -> bool {
-        match self.answers(client_id).await {
-            Ok(()) => {
-                self.failed_looks.store(0, Ordering::Relaxed);
-                if self.part.reach.is_lost() {
-                    tracing::info!(number = self.number, "a worker of the database is reached again");
-                    self.part.reach.find();
-                }
-                false
+    /// Looks at each way, by reading of an account that lies on it; whether one is lost by that. While the coordinator cannot be asked,
+    /// nothing is learned of the ways through it.
+    pub(super) async fn look(&self, example: ClientId, is_coordinator_asked: bool) -> bool {
+        let own = async {
+            match self.route {
+                Route::ThroughCoordinator if !is_coordinator_asked => Change::None,
+                Route::ThroughCoordinator | Route::Straight(..) => self.own.look(example).await,
             }
-            Err(error) => {
-                let failed = self.failed_looks.fetch_add(1, Ordering::Relaxed) + 1;
-                let is_lost = failed >= FAILED_LOOKS && !self.part.reach.is_lost();
-                if is_lost {
-                    self.lose(&error);
-                }
-                is_lost
+        };
+        let passed = async {
+            match &self.passed {
+                Some(way) if is_coordinator_asked => way.look(example).await,
+                Some(_) | None => Change::None,
             }
+        };
+        let (own, passed) = tokio::join!(own, passed);
+        match &own {
+            Change::Lost(error) => self.lose(error),
+            Change::Found => {
+                tracing::info!(number = self.number, "a worker of the database is reached again");
+                self.part.reach.find();
+            }
+            Change::None => {}
         }
+        match &passed {
+            Change::Lost(error) => {
+                let (number, error) = (self.number, error as &dyn std::error::Error);
+                tracing::error!(
+                    number,
+                    error,
+                    "the coordinator does not reach a worker of the database: jobs and deliveries leave its accounts out"
+                );
+            }
+            Change::Found => {
+                tracing::info!(
+                    number = self.number,
+                    "the coordinator reaches a worker of the database again"
+                );
+            }
+            Change::None => {}
+        }
+        matches!(own, Change::Lost(_)) || matches!(passed, Change::Lost(_))
     }
 
-    async fn answers(&self, client_id: ClientId) -> Result<(), StoreError> {
-        for way in &self.ways {
-            way.answers(client_id).await?;
-        }
-        Ok(())
+    /// Ends what waits for a worker that another one has replaced.
+    pub(super) fn retire(&self) {
+        self.part.reach.lose();
     }
 
     fn lose(&self, error: &StoreError) {
         let (number, error) = (self.number, error as &dyn std::error::Error);
-        tracing::error!(
-            number,
-            error,
-            "a worker of the database cannot be reached: its accounts are refused"
-        );
+        tracing::error!(number, error, "a worker of the database cannot be used: its accounts are refused");
+        self.own.is_lost.store(true, Ordering::Relaxed);
         self.part.reach.lose();
     }
 }
 
-/// A way to a worker, with a connection of its own: those of the pool may all be busy.
+/// A way to a worker.
 struct Way {
-    connector: Connector,
-    connection: Mutex<Option<Client>>,
+    link: Link,
+    failed_looks: AtomicU32,
+    is_lost: AtomicBool,
+}
+
+/// What a look has changed.
+enum Change {
+    None,
+    Lost(StoreError),
+    Found,
 }
 
 impl Way {
-    fn new(connector: &Connector) -> Self {
-        Self { connector: connector.clone(), connection: Mutex::new(None) }
+    fn new(link: Link) -> Self {
+        Self { link, failed_looks: AtomicU32::new(0), is_lost: AtomicBool::new(false) }
     }
 
-    /// Reads from the server of an account. A connection that fails or hangs is closed.
-    async fn answers(&self, client_id: ClientId) -> Result<(), StoreError> {
-        let mut connection = self.connection.lock().await;
-        let known = connection.take().filter(|known| !known.is_closed());
-        let asked = async {
-            let client = match known {
-                Some(known) => known,
-                None => self.connector.connect().await?.0,
-            };
-            client.query_opt(LOOK, &[&Value::from(client_id)]).await?;
-            Ok(client)
-        };
-        match timeout(LOOK_MAX, asked).await {
-            Ok(Ok(client)) => {
-                *connection = Some(client);
-                Ok(())
+    fn is_lost(&self) -> bool {
+        self.is_lost.load(Ordering::Relaxed)
+    }
+
+    async fn answers(&self, example: ClientId) -> Result<(), StoreError> {
+        self.link.rows(LOOK, &[&Value::from(example)]).await.map(drop)
+    }
+
+    async fn look(&self, example: ClientId) -> Change {
+        match self.answers(example).await {
+            Ok(()) => {
+                self.failed_looks.store(0, Ordering::Relaxed);
+                if self.is_lost.swap(false, Ordering::Relaxed) { Change::Found } else { Change::None }
             }
-            Ok(Err(error)) => Err(failed(error)),
-            Err(elapsed) => Err(StoreError::unavailable(elapsed)),
+            Err(error) => {
+                let failed = self.failed_looks.fetch_add(1, Ordering::Relaxed) + 1;
+                let is_lost_now = failed >= FAILED_LOOKS && !self.is_lost.swap(true, Ordering::Relaxed);
+                if is_lost_now { Change::Lost(error) } else { Change::None }
+            }
         }
     }
 }
 
 impl std::fmt::Debug for Way {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Way").finish_non_exhaustive()
+        f.debug_struct("Way").field("is_lost", &self.is_lost).finish_non_exhaustive()
     }
-}
-
-/// What a server says that is taken for a worker.
-struct Asked {
-    number: i32,
-    /// How many shards of a table of accounts it knows, wherever they lie.
-    shards: i64,
-    plan_cache: PlanCache,
-}
-
-async fn ask(connector: &Connector, example: ClientId) -> Result<Asked, StoreError> {
-    let identity = async {
-        let (client, _moving) = connector.connect().await?;
-        let row = client.query_one(IDENTITY, &[]).await?;
-        Ok((row.try_get(0)?, row.try_get(1)?))
-    };
-    let (number, shards) = identity.await.map_err(failed)?;
-    // A server that knows no tables cannot read of them.
-    let plan_cache = match shards {
-        0 => PlanCache::Off,
-        _ => PlanCache::of(connector, example).await?,
-    };
-    Ok(Asked { number, shards, plan_cache })
-}
-
-fn failed(error: tokio_postgres::Error) -> StoreError {
-    failure::store_error("workers", error)
 }

@@ -63,6 +63,10 @@ impl Cluster {
         (FreshDatabase::of_cluster(url(self.ports[0], &name), name), proxies)
     }
 
+    pub(super) fn port_of(&self, worker: i32) -> u16 {
+        self.ports[usize::try_from(worker).expect("a number of a worker")]
+    }
+
     /// Takes back a database whose test has ended.
     pub(super) fn ended(&self, name: String) {
         self.ended.lock().expect("nobody panics with it").push(name);

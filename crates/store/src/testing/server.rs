@@ -19,6 +19,9 @@ const WORKER_OF: &str = "
     SELECT groupid FROM pg_dist_placement
     WHERE shardid = get_shard_id_for_distribution_column('jobs', $1::text::uuid)";
 
+const MOVE_WORKER: &str = "
+    SELECT citus_update_node(nodeid, '127.0.0.1', $2, force => true) FROM pg_dist_node WHERE groupid = $1";
+
 /// Connections that the test server allows.
 const CONNECTIONS_MAX: u32 = 300;
 
@@ -71,6 +74,16 @@ impl FreshDatabase {
     pub async fn worker_of(&self, client_id: &str) -> i32 {
         let worker = connected(&self.url).await.query_one(WORKER_OF, &[&client_id]).await;
         worker.expect("the database is distributed").get(0)
+    }
+
+    /// Tells the coordinator that a worker is reached without a proxy from now on.
+    ///
+    /// # Panics
+    /// Where the database is not distributed.
+    pub async fn move_worker(&self, number: i32) {
+        let port = Cluster::shared().expect("the database is distributed").port_of(number);
+        let moved = connected(&self.url).await.execute(MOVE_WORKER, &[&number, &i32::from(port)]).await;
+        moved.expect("the coordinator has such a worker");
     }
 
     /// Its address; the database stays as long as the server.

@@ -343,9 +343,9 @@ async fn waiting_batches_share_a_commit() {
     store.close().await;
 }
 
-/// Where rows of one account alone may share a statement, those of several still share a commit.
+/// Also where rows of one account alone may share a statement.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn batches_of_several_clients_share_a_commit_where_they_share_no_statement() {
+async fn batches_of_several_clients_share_a_commit() {
     let (url, first) = fresh().await;
     first.close().await;
     let options = PostgresOptions { placement: Some(Placement::ByClient), ..options(&url, 2) };

@@ -145,3 +145,21 @@ async fn lost_and_found(setting: &str) {
     on_first.charges_until(201).await;
     stop(server, server_log).await;
 }
+
+/// A standby that takes a worker's place has another address.
+#[tokio::test]
+#[ignore = "needs a distributed PostgreSQL: make test-distributed"]
+async fn a_worker_is_connected_to_where_the_coordinator_says() {
+    let behind_proxies = TestPostgres::empty_distributed_database_behind_proxies().await;
+    let (database, proxies) = behind_proxies.expect("`make test-distributed` starts a cluster");
+    let deployment = Deployment::on(database.url()).await;
+    deployment.run(&["migrate", "--distributed"]).await.text();
+    let (server, server_log, line) = deployment.start(&["serve", "--listen", "127.0.0.1:0"], "serving").await;
+    let [on_first, on_second] = shops(&deployment, &database, address_in(&line)).await;
+    proxies[0].breaks(Break::Always);
+    on_first.charges_until(503).await;
+    database.move_worker(1).await;
+    on_first.charges_until(201).await;
+    assert_eq!(on_second.charge().await.status(), 201);
+    stop(server, server_log).await;
+}
