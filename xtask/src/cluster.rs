@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use regente_store::testing::TestPostgres;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use tokio::time::sleep;
 
 use crate::Outcome;
 use crate::bench::meter::{self, Usage};
@@ -14,6 +16,9 @@ use crate::place::Place;
 pub(crate) const COORDINATOR: &str = "coordinator";
 /// The workers, in the order of their numbers from 1.
 pub(crate) const WORKERS: [&str; 2] = ["worker_1", "worker_2"];
+
+/// How often it is looked whether processes are gone.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A coordinator and two workers.
 #[derive(Clone)]
@@ -53,13 +58,25 @@ impl Cluster {
 
     /// Sends a signal to a server and all its processes.
     pub(crate) fn signal(&self, server: &str, signal: Signal) -> Outcome {
-        let server = self.process_id(server)?;
-        for process_id in std::iter::once(server).chain(meter::children(server)) {
-            let process = Pid::from_raw(process_id.try_into()?).ok_or("no process")?;
-            // A child that has ended meanwhile needs no signal.
-            let _ = kill_process(process, signal);
+        self.processes(server)?.into_iter().for_each(|process| send(process, signal));
+        Ok(())
+    }
+
+    /// Kills a server, and waits until all its processes are gone: none starts while they hold its memory.
+    pub(crate) async fn kill(&self, server: &str) -> Outcome {
+        let mut processes = self.processes(server)?;
+        while !processes.is_empty() {
+            processes.iter().for_each(|process| send(*process, Signal::KILL));
+            sleep(LOOK_EVERY).await;
+            processes.retain(|process| test_kill_process(*process).is_ok());
         }
         Ok(())
+    }
+
+    fn processes(&self, server: &str) -> Outcome<Vec<Pid>> {
+        let server = self.process_id(server)?;
+        let all = std::iter::once(server).chain(meter::children(server));
+        all.map(|id| Ok(Pid::from_raw(id.try_into()?).ok_or("no process")?)).collect()
     }
 
     /// Starts a server that was killed.
@@ -75,4 +92,9 @@ impl Cluster {
         let told = std::fs::read_to_string(self.folder.join(server).join("postmaster.pid"))?;
         Ok(told.lines().next().ok_or("a server without a process")?.parse()?)
     }
+}
+
+/// A process that has ended meanwhile needs no signal.
+fn send(process: Pid, signal: Signal) {
+    let _ = kill_process(process, signal);
 }

@@ -33,7 +33,7 @@ impl Servers {
             return cluster.signal(worker, Signal::CONT);
         }
         self.killed += 1;
-        cluster.signal(worker, Signal::KILL)?;
+        cluster.kill(worker).await?;
         cluster.start(worker)
     }
 }
