@@ -8,7 +8,7 @@
 mod values;
 
 use self::values::Values;
-use super::{leading_word, verbatim_length};
+use super::translate::{leading_word, verbatim_length};
 use crate::value::Value;
 
 /// A statement rewritten for many rows.

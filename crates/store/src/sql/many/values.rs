@@ -1,6 +1,6 @@
 //! Rewrites `INSERT … VALUES ($1, $2)` for many rows that share a parameter: `INSERT … VALUES ($1, $2), ($1, $3)`.
 
-use super::super::{leading_word, verbatim_length};
+use super::super::translate::{leading_word, verbatim_length};
 
 /// Most rows of one statement: each number of them is a statement that the server prepares.
 const ROWS_MAX: usize = 8;
