@@ -46,6 +46,15 @@ impl Shop<'_> {
     }
 }
 
+/// A deployment on a distributed database whose workers are reached through proxies.
+async fn distributed() -> (Deployment, FreshDatabase, Vec<Proxy>) {
+    let behind_proxies = TestPostgres::empty_distributed_database_behind_proxies().await;
+    let (database, proxies) = behind_proxies.expect("`make test-distributed` starts a cluster");
+    let deployment = Deployment::on(database.url()).await;
+    deployment.run(&["migrate", "--distributed"]).await.text();
+    (deployment, database, proxies)
+}
+
 async fn ready(address: &str) -> (u16, Value) {
     let http = Client::builder().no_proxy().build().unwrap();
     let answer = http.get(format!("http://{address}/health/ready")).send().await.unwrap();
@@ -89,10 +98,7 @@ async fn a_worker_that_the_coordinator_cannot_reach_stops_its_own_accounts_alone
 }
 
 async fn lost_and_found(setting: &str) {
-    let behind_proxies = TestPostgres::empty_distributed_database_behind_proxies().await;
-    let (database, proxies) = behind_proxies.expect("`make test-distributed` starts a cluster");
-    let deployment = Deployment::on(database.url()).await;
-    deployment.run(&["migrate", "--distributed"]).await.text();
+    let (deployment, database, proxies) = distributed().await;
     let serve = ["serve", "--listen", "127.0.0.1:0", "--set", setting];
     let (server, server_log, line) = deployment.start(&serve, "serving").await;
     let address = address_in(&line);
@@ -150,10 +156,7 @@ async fn lost_and_found(setting: &str) {
 #[tokio::test]
 #[ignore = "needs a distributed PostgreSQL: make test-distributed"]
 async fn a_worker_is_connected_to_where_the_coordinator_says() {
-    let behind_proxies = TestPostgres::empty_distributed_database_behind_proxies().await;
-    let (database, proxies) = behind_proxies.expect("`make test-distributed` starts a cluster");
-    let deployment = Deployment::on(database.url()).await;
-    deployment.run(&["migrate", "--distributed"]).await.text();
+    let (deployment, database, proxies) = distributed().await;
     let (server, server_log, line) = deployment.start(&["serve", "--listen", "127.0.0.1:0"], "serving").await;
     let [on_first, on_second] = shops(&deployment, &database, address_in(&line)).await;
     proxies[0].breaks(Break::Always);
