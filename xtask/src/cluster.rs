@@ -12,7 +12,7 @@ use crate::Outcome;
 use crate::bench::meter::{self, Usage};
 use crate::place::Place;
 
-/// The server that the service is connected to.
+/// The server whose address the service is given.
 pub(crate) const COORDINATOR: &str = "coordinator";
 /// The workers, in the order of their numbers from 1.
 pub(crate) const WORKERS: [&str; 2] = ["worker_1", "worker_2"];

@@ -264,8 +264,8 @@ impl Store {
         }
     }
 
-    /// The workers of a distributed database that cannot be reached, by their numbers. Their accounts are refused with
-    /// [`StoreError::Unavailable`]; statements over all accounts leave them out.
+    /// The workers of a distributed database that cannot be reached, by their numbers. Statements over all accounts leave their
+    /// accounts out; where not only the coordinator fails to reach a worker, these are refused with [`StoreError::Unavailable`].
     pub fn lost_workers(&self) -> Vec<i32> {
         match self {
             Self::Sqlite(_) => vec![],

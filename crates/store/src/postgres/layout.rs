@@ -35,7 +35,7 @@ pub struct Layout {
 pub struct Server {
     /// Its host and port, as the coordinator knows them.
     pub address: String,
-    /// Its number: 0 is the coordinator, which applications are connected to.
+    /// Its number: 0 is the coordinator, whose address applications are given.
     pub number: i32,
     /// How many shards, and copies of tables that each server has whole, lie on it.
     pub shards: i64,

@@ -1,4 +1,4 @@
-//! What is PostgreSQL's own: lost connections, commit groups by client, addresses.
+//! What is PostgreSQL's own: lost connections, commit groups, addresses.
 
 use std::collections::HashSet;
 use std::time::Duration;
