@@ -91,7 +91,7 @@ pub struct Subscription {
     pub next_number: u32,
     /// When its merchant wants it to end.
     pub cancellation: Option<Cancellation>,
-    /// The first approved charge of the card in use; `None` before anything was paid.
+    /// The first approved charge of the card in use; `None` before the series has begun.
     pub agreement: Option<Agreement>,
     /// Top-level members of the stored document that this release does not know; kept unchanged.
     pub unknown_members: Map<String, Value>,
@@ -154,8 +154,9 @@ pub struct Cancellation {
 pub struct Agreement {
     /// The charge.
     pub charge_id: ChargeId,
-    /// Its card.
-    pub card_id: CardId,
+    /// Its card; `None` once its provider has taken the payment back, so that it is not referred to: the next approved charge takes its
+    /// place.
+    pub card_id: Option<CardId>,
 }
 
 impl Subscription {

@@ -1,7 +1,8 @@
 //! An attempt to charge a cycle: what is ordered, and what its outcome makes of the cycle and of the subscription.
 //!
 //! An outcome counts whatever its merchant has done meanwhile. Paid is paid, also when the subscription was paused or
-//! canceled. A refusal that comes after a pause waits for the resumption, and after a cancellation it ends the cycle.
+//! canceled, until the provider takes its word back. A refusal that comes after a pause waits for the resumption, and after a
+//! cancellation it ends the cycle.
 
 use jiff::ToSpan;
 
@@ -12,7 +13,7 @@ use super::{
     Subscription, Trigger, is_tried_again, schedule,
 };
 use crate::charge::Recurrence;
-use crate::decline::Decline;
+use crate::decline::{Decline, DeclinedCode};
 use crate::id::{CardId, ChargeId, CycleId, Id, of};
 use crate::time::Timestamp;
 use crate::utc_day;
@@ -74,8 +75,10 @@ pub enum Repair {
 pub enum Outcome {
     /// It was approved.
     Approved,
-    /// No provider approved it; the last refusal.
+    /// No provider approved it, or the one that did has taken its word back; the last refusal.
     Declined(Box<Decline>),
+    /// The merchant has canceled it before it was taken.
+    Canceled,
     /// It is unknown, and nobody asks the provider any more.
     Unanswered,
 }
@@ -101,7 +104,7 @@ impl Subscription {
 
     /// The charge that begins the series of a card, which later charges of the card name; `None` before one is approved.
     pub fn first_charge_by(&self, card_id: CardId) -> Option<ChargeId> {
-        self.agreement.filter(|first| first.card_id == card_id).map(|first| first.charge_id)
+        self.agreement.filter(|first| first.card_id == Some(card_id)).map(|first| first.charge_id)
     }
 
     /// Begins an attempt; `None` unless [`Subscription::next`] says to charge this cycle. An attempt for which no
@@ -173,25 +176,40 @@ impl Subscription {
                 AttemptState::UnderWay | AttemptState::Unanswered | AttemptState::Declined { .. },
                 Outcome::Approved,
             ) => AttemptState::Approved,
-            (AttemptState::UnderWay | AttemptState::Unanswered, Outcome::Declined(decline)) => {
-                AttemptState::Declined { code: decline.code }
-            }
+            // A provider may refuse what it has approved: that did not pay the cycle.
+            (
+                AttemptState::UnderWay | AttemptState::Unanswered | AttemptState::Approved,
+                Outcome::Declined(decline),
+            ) => AttemptState::Declined { code: decline.code },
+            (
+                AttemptState::UnderWay | AttemptState::Unanswered | AttemptState::Approved,
+                Outcome::Canceled,
+            ) => AttemptState::Declined { code: DeclinedCode::Generic },
             (AttemptState::UnderWay, Outcome::Unanswered) => AttemptState::Unanswered,
-            (AttemptState::Unanswered | AttemptState::Declined { .. }, Outcome::Unanswered)
-            | (AttemptState::Declined { .. }, Outcome::Declined(_))
-            | (AttemptState::Approved | AttemptState::Impossible { .. }, _) => return Ok(None),
+            (
+                AttemptState::Unanswered | AttemptState::Declined { .. } | AttemptState::Approved,
+                Outcome::Unanswered,
+            )
+            | (AttemptState::Declined { .. }, Outcome::Declined(_) | Outcome::Canceled)
+            | (AttemptState::Approved, Outcome::Approved)
+            | (AttemptState::GivenBack | AttemptState::Impossible { .. }, _) => return Ok(None),
         };
         if matches!(outcome, Outcome::Declined(_)) && self.is_behind(now) {
             return Err(Behind);
         }
+        let was_paid = attempt.state == AttemptState::Approved;
         let attempt = Attempt { state, ..attempt.clone() };
         let mut draft = Draft::of(self, cycles, now);
         if let Some(kept) = draft.cycle_mut(cycle_id).and_then(|cycle| cycle.attempt_mut(number)) {
             kept.state = state;
         }
+        if was_paid {
+            draft.not_paid_after_all(cycle_id, &attempt);
+        }
         match outcome {
             Outcome::Approved => draft.approved(cycle_id, &attempt, now),
             Outcome::Declined(decline) => draft.declined(cycle_id, &attempt, decline, rules, now),
+            Outcome::Canceled => draft.canceled(cycle_id),
             Outcome::Unanswered => {}
         }
         Ok(Some(draft.done()))
@@ -203,13 +221,16 @@ impl Draft<'_> {
         let Some(charge_id) = attempt.charge_id else { return };
         let Some(cycle) = self.cycle_mut(cycle_id) else { return };
         if cycle.status == CycleStatus::Authorized {
+            if let Some(given_back) = cycle.attempt_mut(attempt.number) {
+                given_back.state = AttemptState::GivenBack;
+            }
             self.gives_back = Some(charge_id);
             return;
         }
         cycle.status = CycleStatus::Authorized;
         cycle.next_attempt_at = None;
         let paid = Trigger::Paid(self.subscription.activation());
-        let card_id = attempt.card_id;
+        let card_id = Some(attempt.card_id);
         if self.subscription.agreement.is_none_or(|first| first.card_id != card_id) {
             self.subscription.agreement = Some(Agreement { charge_id, card_id });
         }
@@ -228,6 +249,32 @@ impl Draft<'_> {
             | Phase::Expired => {
                 self.apply(paid, Some(cycle_id));
             }
+        }
+    }
+
+    /// The payment of a cycle did not come about: the cycle is open again. A series that began with it begins anew; otherwise it goes on
+    /// with the next charge of the card.
+    fn not_paid_after_all(&mut self, cycle_id: CycleId, attempt: &Attempt) {
+        if let Some(first) = self.subscription.agreement
+            && Some(first.charge_id) == attempt.charge_id
+        {
+            self.subscription.agreement = match attempt.recurrence {
+                Recurrence::Initial => None,
+                Recurrence::Subsequent | Recurrence::Unscheduled => {
+                    Some(Agreement { card_id: None, ..first })
+                }
+            };
+        }
+        if let Some(cycle) = self.cycle_mut(cycle_id) {
+            cycle.status = CycleStatus::Retrying;
+        }
+    }
+
+    /// The merchant does not want this payment: the period is not charged.
+    fn canceled(&mut self, cycle_id: CycleId) {
+        if let Some(cycle) = self.cycle_mut(cycle_id).filter(|cycle| cycle.is_open()) {
+            cycle.status = CycleStatus::Canceled;
+            cycle.next_attempt_at = None;
         }
     }
 

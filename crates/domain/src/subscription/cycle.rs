@@ -84,7 +84,9 @@ pub enum AttemptState {
     Unanswered,
     /// Approved.
     Approved,
-    /// Refused.
+    /// Approved after another attempt had paid the cycle: the payment is given back.
+    GivenBack,
+    /// Refused, also by a provider that had approved it.
     Declined {
         /// Why.
         code: DeclinedCode,
@@ -102,7 +104,7 @@ impl AttemptState {
     pub const fn status(self) -> AttemptStatus {
         match self {
             Self::UnderWay | Self::Unanswered => AttemptStatus::Pending,
-            Self::Approved => AttemptStatus::Authorized,
+            Self::Approved | Self::GivenBack => AttemptStatus::Authorized,
             Self::Declined { .. } | Self::Impossible { .. } => AttemptStatus::Failed,
         }
     }
@@ -111,7 +113,7 @@ impl AttemptState {
     pub const fn is_open(self) -> bool {
         match self {
             Self::UnderWay | Self::Unanswered => true,
-            Self::Approved | Self::Declined { .. } | Self::Impossible { .. } => false,
+            Self::Approved | Self::GivenBack | Self::Declined { .. } | Self::Impossible { .. } => false,
         }
     }
 }

@@ -123,7 +123,10 @@ impl Subscription {
         cycle.attempts.iter().any(|attempt| match attempt.state {
             AttemptState::UnderWay => true,
             AttemptState::Unanswered => self.agreement.is_none() && attempt.recurrence == Recurrence::Initial,
-            AttemptState::Approved | AttemptState::Declined { .. } | AttemptState::Impossible { .. } => false,
+            AttemptState::Approved
+            | AttemptState::GivenBack
+            | AttemptState::Declined { .. }
+            | AttemptState::Impossible { .. } => false,
         })
     }
 

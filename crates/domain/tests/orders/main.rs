@@ -150,6 +150,7 @@ const ANOTHER_CARD: (usize, usize) = (7_635, 36);
 const ALL_FAULTS: (usize, usize) = (287_769, 42);
 const TWO_NODES: (usize, usize) = (6_002, 33);
 const LATE_APPROVAL: (usize, usize) = (3_010, 33);
+const TAKEN_BACK: (usize, usize) = (5_496, 33);
 
 /// A world in which nothing goes wrong.
 fn world(method: PaymentMethod, capture: CaptureMode, authorizes: &[Decision]) -> Orders {
@@ -351,6 +352,13 @@ fn a_cycle_is_paid_once_although_answers_are_late_and_nodes_die() {
         cycles(AfterRetries::Canceled, left),
         TWO_NODES.0,
         TWO_NODES.1,
+    );
+    let left = May { revocations: 1, crashes: 1, twins: 1, ..May::default() };
+    explore(
+        "a subscription, a payment that is taken back, two nodes",
+        cycles(AfterRetries::Unpaid, left),
+        TAKEN_BACK.0,
+        TAKEN_BACK.1,
     );
     if all() {
         let left = May { silences: 1, regrets: 1, crashes: 1, twins: 1, cards: 1, ..May::default() };

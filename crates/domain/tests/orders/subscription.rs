@@ -1,5 +1,5 @@
 //! A subscription in all orders: its cycles fall due, two nodes decide and write under its version, nodes die, charges are
-//! answered, not answered or approved late, and its merchant pauses, resumes, cancels and gives another card. How a single
+//! answered, not answered, approved late or refused afterwards, and its merchant pauses, resumes, cancels and gives another card. How a single
 //! charge comes to its outcome is explored in [`super::charge`]; here a charge is what it tells.
 
 use std::hash::{Hash, Hasher};
@@ -80,6 +80,8 @@ pub(crate) struct May {
     pub silences: u8,
     /// Charges that a provider approves after it has refused them.
     pub regrets: u8,
+    /// Charges that a provider refuses after it has approved them.
+    pub revocations: u8,
     /// How often a second node decides while the first one does.
     pub twins: u8,
 }
@@ -161,7 +163,8 @@ impl Cycles {
             let cycle = state.cycles.iter().find(|cycle| cycle.id == charge.cycle_id);
             let attempt = cycle.and_then(|cycle| cycle.attempts.iter().find(|of| of.number == charge.number));
             match attempt.map(|attempt| attempt.state) {
-                None | Some(AttemptState::Approved | AttemptState::Impossible { .. }) => false,
+                None | Some(AttemptState::GivenBack | AttemptState::Impossible { .. }) => false,
+                Some(AttemptState::Approved) => charge.told != Told::Approved,
                 Some(AttemptState::UnderWay) => charge.told != Told::Nothing,
                 Some(AttemptState::Unanswered) => !matches!(charge.told, Told::Nothing | Told::Unanswered),
                 Some(AttemptState::Declined { .. }) => charge.told == Told::Approved,
@@ -265,6 +268,10 @@ impl Cycles {
             (Told::Declined | Told::Blocked, Outcomes::Approved) => {
                 after.left.regrets = after.left.regrets.checked_sub(1)?;
                 Told::Approved
+            }
+            (Told::Approved, Outcomes::Declined) if !charge.is_given_back => {
+                after.left.revocations = after.left.revocations.checked_sub(1)?;
+                Told::Declined
             }
             (
                 Told::Approved | Told::Declined | Told::Blocked | Told::Unanswered,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use regente_domain::capture_mode::CaptureMode;
 use regente_domain::card::record::{Card, CardState};
 use regente_domain::charge::analysis::{AnalysisStatus, Standing};
-use regente_domain::charge::attempt::{Outcome as RequestOutcome, TransactionRequest};
+use regente_domain::charge::attempt::{Outcome as RequestOutcome, RequestType, TransactionRequest};
 use regente_domain::charge::{Charge, ChargeState, References};
 use regente_domain::decline::{Decline, DeclinedCode};
 use regente_domain::id::{ChargeId, ClientId, CycleId};
@@ -136,12 +136,12 @@ const fn error_code(error: &Error) -> u16 {
         Error::BusinessRule { .. }
         | Error::FlowRefused { .. }
         | Error::PrepaymentRefused(_)
-        | Error::RuleBroken(_)
         | Error::VoucherRefused { .. }
-        | Error::SellersUnable { .. }
-        | Error::ProviderNeeded { .. } => 422,
+        | Error::SellersUnable { .. } => 422,
+        Error::ProviderNeeded { .. } => 424,
         Error::Gone(_) => 410,
         Error::Invalid(_)
+        | Error::RuleBroken(_)
         | Error::Impossible { .. }
         | Error::CardDeclined { .. }
         | Error::IdempotencyMismatch
@@ -168,12 +168,17 @@ pub(super) async fn outcome_of(
 
 fn told(charge: &Charge, requests: &[TransactionRequest], is_given_up: bool) -> Option<Outcome> {
     if let Standing::Held(AnalysisStatus::Reproved) = charge.standing(requests)
-        && matches!(charge.state, ChargeState::Failed { .. } | ChargeState::Voided { .. })
+        && matches!(
+            charge.state,
+            ChargeState::Failed { .. } | ChargeState::Voided { .. } | ChargeState::Canceled { .. }
+        )
     {
         return Some(Outcome::Declined(Box::new(Decline::of(DeclinedCode::FraudSuspect))));
     }
     match charge.state {
-        ChargeState::Processing if is_given_up => Some(Outcome::Unanswered),
+        ChargeState::Processing | ChargeState::CapturePending { .. } if is_given_up => {
+            Some(Outcome::Unanswered)
+        }
         // An analysis of the risk may still hold a reservation.
         ChargeState::Processing
         | ChargeState::AwaitingPayer { .. }
@@ -184,6 +189,7 @@ fn told(charge: &Charge, requests: &[TransactionRequest], is_given_up: bool) -> 
         | ChargeState::RefundAccepted { .. }
         | ChargeState::Voided { .. }
         | ChargeState::ChargedBack { .. } => Some(Outcome::Approved),
+        ChargeState::Canceled { .. } if is_voided(requests) => Some(Outcome::Canceled),
         ChargeState::Failed { .. } | ChargeState::Canceled { .. } => {
             let authorizations = requests.iter().filter(|request| request.request_type.is_authorization());
             let declined = authorizations.rev().find_map(|request| match &request.outcome {
@@ -200,4 +206,11 @@ fn told(charge: &Charge, requests: &[TransactionRequest], is_given_up: bool) -> 
             Some(Outcome::Declined(Box::new(declined)))
         }
     }
+}
+
+/// Whether the reservation was let go since somebody here has asked for it, and not by the provider.
+fn is_voided(requests: &[TransactionRequest]) -> bool {
+    requests.iter().any(|request| {
+        request.request_type == RequestType::Void && matches!(request.outcome, RequestOutcome::Approved(_))
+    })
 }

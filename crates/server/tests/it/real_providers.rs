@@ -9,6 +9,7 @@ mod paid_twice;
 mod proofs;
 mod revoked;
 mod sequences;
+mod subscriptions;
 mod sweep;
 mod with_bank;
 

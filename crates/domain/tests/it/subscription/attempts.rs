@@ -45,7 +45,6 @@ fn an_attempt_begins_only_when_it_is_due() {
 fn an_outcome_counts_once() {
     for (says, later) in [
         (Says::Yes, Outcome::Approved),
-        (Says::Yes, declined(DeclinedCode::Generic)),
         (Says::Yes, Outcome::Unanswered),
         (NO_FUNDS, declined(DeclinedCode::LostCard)),
         (NO_FUNDS, Outcome::Unanswered),
@@ -69,6 +68,56 @@ fn an_outcome_counts_once() {
         );
         assert_eq!(told, Ok(None));
     }
+}
+
+#[test]
+fn a_payment_that_its_provider_takes_back_is_charged_again() {
+    let mut story = under_way(&[Says::Yes]);
+    story.until("2026-08-04");
+    story.answer_to(1, 1, &declined(DeclinedCode::TryAgain));
+    assert_eq!(story.statuses(), [(1, CycleStatus::Retrying)]);
+    assert_eq!(story.subscription.agreement, None, "the series has not begun");
+    // The time to the next attempt counts from the one that was taken back.
+    story.until("2026-09-01");
+    let expected = [
+        "2026-07-31 activated (active)",
+        "2026-08-04 charge 1.2 initial 29900",
+        "2026-08-31 charge 2.1 subsequent 29900",
+    ];
+    assert_eq!(story.diary[2..], expected);
+    assert_eq!(story.statuses(), [(1, CycleStatus::Authorized), (2, CycleStatus::Authorized)]);
+}
+
+#[test]
+fn the_last_payment_that_is_taken_back_leaves_the_subscription_unpaid() {
+    let mut story = under_way(&[Says::Yes]);
+    story.until("2026-08-04");
+    story.answer_to(1, 1, &declined(DeclinedCode::LostCard));
+    assert_eq!(story.statuses(), [(1, CycleStatus::Failed)]);
+    assert_eq!(story.diary.last().unwrap(), "2026-08-04 unpaid (unpaid)");
+}
+
+#[test]
+fn what_was_given_back_is_not_missed() {
+    let mut story = under_way(&[NO_FUNDS, Says::Yes]);
+    story.until("2026-08-04");
+    story.answer_to(1, 1, &Outcome::Approved);
+    assert_eq!(story.statuses(), [(1, CycleStatus::Authorized)]);
+    // The one that was given back is refused, too: the other one pays.
+    story.answer_to(1, 1, &declined(DeclinedCode::TryAgain));
+    assert_eq!(story.statuses(), [(1, CycleStatus::Authorized)]);
+    story.answer_to(1, 2, &declined(DeclinedCode::TryAgain));
+    assert_eq!(story.statuses(), [(1, CycleStatus::Retrying)]);
+}
+
+#[test]
+fn a_payment_that_the_merchant_cancels_is_not_charged_again() {
+    let mut story = under_way(&[Says::Nothing]);
+    story.answer_to(1, 1, &Outcome::Canceled);
+    assert_eq!(story.statuses(), [(1, CycleStatus::Canceled)]);
+    story.until("2026-09-01");
+    let expected = ["2026-08-31 charge 2.1 initial 29900", "2026-08-31 activated (active)"];
+    assert_eq!(story.diary[2..], expected);
 }
 
 #[test]

@@ -97,7 +97,7 @@ impl World {
         self.answer(of, &outcome);
     }
 
-    /// Something is told once more, or a provider approves what it has refused.
+    /// Something is told once more, or a provider approves what it has refused, or refuses what it has approved.
     fn is_answered_anew(&mut self) {
         let attempts =
             self.cycles.iter().flat_map(|cycle| cycle.attempts.iter().map(|one| (cycle.id, one.clone())));

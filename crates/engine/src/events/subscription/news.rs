@@ -190,6 +190,7 @@ fn error_of(state: AttemptState) -> Option<&'static str> {
         AttemptState::UnderWay
         | AttemptState::Unanswered
         | AttemptState::Approved
+        | AttemptState::GivenBack
         | AttemptState::Impossible { .. } => None,
     }
 }

@@ -45,7 +45,8 @@ fn soon(app: &TestApp) -> String {
     text(&json!(app.clock.deployment())).to_owned()
 }
 
-async fn refuses(app: &TestApp, shop: &Shop) {
+/// Refuses the payment that it has approved.
+pub(super) async fn refuses(app: &TestApp, shop: &Shop) {
     let at = soon(app);
     tells_with(app, shop, "/adyen/payments", ("AUTHORISATION", false), (PAYMENT, &at)).await;
 }
