@@ -159,7 +159,12 @@ impl Subscription {
         draft.request(Trigger::Resume(self.activation()))?;
         match self.phase {
             Phase::Unpaid { .. } => draft.try_failed_once_more(now),
-            Phase::Paused => draft.skip_missed(now),
+            Phase::Paused => {
+                draft.subscription.next_number = self.first_ahead(now);
+                if draft.subscription.next_number == 1 && self.begins_at_once.is_some() {
+                    draft.subscription.begins_at_once = Some(now);
+                }
+            }
             Phase::Trialing | Phase::Created | Phase::Active | Phase::Canceled | Phase::Expired => {}
         }
         Ok(draft.done())

@@ -77,11 +77,16 @@ impl Subscription {
         self.steps().any(|(at, _)| at <= now)
     }
 
-    /// The first cycle that is billed after `now`; the one after the last when there is none.
+    /// The first cycle that is billed after `now`; the one after the last when there is none. What was set in a pause to begin on the
+    /// very day begins when it is resumed on that day.
     pub(super) fn first_ahead(&self, now: Timestamp) -> u32 {
-        let is_past = |at: Timestamp| at <= now;
-        let is_missed =
-            |number: &u32| self.schedule.has(*number) && self.bills_at(*number).is_some_and(is_past);
+        let today = utc_day::day_of(now);
+        let is_today = self.begins_at_once.is_some_and(|at| utc_day::day_of(at) == today);
+        let begins_with_resumption = self.phase == Phase::Paused && is_today;
+        let is_past = |number: u32| self.bills_at(number).is_some_and(|at| at <= now);
+        let is_missed = |number: &u32| {
+            self.schedule.has(*number) && is_past(*number) && !(*number == 1 && begins_with_resumption)
+        };
         let missed = (self.next_number..u32::MAX).take_while(is_missed).count();
         self.next_number.saturating_add(u32::try_from(missed).unwrap_or(u32::MAX))
     }

@@ -2,7 +2,7 @@
 
 use regente_domain::decline::DeclinedCode;
 use regente_domain::subscription::{
-    AfterRetries, CycleStatus, Interval, NewSubscription, Next, Outcome, Refusal, SubscriptionStatus,
+    AfterRetries, CycleStatus, Interval, NewSubscription, Next, Outcome, Refusal, SubscriptionStatus, Update,
 };
 
 use super::story::{BEGIN, NO_FUNDS, Says, Story, declined};
@@ -41,6 +41,28 @@ fn a_pause_that_ends_before_the_time_of_billing_skips_nothing() {
         story.until(resumed);
         story.resume().unwrap();
         assert_eq!(story.subscription.next_number, number, "{resumed}");
+    }
+}
+
+/// It is charged with the resumption on that day; later it was missed as any other.
+#[test]
+fn what_is_set_in_a_pause_to_begin_today_begins_when_it_is_resumed() {
+    for (resumed, charged) in [
+        ("2026-08-10T21:00:00Z", "2026-08-10 charge 1.1 initial 29900"),
+        ("2026-08-11T21:00:00Z", "2026-09-10 charge 2.1 initial 29900"),
+    ] {
+        let later = NewSubscription { start_at: Some(day("2026-08-20")), ..plan(Interval::Monthly) };
+        let mut story = Story::begin(later, BEGIN);
+        story.pause().unwrap();
+        story.until("2026-08-10T20:00:00Z");
+        story.update(&Update { start_at: Some(day("2026-08-10")), ..Update::default() }).unwrap();
+        let next = story.subscription.next_due_on(story.now);
+        assert_eq!(next, Some(day("2026-08-10")));
+        story.until(resumed);
+        story.resume().unwrap();
+        story.until("2026-09-11");
+        let first = story.diary.iter().find(|line| line.contains("charge")).unwrap();
+        assert_eq!(first, charged);
     }
 }
 

@@ -9,7 +9,7 @@ use regente_domain::decline::DeclinedCode;
 use regente_domain::id::CycleId;
 use regente_domain::subscription::{
     AttemptState, BegunAttempt, Behind, CancellationChange, Cycle, CycleStatus, Interval, Made, NewCycle,
-    Next, Outcome, Refusal, Repair, Subscription, SubscriptionStatus, Update,
+    Next, Outcome, Phase, Refusal, Repair, Subscription, SubscriptionStatus, Update,
 };
 use regente_domain::utc_day::day_of;
 
@@ -185,6 +185,12 @@ impl World {
                 next += 1;
             }
             self.calendar.change(interval, next);
+        }
+        let is_resumed =
+            self.subscription.phase == Phase::Paused && matches!(after.phase, Phase::Created | Phase::Active);
+        let is_today = self.at_once.is_some_and(|at| day_of(at) == day_of(self.now));
+        if is_resumed && is_today && self.cycles.is_empty() {
+            self.at_once = Some(self.now);
         }
         if let Some(start_at) = update.start_at.filter(|start_at| *start_at != self.calendar.due_on(1)) {
             let start_at = start_at.max(after.trial_end.unwrap_or(start_at));
