@@ -166,6 +166,12 @@ impl Kind {
         KINDS[self as usize].3 == Recurs::Yes
     }
 
+    /// Whether a job of this kind is tried for ever: housekeeping that stopped would go unnoticed until the disk is full, and a
+    /// subscription would never be billed again.
+    pub fn is_never_given_up(self) -> bool {
+        self.recurs() || self == Self::Subscription
+    }
+
     /// The kinds that recur.
     pub fn recurring() -> impl Iterator<Item = Self> {
         Self::all().filter(|kind| kind.recurs())

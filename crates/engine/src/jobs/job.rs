@@ -154,14 +154,12 @@ impl Jobs {
     fn after_failure(&self, job: &Job, error: &Error) -> Ended {
         let attempts = job.attempts + 1;
         tracing::warn!(job = %job.id, kind = %job.kind, attempts, error = ?error, "a job failed");
-        if backoff::JOBS.is_over(attempts) && !is_recurring(job) {
-            return Ended::GiveUp { why: format!("{attempts} failures in a row, the last one: {error}") };
+        if backoff::JOBS.is_over(attempts) {
+            if !Kind::parse(&job.kind).is_some_and(Kind::is_never_given_up) {
+                return Ended::GiveUp { why: format!("{attempts} failures in a row, the last one: {error}") };
+            }
+            tracing::error!(job = %job.id, kind = %job.kind, attempts, error = ?error, "a job fails again and again");
         }
         Ended::Again { at: self.app.clock.of(job.client_id) + backoff::JOBS.wait(attempts) }
     }
-}
-
-/// Recurring jobs are never given up: housekeeping that stopped would go unnoticed until the disk is full.
-fn is_recurring(job: &Job) -> bool {
-    Kind::parse(&job.kind).is_some_and(Kind::recurs)
 }

@@ -14,7 +14,7 @@ pub(super) async fn run(app: &App, job: &Job) -> Result<Ended, Error> {
     let Some((id, charge_id)) = parse(&job.payload) else {
         return Ok(Ended::GiveUp { why: format!("job {} names no subscription", job.key) });
     };
-    Ok(match drive::run(app, job.client_id, id, charge_id).await {
+    Ok(match drive::run(app, job.client_id, id, charge_id).await? {
         NextRun::Until(at) if job.key == key_of_moment(id, at) => Ended::Again { at },
         NextRun::Until(_) | NextRun::Idle => Ended::Finished,
         NextRun::Again(at) => Ended::Again { at },

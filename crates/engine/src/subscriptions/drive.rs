@@ -2,8 +2,6 @@
 //! and ends; the batch of each change has the job that looks next. The whole state is in the database, so any node can go on, and
 //! the version of the subscription lets one of several through.
 
-use std::time::Duration;
-
 use regente_domain::card::Cvv;
 use regente_domain::id::{ChargeId, ClientId, CycleId, SubscriptionId};
 use regente_domain::subscription::{Next, Outcome, Subscription, SubscriptionData};
@@ -21,8 +19,6 @@ use crate::error::Error;
 
 /// Most steps of one run; what is due then is done by the next one, so that others have their turn.
 const STEPS_MAX: usize = 64;
-/// How long after a failed run the next one starts.
-const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,20 +27,15 @@ pub enum NextRun {
     Idle,
     /// Something falls due at this time.
     Until(Timestamp),
-    /// There is more to do now, or the run failed.
+    /// There is more to do now.
     Again(Timestamp),
 }
 
-/// Does everything that is due. `charge_id` is a charge of the subscription whose outcome may be new. A failed run is tried again:
-/// nothing is half done.
-pub async fn run(app: &App, client_id: ClientId, id: SubscriptionId, charge_id: Option<ChargeId>) -> NextRun {
-    drive(app, client_id, id, charge_id).await.unwrap_or_else(|error| {
-        tracing::warn!(subscription = %id, error = ?error, "a step of a subscription failed; it is tried again");
-        NextRun::Again(app.clock.of(client_id) + RETRY_AFTER)
-    })
-}
-
-async fn drive(
+/// Does everything that is due. `charge_id` is a charge of the subscription whose outcome may be new.
+///
+/// # Errors
+/// Why a step failed. It may be tried again: nothing is half done.
+pub async fn run(
     app: &App,
     client_id: ClientId,
     id: SubscriptionId,
