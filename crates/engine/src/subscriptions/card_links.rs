@@ -24,7 +24,7 @@ use tokio::sync::OnceCell;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use super::change::{Planned, planned};
+use super::change::{Planned, Wish, planned};
 use super::create::refused;
 use super::known::Known;
 use crate::app::{Answer, App};
@@ -332,12 +332,8 @@ async fn plan_change(
     let customer = resolve_customer(app, client_id, subscription.customer_id).await?;
     let customer_id = customer.ok_or(Error::NotFound)?.real_id;
     let update = Update { card_id: Some(card_id), ..Update::default() };
-    let decide = |known: &Known, now| match known.subscription.payment.card_id == subscription.payment.card_id
-    {
-        true => known.subscription.update(&known.cycles, &update, now),
-        false => Ok(None),
-    };
-    let changed = planned(app, by, subscription.id, "subscription.updated", decide).await?;
+    let wish = Wish::CardInPlaceOf(subscription.payment.card_id, update);
+    let changed = planned(app, by, subscription.id, &wish).await?;
     let Planned { batch: Some(mut batch), subscription } = changed else { return Err(replaced()) };
     let action = match stored {
         StoredCard::Unchecked(new) => {

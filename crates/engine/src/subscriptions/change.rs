@@ -1,7 +1,7 @@
 //! What merchants do with their subscriptions: change, pause, resume, cancel them. A step that fell due before comes first, so a merchant
 //! whose subscription is late changes it as if the service had been on time.
 
-use regente_domain::id::SubscriptionId;
+use regente_domain::id::{CardId, SubscriptionId};
 use regente_domain::subscription::data::SubscriptionChanges;
 use regente_domain::subscription::{Advance, Refusal, Subscription, Update, sum};
 use regente_domain::time::Timestamp;
@@ -31,18 +31,50 @@ pub async fn change<G: Guard>(
     guard: &G,
 ) -> Result<Shown, G::Error> {
     let client_id = by.0.client_id;
-    let before = rows::find(&app.store, client_id, id).await.map_err(Error::from)?.ok_or(Error::NotFound)?;
     let update = Update::from(changes);
+    rows::find(&app.store, client_id, id).await.map_err(Error::from)?.ok_or(Error::NotFound)?;
     if let Some(card_id) = update.card_id {
         let card = must_pay(app, client_id, card_id).await?;
         // A job charges it, of which nobody outside hears.
         let _nobody = guard.lets_try(&card)?;
     }
-    let update = checked(app, &before, update).await?;
-    let decide = |known: &Known, now| known.subscription.update(&known.cycles, &update, now);
-    let subscription = written(app, by, id, "subscription.updated", decide).await?;
+    let subscription = written(app, by, id, &Wish::Terms(update)).await?;
     let last_cycle = rows::cycles::newest(&app.store, client_id, id).await.map_err(Error::from)?;
     Ok(Shown { subscription, last_cycle })
+}
+
+/// What a change makes of a subscription; `None` when nothing changes.
+type Decision = Result<Option<Advance>, Refusal>;
+
+/// What a merchant wants.
+pub(super) enum Wish {
+    /// Other terms, from the next cycle on.
+    Terms(Update),
+    /// Another card in place of this one; where that has been replaced meanwhile, nothing.
+    CardInPlaceOf(CardId, Update),
+    /// Something of the subscription as it is.
+    Move(Move),
+}
+
+impl Wish {
+    const fn action(&self) -> &'static str {
+        match self {
+            Self::Terms(_) | Self::CardInPlaceOf(..) => "subscription.updated",
+            Self::Move(wish) => wish.action(),
+        }
+    }
+
+    async fn decide(&self, app: &App, known: &Known, now: Timestamp) -> Result<Decision, Error> {
+        let Known { subscription, cycles } = known;
+        Ok(match self {
+            Self::Terms(update) => {
+                subscription.update(cycles, &checked(app, subscription, update.clone()).await?, now)
+            }
+            Self::CardInPlaceOf(card_id, _) if subscription.payment.card_id != *card_id => Ok(None),
+            Self::CardInPlaceOf(_, update) => subscription.update(cycles, update, now),
+            Self::Move(wish) => wish.of(known, now),
+        })
+    }
 }
 
 /// What a merchant wants of a subscription as it is.
@@ -74,7 +106,7 @@ impl Move {
         }
     }
 
-    fn of(self, known: &Known, now: Timestamp) -> Result<Option<Advance>, Refusal> {
+    fn of(self, known: &Known, now: Timestamp) -> Decision {
         let Known { subscription, cycles } = known;
         let after = match self {
             Self::Cancel => subscription.cancel(cycles, now),
@@ -95,7 +127,7 @@ pub async fn carry_out(
     id: SubscriptionId,
     wish: Move,
 ) -> Result<Subscription, Error> {
-    written(app, by, id, wish.action(), |known, now| wish.of(known, now)).await
+    written(app, by, id, &Wish::Move(wish)).await
 }
 
 /// The batch that carries it out, and the subscription after it; for a request with an idempotency key, which is
@@ -109,11 +141,11 @@ pub async fn plan(
     id: SubscriptionId,
     wish: Move,
 ) -> Result<(Batch, Subscription), Error> {
-    let planned = planned(app, by, id, wish.action(), |known, now| wish.of(known, now)).await?;
+    let planned = planned(app, by, id, &Wish::Move(wish)).await?;
     Ok((planned.batch.unwrap_or_else(|| Batch::new(by.0.client_id)), planned.subscription))
 }
 
-/// Checks how a change divides the next cycles.
+/// Checks how a change divides the next cycles, of the subscription that it changes: another change may have come first.
 async fn checked(app: &App, before: &Subscription, update: Update) -> Result<Update, Error> {
     let client_id = before.client_id;
     let is_divided_anew = update.split_rules.is_some()
@@ -147,14 +179,13 @@ pub(super) async fn planned(
     app: &App,
     (caller, request_id): (&Caller, &RequestId),
     id: SubscriptionId,
-    action: &'static str,
-    decide: impl Fn(&Known, Timestamp) -> Result<Option<Advance>, Refusal>,
+    wish: &Wish,
 ) -> Result<Planned, Error> {
     let client_id = caller.client_id;
     let mut steps = 0;
     loop {
         let known = Known::find(app, client_id, id, None).await?.ok_or(Error::NotFound)?;
-        let after = match decide(&known, app.clock.of(client_id)) {
+        let after = match wish.decide(app, &known, app.clock.of(client_id)).await? {
             Ok(Some(after)) => after,
             Ok(None) => return Ok(Planned { batch: None, subscription: known.subscription }),
             Err(Refusal::Behind) if steps < STEPS_FIRST_MAX => {
@@ -166,7 +197,7 @@ pub(super) async fn planned(
         };
         let mut batch = Batch::new(client_id);
         known.write(app, &mut batch, &after, GoesOn::TheJob, &caller.actor()).await?;
-        audit::record(app, &mut batch, caller, request_id, action, id.uuid());
+        audit::record(app, &mut batch, caller, request_id, wish.action(), id.uuid());
         return Ok(Planned { batch: Some(batch), subscription: after.subscription });
     }
 }
@@ -175,12 +206,11 @@ async fn written(
     app: &App,
     by: (&Caller, &RequestId),
     id: SubscriptionId,
-    action: &'static str,
-    decide: impl Fn(&Known, Timestamp) -> Result<Option<Advance>, Refusal>,
+    wish: &Wish,
 ) -> Result<Subscription, Error> {
     let client_id = by.0.client_id;
     for _ in races::tries() {
-        let Planned { batch, subscription } = planned(app, by, id, action, &decide).await?;
+        let Planned { batch, subscription } = planned(app, by, id, wish).await?;
         let Some(batch) = batch else { return Ok(subscription) };
         let _admission = app.store.admit(client_id)?;
         match app.store.apply(batch).await? {
