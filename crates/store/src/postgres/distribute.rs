@@ -34,8 +34,16 @@ const NEIGHBOUR: &str = "
 const MAKE_WHOLE: &str = "SELECT create_reference_table($1::text::regclass)";
 const BY_CLIENT: &str =
     "SELECT create_distributed_table($1::text::regclass, 'client_id', colocate_with => $2)";
-/// The rows that the coordinator had before: the workers have them now.
+/// Distributed tables of which the coordinator still has the rows that it had before.
+const WITH_LOCAL_ROWS: &str = "
+    SELECT relname::text FROM pg_class JOIN pg_dist_partition ON logicalrelid = pg_class.oid
+    WHERE relnamespace = current_schema()::regnamespace AND pg_relation_size(pg_class.oid) > 0 ORDER BY relname";
+/// The workers have these rows now. Nothing would change or delete them here, such as keys that are destroyed.
 const DROP_LOCAL_ROWS: &str = "SELECT truncate_local_data_after_distributing_table($1::text::regclass)";
+/// A rebalancing that an earlier command has started.
+const RUNNING: &str = "
+    SELECT MAX(job_id) FROM pg_dist_background_job
+    WHERE job_type = 'rebalance' AND state::text NOT IN ('finished', 'cancelled', 'failed')";
 const MOVES: &str = "SELECT COUNT(*) FROM get_rebalance_table_shards_plan()";
 /// Moves groups of shards one after the other while they are read and written.
 const REBALANCE: &str = "SELECT citus_rebalance_start()";
@@ -96,23 +104,41 @@ pub(super) async fn distribute(
             let neighbour: String =
                 neighbour.map_or(Ok("none".to_owned()), |row| row.try_get(0)).map_err(failed)?;
             client.execute(BY_CLIENT, &[&table, &neighbour]).await.map_err(failed)?;
-            client.execute(DROP_LOCAL_ROWS, &[&table]).await.map_err(failed)?;
         }
         told(Distributing::Table { table, nth: at + 1, of: missing.len() });
+    }
+    // Also what a command left behind that was interrupted.
+    for row in client.query(WITH_LOCAL_ROWS, &[]).await.map_err(failed)? {
+        let table: String = row.try_get(0).map_err(failed)?;
+        client.execute(DROP_LOCAL_ROWS, &[&table]).await.map_err(failed)?;
     }
     Ok(())
 }
 
-/// Moves shards to workers that have fewer, while they are read and written; nothing where they lie evenly.
+/// Moves shards to workers that have fewer, while they are read and written; nothing where they lie evenly. Where an earlier command
+/// has started that, this one waits for its end first.
 pub(super) async fn rebalance(
     client: &Client,
     told: &(dyn Fn(Distributing) + Sync),
 ) -> Result<(), StoreError> {
+    let running: Option<i64> =
+        client.query_one(RUNNING, &[]).await.and_then(|row| row.try_get(0)).map_err(failed)?;
+    if let Some(job) = running {
+        until_moved(client, job, told).await?;
+    }
     let moves: i64 = client.query_one(MOVES, &[]).await.and_then(|row| row.try_get(0)).map_err(failed)?;
     if moves == 0 {
         return Ok(());
     }
     let job: i64 = client.query_one(REBALANCE, &[]).await.and_then(|row| row.try_get(0)).map_err(failed)?;
+    until_moved(client, job, told).await
+}
+
+async fn until_moved(
+    client: &Client,
+    job: i64,
+    told: &(dyn Fn(Distributing) + Sync),
+) -> Result<(), StoreError> {
     loop {
         let row = client.query_one(REBALANCING, &[&job]).await.map_err(failed)?;
         let count = |at: usize| row.try_get::<_, i64>(at).map_err(failed);

@@ -70,18 +70,16 @@ async fn apply_to_all_servers(
 }
 
 /// Distributes the tables of a database that is migrated, and moves shards to workers that have fewer. It waits for a migration
-/// that is under way.
+/// that is under way; none waits for the shards.
 pub(super) async fn distribute_all(
     client: &Client,
     told: &(dyn Fn(distribute::Distributing) + Sync),
 ) -> Result<(), StoreError> {
     client.batch_execute(LOCK).await.map_err(schema)?;
-    let done = match distribute::distribute(client, told).await {
-        Ok(()) => distribute::rebalance(client, told).await,
-        Err(error) => Err(error),
-    };
+    let distributed = distribute::distribute(client, told).await;
     drop(client.batch_execute(UNLOCK).await);
-    done
+    distributed?;
+    distribute::rebalance(client, told).await
 }
 
 async fn apply_pending(
