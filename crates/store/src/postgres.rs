@@ -99,12 +99,12 @@ impl PostgresStore {
 
     pub(crate) async fn apply(&self, batch: Batch) -> Result<Commit, StoreError> {
         let parts = &self.inner.parts;
-        let own = parts.of(Some(batch.client_id()));
-        // It is committed on all servers, which may take as long as the slowest: no charge should share that commit.
-        if parts.are_several() && batch.writes_whole() && !own.reach.is_lost() {
-            return parts.everywhere.apply(batch).await;
+        if batch.writes_whole()
+            && let Some(whole) = parts.whole()?
+        {
+            return whole.apply(batch).await;
         }
-        own.apply(batch).await
+        parts.of(Some(batch.client_id())).apply(batch).await
     }
 
     /// Applies a batch about tables that have no accounts.
@@ -136,6 +136,10 @@ impl PostgresStore {
     /// Whether the server of an account can be reached, as far as is known.
     pub(crate) fn can_reach(&self, client_id: ClientId) -> bool {
         self.inner.parts.can_reach(client_id)
+    }
+
+    pub(crate) fn is_distributed(&self) -> bool {
+        self.inner.parts.are_several()
     }
 
     /// The workers that cannot be reached.

@@ -273,8 +273,8 @@ impl Store {
         }
     }
 
-    /// Writes to the database and reads a table of the accounts, to prove that it accepts writes and that the parts of a
-    /// distributed one can be reached, but for those of [`Store::lost_workers`].
+    /// Writes to the database and reads a table of the accounts, to prove that it serves them. Whether the workers of a distributed one
+    /// do is found by looks at each of them ([`Store::lost_workers`]): one that is slow must not hold up the others.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] when it does not, or one cannot; [`StoreError::Schema`] when it was never migrated.
@@ -292,7 +292,10 @@ impl Store {
                 return Err(StoreError::unavailable("nothing tells whether the check was written"));
             }
         }
-        self.rows(&NEWEST_CHARGE, Args::new()).await.map(drop)
+        match self {
+            Self::Postgres(store) if store.is_distributed() => Ok(()),
+            Self::Sqlite(_) | Self::Postgres(_) => self.rows(&NEWEST_CHARGE, Args::new()).await.map(drop),
+        }
     }
 
     /// What the database's clock shows; the machine's, where the database is embedded.

@@ -58,6 +58,10 @@ impl Link {
         Ok(rows)
     }
 
+    pub(super) async fn close(&self) {
+        *self.connection.lock().await = None;
+    }
+
     async fn connect(&self) -> Result<Connection, StoreError> {
         let (client, task) = self.connector.connect().await.map_err(failure::not_opened)?;
         let open = Connection { client, task };

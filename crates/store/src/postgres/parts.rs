@@ -16,7 +16,9 @@ use uuid::Uuid;
 
 use super::failure;
 use super::link::Link;
+use super::options::PostgresOptions;
 use super::part::{Part, Source};
+use super::reach;
 use super::shards::Shards;
 use super::worker::{Route, Worker};
 use crate::error::StoreError;
@@ -37,6 +39,8 @@ const ACCOUNTS: &str = "SELECT id FROM clients";
 pub(super) struct Parts {
     /// What has no account, and what looks over all of them. The only part of a database on one server.
     pub(super) everywhere: Arc<Part>,
+    /// What every server has whole.
+    whole: Option<Arc<Part>>,
     /// Of a distributed database, with the task that looks at them.
     workers: Option<(Arc<Workers>, JoinHandle<()>)>,
 }
@@ -45,6 +49,7 @@ pub(super) struct Parts {
 struct Workers {
     source: Source,
     everywhere: Arc<Part>,
+    whole: Arc<Part>,
     coordinator: Link,
     shards: RwLock<Shards<Arc<Worker>>>,
     /// The accounts of those that can be reached; absent while all can.
@@ -55,12 +60,15 @@ impl Parts {
     pub(super) async fn open(source: Source, is_distributed: bool) -> Result<Self, StoreError> {
         let everywhere = Arc::new(Part::open(&source).await?);
         if !is_distributed {
-            return Ok(Self { everywhere, workers: None });
+            return Ok(Self { everywhere, whole: None, workers: None });
         }
+        let few = PostgresOptions { writers: 1, pool_size: 1, ..(*source.options).clone() };
+        let whole = Arc::new(Part::open(&Source { options: Arc::new(few), ..source.clone() }).await?);
         let workers = Arc::new(Workers {
             coordinator: Link::new(&source.connector),
             source,
             everywhere: Arc::clone(&everywhere),
+            whole: Arc::clone(&whole),
             shards: RwLock::new(Shards::new(vec![])),
             reachable: RwLock::new(None),
         });
@@ -69,7 +77,7 @@ impl Parts {
         workers.find_reachable().await?;
         let watching = Arc::clone(&workers);
         let watcher = tokio::spawn(async move { watching.watch().await });
-        Ok(Self { everywhere, workers: Some((workers, watcher)) })
+        Ok(Self { everywhere, whole: Some(whole), workers: Some((workers, watcher)) })
     }
 
     /// Whether workers of a distributed database are parts of their own.
@@ -85,6 +93,18 @@ impl Parts {
     pub(super) fn of(&self, client_id: Option<ClientId>) -> Arc<Part> {
         let worker = client_id.and_then(|client_id| self.workers()?.of(client_id));
         worker.map_or_else(|| Arc::clone(&self.everywhere), |worker| Arc::clone(&worker.part))
+    }
+
+    /// The part that writes what every server has whole; `None` on one server. Such a commit takes as long as the slowest of them, so no
+    /// other shares it or waits for it.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] while one of them cannot be reached.
+    pub(super) fn whole(&self) -> Result<Option<&Part>, StoreError> {
+        match &self.whole {
+            Some(_) if !self.lost().is_empty() => Err(reach::lost()),
+            whole => Ok(whole.as_deref()),
+        }
     }
 
     /// The accounts that what looks over all of them is limited to; `None` while there is no limit.
@@ -108,8 +128,12 @@ impl Parts {
         if let Some((workers, watcher)) = &self.workers {
             watcher.abort();
             for worker in workers.all() {
-                worker.part.close().await;
+                worker.close().await;
             }
+            workers.coordinator.close().await;
+        }
+        if let Some(whole) = &self.whole {
+            whole.close().await;
         }
         self.everywhere.close().await;
     }
@@ -167,20 +191,31 @@ impl Workers {
         let mut workers: BTreeMap<i32, Arc<Worker>> =
             self.all().into_iter().map(|worker| (worker.number, worker)).collect();
         let shards = Shards::new(places.iter().map(|place| (place.last_hash, place)).collect());
-        for (example, place) in shards.examples() {
-            if workers.get(&place.worker).is_some_and(|known| known.route == place.route) {
-                continue;
-            }
-            let worker = Worker::open(place.worker, place.route.clone(), &self.source, example).await?;
-            // A standby that has taken the place of a worker has another address: nothing more may reach the old one.
-            if let Some(replaced) = workers.insert(place.worker, Arc::new(worker)) {
-                replaced.retire();
+        let is_new =
+            |place: &Place| workers.get(&place.worker).is_none_or(|known| known.route != place.route);
+        // One for each worker, which has many shards.
+        let new: BTreeMap<i32, (ClientId, &Place)> = shards
+            .examples()
+            .filter(|(_, place)| is_new(place))
+            .map(|(example, place)| (place.worker, (example, *place)))
+            .collect();
+        let opened = join_all(new.into_values().map(async |(example, place)| {
+            Worker::open(place.worker, place.route.clone(), &self.source, example).await
+        }));
+        let (mut replaced, mut failed) = (Vec::new(), Ok(()));
+        for opened in opened.await {
+            match opened {
+                Ok(worker) => replaced.extend(workers.insert(worker.number, Arc::new(worker))),
+                // The others are used all the same.
+                Err(error) => failed = Err(error),
             }
         }
         let of = |place: &Place| Some((place.last_hash, Arc::clone(workers.get(&place.worker)?)));
         let shards = Shards::new(places.iter().filter_map(of).collect());
         *self.shards.write().unwrap_or_else(PoisonError::into_inner) = shards;
-        Ok(())
+        // A standby that has taken the place of a worker has another address: nothing more may reach the old one.
+        replaced.iter().for_each(|worker| worker.retire());
+        failed
     }
 
     /// That no worker can be used at the start is a matter of addresses or of passwords, rather than of servers that are away.
@@ -212,6 +247,7 @@ impl Workers {
         let looks = examples.values().map(|(id, worker)| worker.look(*id, is_coordinator_asked));
         if join_all(looks).await.into_iter().any(|is_lost| is_lost) {
             self.everywhere.reach.interrupt();
+            self.whole.reach.interrupt();
         }
         noted("the accounts that can be reached were not read", self.find_reachable().await);
     }

@@ -147,6 +147,13 @@ impl Worker {
         self.part.reach.lose();
     }
 
+    pub(super) async fn close(&self) {
+        self.part.close().await;
+        for way in std::iter::once(&self.own).chain(&self.passed) {
+            way.link.close().await;
+        }
+    }
+
     fn lose(&self, error: &StoreError) {
         let (number, error) = (self.number, error as &dyn std::error::Error);
         tracing::error!(number, error, "a worker of the database cannot be used: its accounts are refused");
