@@ -38,7 +38,7 @@ pub use error::CommandError;
 pub use flow_replay::{FlowReplayCommand, FlowReplayPart};
 pub use flows::{ComparedFlow, FlowsAnswer, FlowsCommand, FlowsTask};
 pub use ledger::{ClientLedger, LedgerReport, Statement, StatementLine, StatementOf};
-pub use moving::{AccountMoved, DatabaseMoved, move_database};
+pub use moving::{AccountMoved, DatabaseMoved, move_database, reopen};
 pub use payout_files::{ExportedRow, LeftOutRow, OtherRow, ReturnRow};
 pub use payouts::{AccountRow, PayoutsAnswer, PayoutsCommand, PayoutsTask, PendingRow};
 pub use plans::{PlansAnswer, PlansCommand, PlansTask};

@@ -34,6 +34,7 @@ use regente_providers::sandbox::{
     CardholderBooks, Sandbox, SimulatedServer, TransactionLog, TransactionLogError,
 };
 use regente_providers::{adyen, own_provider, pagarme_v5, stripe};
+use regente_store::moving::Moving;
 use regente_store::{Contents, DatabaseKind, Store, StoreError, StoreOptions};
 use zeroize::Zeroizing;
 
@@ -101,6 +102,18 @@ pub enum StartError {
          command again, to its end"
     )]
     MoveUnderWay,
+    /// A move from or to this database is under way.
+    #[error(
+        "a `regente move` from or to this database is under way; once it has ended, start on the database that it moves to"
+    )]
+    BeingMoved,
+    /// The database was moved to another one.
+    #[error(
+        "everything of this database was moved to another one by `regente move`, and nothing of what has happened there since is \
+         here: a server would charge again what was charged there. Set `database.url` to the other one; or, if nobody uses that \
+         one, let this one be served again with `regente move --reopen`"
+    )]
+    MovedAway,
     /// The keys cannot be opened.
     #[error("the vault cannot be opened")]
     Vault(#[from] VaultError),
@@ -416,9 +429,7 @@ async fn open_simulator_log(place: TransactionLogLocation) -> Result<Transaction
 }
 
 async fn bring_up_to_date(store: &Store, clock: &Clock, migrations: Migrations) -> Result<(), StartError> {
-    if store.is_moved_to().await? {
-        return Err(StartError::MoveUnderWay);
-    }
+    must_stay(store).await?;
     match (store.database_kind(), migrations) {
         (DatabaseKind::Sqlite, _) | (DatabaseKind::Postgres, Migrations::Apply) => {
             Ok(store.migrate(clock.deployment()).await?)
@@ -427,6 +438,19 @@ async fn bring_up_to_date(store: &Store, clock: &Clock, migrations: Migrations) 
             let pending = store.pending_migrations().await?;
             if pending.is_empty() { Ok(()) } else { Err(StartError::Pending(pending)) }
         }
+    }
+}
+
+/// Whether a database may be used: a move has nothing to do with it.
+///
+/// # Errors
+/// [`StartError::MoveUnderWay`], [`StartError::BeingMoved`], [`StartError::MovedAway`], [`StartError::Store`].
+pub async fn must_stay(store: &Store) -> Result<(), StartError> {
+    match store.moving().await? {
+        None => Ok(()),
+        Some(Moving::Here) => Err(StartError::MoveUnderWay),
+        Some(Moving::Away) => Err(StartError::BeingMoved),
+        Some(Moving::MovedAway) => Err(StartError::MovedAway),
     }
 }
 

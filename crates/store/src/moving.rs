@@ -1,7 +1,7 @@
 //! Moves everything from one database to another: every row of every table, in pages by primary key, and then compares both
 //! by checksums for each account and table.
 //!
-//! The source is read in one snapshot. Before anything is written its checksums are taken, so that a move that was
+//! The source is read in one snapshot, while nobody may serve it. Before anything is written its checksums are taken, so that a move that was
 //! interrupted finds out whether the source is still the same. Until the move is ended a table of the target
 //! (`moving/mark.rs`) says that it is under way.
 
@@ -33,6 +33,7 @@ use crate::value::Value;
 
 pub use checksum::Sum;
 pub use compare::{Difference, Differs};
+pub use mark::Moving;
 
 /// Rows of the first page of a table. Pages grow while they are small, since a row may be a file.
 const ROWS_FIRST: usize = 16;
@@ -75,6 +76,12 @@ pub enum MoveError {
         /// How many.
         connections: i64,
     },
+    /// The source was moved to another database, and lacks what has happened there since.
+    #[error(
+        "everything of the source was moved to another database already; move that one, or if nobody uses it, run \
+         `regente move --reopen` before"
+    )]
+    MovedAway,
     /// A process has the file open.
     #[error("the {0} is in use: a server runs on it, or another command; stop it, then move")]
     Locked(&'static str),
@@ -224,6 +231,14 @@ impl Move {
             moved.checksum = of_all(moved.tables.iter().map(|(table, sum)| (*account, table.as_str(), sum)));
         }
         Ok(Moved { accounts, resumed_after, kinds })
+    }
+
+    /// Keeps servers from the source from now on, unless it is a backup. What was moved is in the target then, whose books are right.
+    ///
+    /// # Errors
+    /// [`MoveError::InUse`] where a node has connected to it again that was cut off when the move began.
+    pub async fn leave_source(&self) -> Result<(), MoveError> {
+        self.source.leave().await.map_err(|why| open::taken("source", why))
     }
 
     /// The sums of a database.

@@ -44,7 +44,7 @@ use crate::batch::Batch;
 use crate::driver::{Common, StoreSize};
 use crate::error::{Commit, StoreError};
 use crate::migrate::{Applied, MIGRATIONS, Migration};
-use crate::moving::mark;
+use crate::moving::mark::{self, Moving};
 use crate::row::Row;
 use crate::sql::Sql;
 use crate::value::Args;
@@ -186,15 +186,15 @@ impl PostgresStore {
         migrate::applied(&*self.reader().await?).await
     }
 
-    /// Whether a move to this database is under way.
-    pub(crate) async fn is_moved_to(&self) -> Result<bool, StoreError> {
-        moving::is_marked(&*self.reader().await?).await
+    /// What a move has to do with this database.
+    pub(crate) async fn moving(&self) -> Result<Option<Moving>, StoreError> {
+        moving::moving(&*self.reader().await?).await
     }
 
-    /// Ends the move to this database.
-    pub(crate) async fn end_move(&self) -> Result<(), StoreError> {
+    /// Removes a mark of a move.
+    pub(crate) async fn drop_mark(&self, mark: &'static str) -> Result<(), StoreError> {
         let (client, task) = self.connect().await?;
-        let ended = client.batch_execute(mark::DROP).await;
+        let ended = client.batch_execute(mark).await;
         drop(client);
         // The task has logged how it ended.
         drop(task.await);

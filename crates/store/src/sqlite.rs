@@ -37,7 +37,7 @@ use crate::driver::{Common, Emptied, StoreSize};
 use crate::error::{Commit, StoreError};
 use crate::group::Work;
 use crate::migrate::{Applied, MIGRATIONS, Migration};
-use crate::moving::mark;
+use crate::moving::mark::{self, Moving};
 use crate::row::Row;
 use crate::sql::{DatabaseKind, Sql};
 use crate::value::Args;
@@ -158,18 +158,18 @@ impl SqliteStore {
         self.exclusively(migrate::applied).await
     }
 
-    /// Whether a move to this database is under way.
-    pub(crate) async fn is_moved_to(&self) -> Result<bool, StoreError> {
-        let marked = |connection: &Connection| {
-            moving::is_marked(connection).map_err(|error| failure::store_error(mark::TABLE, error))
+    /// What a move has to do with this database. While it is moved away its file is locked.
+    pub(crate) async fn moving(&self) -> Result<Option<Moving>, StoreError> {
+        let moving = |connection: &Connection| {
+            moving::moving(connection).map_err(|error| failure::store_error(mark::TABLE, error))
         };
-        self.exclusively(marked).await
+        self.exclusively(moving).await
     }
 
-    /// Ends the move to this database.
-    pub(crate) async fn end_move(&self) -> Result<(), StoreError> {
-        let end = |connection: &Connection| {
-            connection.execute_batch(mark::DROP).map_err(|error| failure::store_error(mark::TABLE, error))
+    /// Removes a mark of a move.
+    pub(crate) async fn drop_mark(&self, mark: &'static str) -> Result<(), StoreError> {
+        let end = move |connection: &Connection| {
+            connection.execute_batch(mark).map_err(|error| failure::store_error(mark::TABLE, error))
         };
         self.exclusively(end).await
     }

@@ -11,6 +11,7 @@ use crate::driver::{Common, Emptied, StoreSize};
 use crate::error::{Commit, StoreError};
 #[cfg(feature = "testing")]
 use crate::fuse::Fuse;
+use crate::moving::mark::{self, Moving};
 use crate::newest::{self, NEWEST_AUDIT_ENTRY, NEWEST_CHARGE, Newest};
 use crate::postgres::{Distributing, Layout, PostgresOptions, PostgresStore};
 use crate::row::{Row, only};
@@ -233,14 +234,14 @@ impl Store {
         Ok(pending.iter().map(|migration| migration.name).collect())
     }
 
-    /// Whether a move to this database is under way, so that it does not hold everything yet.
+    /// What a move has to do with this database; `None` for one that may be served.
     ///
     /// # Errors
     /// [`StoreError::Unavailable`].
-    pub async fn is_moved_to(&self) -> Result<bool, StoreError> {
+    pub async fn moving(&self) -> Result<Option<Moving>, StoreError> {
         match self {
-            Self::Sqlite(store) => store.is_moved_to().await,
-            Self::Postgres(store) => store.is_moved_to().await,
+            Self::Sqlite(store) => store.moving().await,
+            Self::Postgres(store) => store.moving().await,
         }
     }
 
@@ -249,9 +250,21 @@ impl Store {
     /// # Errors
     /// [`StoreError::Unavailable`]; [`StoreError::Programming`] where no move is under way.
     pub async fn end_move(&self) -> Result<(), StoreError> {
+        self.drop_mark(mark::DROP).await
+    }
+
+    /// Lets a database be served again that was moved away.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`]; [`StoreError::Programming`] where it was not.
+    pub async fn reopen(&self) -> Result<(), StoreError> {
+        self.drop_mark(mark::REOPEN).await
+    }
+
+    async fn drop_mark(&self, mark: &'static str) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(store) => store.end_move().await,
-            Self::Postgres(store) => store.end_move().await,
+            Self::Sqlite(store) => store.drop_mark(mark).await,
+            Self::Postgres(store) => store.drop_mark(mark).await,
         }
     }
 

@@ -8,7 +8,7 @@ use regente_engine::clock::Clock;
 use regente_engine::ledger::Repair;
 use regente_engine::vault;
 use regente_store::Store;
-use regente_store::moving::{Move, Moved, MovedAccount, Source, Tell};
+use regente_store::moving::{Move, Moved, MovedAccount, Moving, Source, Tell};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -33,6 +33,8 @@ pub struct DatabaseMoved {
     pub accounts: Vec<AccountMoved>,
     /// The books in the target.
     pub ledger: LedgerReport,
+    /// Whether the source is a backup: what has happened in its database since is not in the target.
+    pub is_of_backup: bool,
     /// How long it took.
     pub took_ms: u64,
 }
@@ -70,7 +72,7 @@ pub async fn move_database(
     clock: &Clock,
     tell: Tell<'_>,
 ) -> Result<DatabaseMoved, CommandError> {
-    let begun = clock.machine();
+    let (begun, is_of_backup) = (clock.machine(), from.is_some());
     to.check_strength().map_err(StartError::from)?;
     let source = match from {
         Some(file) => Source::Backup(file),
@@ -90,13 +92,31 @@ pub async fn move_database(
         if !books.is_right() {
             return Err(wrong_books(&books));
         }
+        // In this order: interrupted in between, the same command ends it, and meanwhile nobody serves either of them.
+        moving.leave_source().await?;
         store.end_move().await?;
         record(&app, "database.moved").await;
         Ok(books)
     };
     let ended = ended.await;
     store.close().await;
-    Ok(report(moved, ended?, took_ms(clock, begun)))
+    Ok(report(moved, ended?, is_of_backup, took_ms(clock, begun)))
+}
+
+/// Lets the database of `config` be served again, which was moved away.
+///
+/// # Errors
+/// [`CommandError`], also where it was not.
+pub async fn reopen(config: &Config) -> Result<(), CommandError> {
+    let store = Store::open(bootstrap::find_database(config, Missing::Refuse)?).await?;
+    let reopened = match store.moving().await? {
+        Some(Moving::MovedAway) => Ok(store.reopen().await?),
+        None => Err(CommandError::Argument("the database was not moved away".to_owned())),
+        Some(Moving::Here) => Err(StartError::MoveUnderWay.into()),
+        Some(Moving::Away) => Err(StartError::BeingMoved.into()),
+    };
+    store.close().await;
+    reopened
 }
 
 /// Both databases are the same by then, so the books of the source are as wrong.
@@ -113,7 +133,7 @@ fn wrong_books(books: &LedgerReport) -> CommandError {
     ))
 }
 
-fn report(moved: Moved, ledger: LedgerReport, took_ms: u64) -> DatabaseMoved {
+fn report(moved: Moved, ledger: LedgerReport, is_of_backup: bool, took_ms: u64) -> DatabaseMoved {
     let Moved { accounts, resumed_after, kinds: (from, to) } = moved;
     let accounts: Vec<AccountMoved> = accounts.into_iter().map(account).collect();
     DatabaseMoved {
@@ -123,6 +143,7 @@ fn report(moved: Moved, ledger: LedgerReport, took_ms: u64) -> DatabaseMoved {
         resumed_after,
         accounts,
         ledger,
+        is_of_backup,
         took_ms,
     }
 }

@@ -21,10 +21,19 @@ use crate::telemetry;
 /// How often a line tells the progress where standard error is no terminal.
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 
+const AFTER_A_MOVE: &str = "Now set `database.url` to the new database on every node, and start them. The former one has all that it had: keep it. \
+     No server starts on it any more, which would charge again what is charged here from now on.\n";
+const AFTER_A_BACKUP: &str = "What has happened at the database of the backup since is not here. If a server runs on that one, stop it for ever before one \
+     starts here: either would charge again what the other one has charged.\n";
+const REOPENED: &str =
+    "The database may be served again. Nothing of what has happened at the other one since is in it.\n";
+
 #[derive(Debug, Args)]
 pub(super) struct MoveArgs {
     /// Where to: `postgres://user:password@host:port/name`, or the path of an SQLite file
-    #[arg(long, value_name = "ADDRESS", required_unless_present = "to_file", conflicts_with = "to_file")]
+    #[arg(
+        long, value_name = "ADDRESS", required_unless_present_any = ["to_file", "reopen"], conflicts_with = "to_file"
+    )]
     to: Option<String>,
     /// A file that holds the address instead, so that no list of processes shows a password
     #[arg(long, value_name = "FILE")]
@@ -32,6 +41,10 @@ pub(super) struct MoveArgs {
     /// Move this backup instead of the database of the configuration
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
+    /// Move nothing: let the database of the configuration be served again, which was moved away before. Nothing of what has happened
+    /// at the other one since is in it
+    #[arg(long, conflicts_with_all = ["to", "to_file", "from"])]
+    reopen: bool,
     #[command(flatten)]
     output: OutputArg,
 }
@@ -39,6 +52,11 @@ pub(super) struct MoveArgs {
 pub(super) fn run(loaded: &Loaded, arguments: MoveArgs) -> Result<ExitCode, Failure> {
     let config = &loaded.config;
     telemetry::start(&config.log)?;
+    if arguments.reopen {
+        runtime()?.block_on(admin::reopen(config))?;
+        io::stdout().write_all(REOPENED.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let to = target(config, arguments.to, arguments.to_file)?;
     let bar = ProgressBar::no_length();
     let style = ProgressStyle::with_template("{msg} {bar:30} {human_pos}/{human_len} rows ({elapsed})");
@@ -106,7 +124,8 @@ fn shown_line(progress: Progress<'_>) -> String {
 }
 
 pub(super) fn shown(moved: &DatabaseMoved) -> String {
-    let DatabaseMoved { from, to, rows, resumed_after, accounts, ledger: books, took_ms } = moved;
+    let DatabaseMoved { from, to, rows, resumed_after, accounts, ledger: books, is_of_backup, took_ms } =
+        moved;
     let mut text = format!("{rows} rows were moved from {from} to {to} and compared, in {took_ms} ms.\n");
     if *resumed_after > 0 {
         text.push_str(&format!(
@@ -118,9 +137,9 @@ pub(super) fn shown(moved: &DatabaseMoved) -> String {
         text.push_str(&format!("{of:<36}  {rows:>10} rows  {checksum}\n"));
     }
     text.push_str(&ledger::report(books));
-    text.push_str(
-        "Now set `database.url` to the new database on every node, and start them. The former one is as it was: keep it, \
-         and start no server on it, which would charge again what is charged here from now on.\n",
-    );
+    text.push_str(match is_of_backup {
+        false => AFTER_A_MOVE,
+        true => AFTER_A_BACKUP,
+    });
     text
 }

@@ -149,10 +149,13 @@ pub(super) fn doctor(loaded: &Loaded, output: OutputArg) -> Result<ExitCode, Fai
 /// Examines without opening the vault, so that a wrong key is a finding and not a failed start.
 async fn examine_alone(config: &Config) -> Result<Report, Failure> {
     let store = regente_store::Store::open(bootstrap::find_database(config, Missing::Refuse)?).await?;
-    // Where even that cannot be read, the report says so.
-    if matches!(store.is_moved_to().await, Ok(true)) {
-        store.close().await;
-        return Err(StartError::MoveUnderWay.into());
+    match bootstrap::must_stay(&store).await {
+        // Where even that cannot be read, the report says so.
+        Ok(()) | Err(StartError::Store(_)) => {}
+        Err(error) => {
+            store.close().await;
+            return Err(error.into());
+        }
     }
     let log = bootstrap::existing_simulator_log(config).await?;
     let (clock, chance) = (&Clock::system(), &Chance::system()?);

@@ -9,7 +9,7 @@ use uuid::Uuid;
 use super::table::{Catalogue, Table, Values};
 use crate::error::StoreError;
 use crate::migrate::Applied;
-use crate::postgres::moving::PostgresEnd;
+use crate::postgres::moving::{PostgresEnd, Taken};
 use crate::sql::DatabaseKind;
 use crate::sqlite::moving::SqliteEnd;
 
@@ -110,6 +110,14 @@ impl End {
         match self {
             Self::Sqlite(end) => end.begin(source).await,
             Self::Postgres(end) => end.begin(source).await,
+        }
+    }
+
+    /// Keeps servers from a source that was moved.
+    pub(super) async fn leave(&self) -> Result<(), Taken> {
+        match self {
+            Self::Sqlite(end) => Ok(end.leave().await?),
+            Self::Postgres(end) => end.leave().await,
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the target keeps while a move is under way, in a table that is there for as long. It holds how far each table is
-//! written, so that an interrupted move goes on there, and keeps servers from the unfinished database.
+//! written, so that an interrupted move goes on there, and keeps servers from the unfinished database. At its end the source gets a
+//! table that keeps servers from it: they would charge again what is charged at the target.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Document;
@@ -16,8 +17,25 @@ pub(crate) const TABLE: &str = "move_under_way";
 pub(crate) const OF_SOURCE: &str = "";
 /// All marks.
 pub(crate) const ALL: &str = "SELECT name, doc FROM move_under_way";
-/// Ends the move.
-pub(crate) const DROP: &str = "DROP TABLE move_under_way";
+/// Ends the move. The target may have been moved away before, and emptied.
+pub(crate) const DROP: &str = "DROP TABLE move_under_way; DROP TABLE IF EXISTS moved_away";
+/// The name of the table of a source that was moved away.
+pub(crate) const LEFT: &str = "moved_away";
+/// Keeps servers from the source. It may have been moved before.
+pub(crate) const LEAVE: &str = "CREATE TABLE IF NOT EXISTS moved_away (doc TEXT)";
+/// Lets them use it again.
+pub(crate) const REOPEN: &str = "DROP TABLE moved_away";
+
+/// What a move has to do with a database, which may not be served therefore.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moving {
+    /// A move to it has not ended, so that it does not hold everything.
+    Here,
+    /// A move from it is under way.
+    Away,
+    /// Everything of it was moved to another one.
+    MovedAway,
+}
 
 /// How far a table is written.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

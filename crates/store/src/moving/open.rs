@@ -40,6 +40,10 @@ impl Move {
                 "the source is itself the target of a move that has not ended".to_owned(),
             )));
         }
+        // The same move may have been interrupted when all but its end was done.
+        if of_source.contains_key(mark::LEFT) && !of_target.contains_key(mark::TABLE) {
+            return Err(MoveError::MovedAway);
+        }
         let mut outlines = outlines()?;
         outlines.retain(|outline| !NOT_MOVED.contains(&outline.name.as_str()));
         let databases = [(source.kind(), &of_source), (target.kind(), &of_target)];
@@ -119,7 +123,7 @@ fn locked(end: &'static str, error: StoreError) -> MoveError {
     }
 }
 
-fn taken(end: &'static str, why: Taken) -> MoveError {
+pub(super) fn taken(end: &'static str, why: Taken) -> MoveError {
     match why {
         Taken::ByAMove => MoveError::OfAnotherMove(end),
         Taken::ByNodes(connections) => MoveError::InUse { end, connections },

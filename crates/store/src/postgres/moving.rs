@@ -14,7 +14,7 @@ use super::connector::Connector;
 use super::{PostgresOptions, distribute, failure, migrate};
 use crate::error::StoreError;
 use crate::migrate::{Applied, MIGRATIONS};
-use crate::moving::mark;
+use crate::moving::mark::{self, Moving};
 use crate::moving::table::{Catalogue, Table, Values};
 use crate::placement::Placement;
 use crate::sql::DatabaseKind;
@@ -22,6 +22,15 @@ use crate::value::Value;
 
 /// Held by a move as long as it uses the database.
 const LOCK: &str = "SELECT pg_try_advisory_lock(7235399202)";
+/// Whether a move uses this database, whether it is the target of one, and whether it was moved away. A node that finds the lock is
+/// not counted by [`NODES`] yet, and does not start.
+const MOVING: &str = "
+    SELECT EXISTS (
+            SELECT FROM pg_locks
+            WHERE locktype = 'advisory' AND granted AND objsubid = 1
+                AND (classid::int8 << 32) | objid::int8 = 7235399202
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())),
+        to_regclass('move_under_way') IS NOT NULL, to_regclass('moved_away') IS NOT NULL";
 /// Rows are found in the order of their keys, without a plan that reads and sorts a whole table for each page.
 const SETTINGS: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
     SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_sort = off";
@@ -29,6 +38,12 @@ const SETTINGS: &str = "SET statement_timeout = 0; SET idle_in_transaction_sessi
 const NODES: &str = "SELECT COUNT(*) FROM pg_stat_activity
     WHERE datname = current_database() AND pid <> pg_backend_pid()
       AND application_name IN ('regente', current_setting('application_name'))";
+/// Those to the workers of a distributed one: a node that lost the coordinator may go on there.
+const NODES_OF_WORKERS: &str = "
+    SELECT COALESCE(SUM(result::int8), 0)::int8 FROM run_command_on_workers(format(
+        'SELECT COUNT(*) FROM pg_stat_activity
+         WHERE datname = current_database() AND application_name IN (''regente'', %L)',
+        current_setting('application_name'))) WHERE success";
 const COLUMNS: &str = "SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
     WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped";
@@ -78,7 +93,7 @@ impl PostgresEnd {
         let (mut is_ours, mut looks) = (false, 0);
         loop {
             is_ours = is_ours || end.asks::<bool>(LOCK).await?;
-            let nodes = end.asks::<i64>(NODES).await?;
+            let nodes = end.nodes().await?;
             match (is_ours, nodes) {
                 (true, 0) => return Ok(end),
                 (false, _) if looks == LOOKS_MAX => return Err(Taken::ByAMove),
@@ -86,6 +101,23 @@ impl PostgresEnd {
                 (true | false, _) => looks += 1,
             }
             tokio::time::sleep(LOOK_PAUSE).await;
+        }
+    }
+
+    /// Connections of nodes.
+    async fn nodes(&self) -> Result<i64, StoreError> {
+        let here = self.asks::<i64>(NODES).await?;
+        let is_distributed = distribute::is_distributed(&self.client).await?;
+        Ok(here + if is_distributed { self.asks::<i64>(NODES_OF_WORKERS).await? } else { 0 })
+    }
+
+    /// Keeps nodes from a source that was moved.
+    pub(crate) async fn leave(&self) -> Result<(), Taken> {
+        // What is asked in a transaction is answered as it was first.
+        self.run("COMMIT").await?;
+        match self.nodes().await? {
+            0 => Ok(self.run(mark::LEAVE).await?),
+            connections => Err(Taken::ByNodes(connections)),
         }
     }
 
@@ -222,8 +254,21 @@ impl PostgresEnd {
     }
 }
 
-/// Whether a move to this database is under way.
-pub(super) async fn is_marked(client: &Client) -> Result<bool, StoreError> {
+async fn is_marked(client: &Client) -> Result<bool, StoreError> {
     let row = client.query_one(IS_MARKED, &[]).await;
     row.and_then(|row| row.try_get(0)).map_err(|error| failure::store_error(mark::TABLE, error))
+}
+
+/// What a move has to do with this database.
+pub(super) async fn moving(client: &Client) -> Result<Option<Moving>, StoreError> {
+    let read = async {
+        let row = client.query_one(MOVING, &[]).await?;
+        Ok(match (row.try_get(0)?, row.try_get(1)?, row.try_get(2)?) {
+            (_, true, _) => Some(Moving::Here),
+            (true, false, _) => Some(Moving::Away),
+            (false, false, true) => Some(Moving::MovedAway),
+            (false, false, false) => None,
+        })
+    };
+    read.await.map_err(|error| failure::store_error(mark::TABLE, error))
 }

@@ -11,14 +11,14 @@ use super::statements::read;
 use super::{SqliteOptions, connection, failure, migrate};
 use crate::error::StoreError;
 use crate::migrate::{Applied, MIGRATIONS};
-use crate::moving::mark;
+use crate::moving::mark::{self, Moving};
 use crate::moving::table::{Catalogue, Outline, Table, Values};
 use crate::sql::DatabaseKind;
 use crate::value::Value;
 
 const TABLES: &str = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
 const COLUMNS: &str = "SELECT name, type, pk FROM pragma_table_info(?1) ORDER BY cid";
-const IS_MARKED: &str = "SELECT COUNT(*) > 0 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
+const HAS_TABLE: &str = "SELECT COUNT(*) > 0 FROM sqlite_schema WHERE type = 'table' AND name = ?1";
 /// Pages of the log after which it is copied into the file.
 const LOG_PAGES: u32 = 4096;
 /// Prepared statements that are kept: a few for each table.
@@ -32,6 +32,8 @@ struct Opened {
     connection: Mutex<Connection>,
     /// Held as long as the connection; a backup needs none.
     _lock: Option<FileLock>,
+    /// The file of a source that is no backup.
+    source: Option<SqliteOptions>,
 }
 
 impl SqliteEnd {
@@ -39,7 +41,7 @@ impl SqliteEnd {
     pub(crate) async fn source(options: SqliteOptions) -> Result<Self, StoreError> {
         Self::open(move || {
             let lock = connection::lock(&options.path)?;
-            Ok((connection::open_reader(&options)?, Some(lock)))
+            Ok((connection::open_reader(&options)?, Some(lock), Some(options)))
         })
         .await?
         .in_one_snapshot()
@@ -48,7 +50,7 @@ impl SqliteEnd {
 
     /// Opens a backup, which nobody changes.
     pub(crate) async fn backup(path: PathBuf) -> Result<Self, StoreError> {
-        Self::open(move || Ok((open_unchanging(&path)?, None))).await?.in_one_snapshot().await
+        Self::open(move || Ok((open_unchanging(&path)?, None, None))).await?.in_one_snapshot().await
     }
 
     /// Opens a database that is moved to, or makes it, and keeps servers away.
@@ -58,18 +60,30 @@ impl SqliteEnd {
             let connection = connection::open_writer(&options)?;
             // No other thread copies the log here.
             run(&connection, &format!("PRAGMA wal_autocheckpoint = {LOG_PAGES}"))?;
-            Ok((connection, Some(lock)))
+            Ok((connection, Some(lock), None))
         })
         .await
     }
 
     async fn open(
-        open: impl FnOnce() -> Result<(Connection, Option<FileLock>), StoreError> + Send + 'static,
+        open: impl FnOnce() -> Result<(Connection, Option<FileLock>, Option<SqliteOptions>), StoreError>
+        + Send
+        + 'static,
     ) -> Result<Self, StoreError> {
         let opened = tokio::task::spawn_blocking(open).await;
-        let (connection, lock) = opened.unwrap_or_else(|_panicked| Err(StoreError::closed()))?;
+        let (connection, lock, source) = opened.unwrap_or_else(|_panicked| Err(StoreError::closed()))?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
-        Ok(Self(Arc::new(Opened { connection: Mutex::new(connection), _lock: lock })))
+        Ok(Self(Arc::new(Opened { connection: Mutex::new(connection), _lock: lock, source })))
+    }
+
+    /// Keeps servers from a source whose rows are all in the target; nothing where it is a backup.
+    pub(crate) async fn leave(&self) -> Result<(), StoreError> {
+        let Some(options) = self.0.source.clone() else { return Ok(()) };
+        self.on(move |reading| {
+            run(reading, "COMMIT")?;
+            run(&connection::open_writer(&options)?, mark::LEAVE)
+        })
+        .await
     }
 
     async fn in_one_snapshot(self) -> Result<Self, StoreError> {
@@ -177,9 +191,21 @@ impl SqliteEnd {
     }
 }
 
-/// Whether a move to this database is under way.
-pub(super) fn is_marked(connection: &Connection) -> rusqlite::Result<bool> {
-    connection.query_row(IS_MARKED, [mark::TABLE], |row| row.get(0))
+fn is_marked(connection: &Connection) -> rusqlite::Result<bool> {
+    has(connection, mark::TABLE)
+}
+
+/// What a move has to do with this database.
+pub(super) fn moving(connection: &Connection) -> rusqlite::Result<Option<Moving>> {
+    Ok(match (is_marked(connection)?, has(connection, mark::LEFT)?) {
+        (true, _) => Some(Moving::Here),
+        (false, true) => Some(Moving::MovedAway),
+        (false, false) => None,
+    })
+}
+
+fn has(connection: &Connection, table: &str) -> rusqlite::Result<bool> {
+    connection.query_row(HAS_TABLE, [table], |row| row.get(0))
 }
 
 /// The tables of this release: those that its migrations make of nothing.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use regente_store::moving::{Difference, Differs, Move, MoveError, Moved, Progress, Source};
+use regente_store::moving::{Difference, Differs, Move, MoveError, Moved, Moving, Progress, Source};
 use regente_store::testing::{self, Fuse, TEST_TIME, TestDatabase, TestPostgres};
 use regente_store::{DatabaseKind, Placement, PostgresOptions, Store, StoreError, StoreOptions};
 use rusqlite::Connection;
@@ -104,9 +104,9 @@ async fn moved(source: &TestDatabase, target: StoreOptions) -> Result<Moved, Mov
 /// Ends a move, as the command does once the books are verified.
 async fn end(target: &TestDatabase) {
     let store = Store::open(target.options()).await.unwrap();
-    assert!(store.is_moved_to().await.unwrap());
+    assert_eq!(store.moving().await.unwrap(), Some(Moving::Here));
     store.end_move().await.unwrap();
-    assert!(!store.is_moved_to().await.unwrap());
+    assert_eq!(store.moving().await.unwrap(), None);
     store.close().await;
 }
 
@@ -188,7 +188,7 @@ async fn an_interrupted_move_goes_on_where_it_was() {
             drop(moving);
             // Nobody serves it meanwhile.
             let store = Store::open(target.options()).await.unwrap();
-            assert!(store.is_moved_to().await.unwrap());
+            assert_eq!(store.moving().await.unwrap(), Some(Moving::Here));
             store.close().await;
             written += steps.div_ceil(2) * ROWS as u64;
         }
@@ -250,6 +250,39 @@ async fn rows_that_differ_are_named() {
     });
     assert_eq!(found, expected);
     assert!(text.starts_with("3 rows of source and target differ: row [\"a0a0a0a0-"), "{text}");
+}
+
+/// A node of the source that is started during the move, or afterwards, finds out that it must not serve.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_is_kept_from_nodes_until_somebody_reopens_it() {
+    let standing = async |database: &TestDatabase| {
+        let store = Store::open(database.options()).await.unwrap();
+        let standing = store.moving().await.unwrap();
+        store.close().await;
+        standing
+    };
+    let (file, server, back) =
+        (filled().await, empty(DatabaseKind::Postgres).await, TestDatabase::empty_sqlite());
+    for (source, target) in [(&file, &server), (&server, &back)] {
+        let mut moving = open(source, target.options()).await.unwrap();
+        if matches!(source.options(), StoreOptions::Postgres(_)) {
+            assert_eq!(standing(source).await, Some(Moving::Away));
+        }
+        moving.run(&|_: Progress<'_>| ()).await.unwrap();
+        moving.leave_source().await.unwrap();
+        drop(moving);
+        assert_eq!(standing(source).await, Some(Moving::MovedAway));
+        // Interrupted at this point, the same move ends.
+        let mut again = open(source, target.options()).await.unwrap();
+        again.run(&|_: Progress<'_>| ()).await.unwrap();
+        again.leave_source().await.unwrap();
+        drop(again);
+        end(target).await;
+        let store = Store::open(source.options()).await.unwrap();
+        store.reopen().await.unwrap();
+        assert_eq!(store.moving().await.unwrap(), None);
+        store.close().await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

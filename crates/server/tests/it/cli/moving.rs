@@ -67,10 +67,21 @@ async fn a_deployment_is_moved_to_postgresql_and_back() {
     assert!(books.text().ends_with("The books are right.\n"));
     let again = run_on(folder.path(), &["move", "--to", &url]).await;
     assert!(
-        again.complaint().contains("the target is not empty: its table data_keys has rows"),
+        again.complaint().contains("everything of the source was moved to another database already"),
         "{}",
         again.stderr
     );
+
+    // Nobody serves the former one any more, unless an operator says so.
+    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["doctor"], &["clients", "list"]] {
+        let refused = run_on(folder.path(), command).await;
+        assert!(refused.complaint().contains("was moved to another one"), "{command:?}: {}", refused.stderr);
+    }
+    let reopen = &["move", "--reopen"];
+    assert!(run_on(folder.path(), reopen).await.text().starts_with("The database may be served again."));
+    let refused = run_on(folder.path(), reopen).await;
+    assert!(refused.complaint().contains("the database was not moved away"), "{}", refused.stderr);
+    assert!(run_on(folder.path(), &["clients", "list"]).await.text().starts_with("ID"));
 
     // Back into a file of another folder, where the same client asks again.
     let back = tempfile::tempdir().unwrap();
