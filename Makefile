@@ -47,7 +47,7 @@ endif
 # Skipped are the tests that look into one server: at its plans, at its locks, at who waits for whom. The tests of the cluster count the tasks of each plan.
 test-distributed: tools
 	./scripts/distributed $(CARGO) test --package regente-store --package regente --test it --no-fail-fast -- \
-		postgres distributed lost_worker --include-ignored \
+		postgres distributed cli::cluster --include-ignored \
 		--skip a_list_is_read_once --skip what_is_due_is_found_by_an_index --skip a_key_that_is_claimed_anew --skip loses_a_deadlock
 
 fuzz: packages

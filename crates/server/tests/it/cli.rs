@@ -1,10 +1,10 @@
 //! The command line of the real binary: settings, operators' commands with and without a server, doctor.
 
 mod apple_pay;
+mod cluster;
 mod explain;
 mod flows;
 mod ledger;
-mod lost_worker;
 mod moving;
 mod payouts;
 mod plans;

@@ -47,6 +47,7 @@ pub mod sellers;
 pub mod server;
 pub mod sessions;
 pub mod settlement;
+pub mod small_disk;
 pub mod splits;
 pub mod subscriptions;
 pub mod three_d_secure;

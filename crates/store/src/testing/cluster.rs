@@ -1,5 +1,6 @@
 //! The distributed database of the tests: a coordinator and its workers, which `scripts/distributed` starts.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -65,6 +66,25 @@ impl Cluster {
 
     pub(super) fn port_of(&self, worker: i32) -> u16 {
         self.ports[usize::try_from(worker).expect("a number of a worker")]
+    }
+
+    /// Lets a worker keep what is made in a database from now on in a folder.
+    pub(super) async fn put_on(&self, worker: i32, database: &str, folder: &Path) {
+        let folder = folder.display();
+        let worker = usize::try_from(worker).expect("a number of a worker");
+        let statements = vec![
+            format!("CREATE TABLESPACE {database} LOCATION '{folder}'"),
+            format!("ALTER DATABASE {database} SET default_tablespace = {database}"),
+        ];
+        self.administrators[worker].run(statements).await;
+    }
+
+    /// Removes a database from a worker that keeps it in a folder.
+    pub(super) async fn remove_from(&self, worker: i32, database: &str) {
+        let worker = usize::try_from(worker).expect("a number of a worker");
+        let statements =
+            vec![format!("DROP DATABASE {database} WITH (FORCE)"), format!("DROP TABLESPACE {database}")];
+        self.administrators[worker].run(statements).await;
     }
 
     /// Takes back a database whose test has ended.

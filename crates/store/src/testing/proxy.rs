@@ -1,10 +1,12 @@
 //! A proxy before a PostgreSQL that breaks connections, hangs, or answers a commit wrongly, when a test wants it to.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
+use tokio::time::sleep;
 
 /// Begins and ends the message of a simple query, as the store sends `COMMIT` and `BEGIN`.
 const BEGIN: &[u8] = b"BEGIN\0";
@@ -30,6 +32,8 @@ pub enum Break {
     Always,
     /// Nothing passes, and nothing ends: the server has stopped without a word.
     Hang,
+    /// Each message takes so much longer, in either direction.
+    Late(Duration),
 }
 
 /// What becomes of a transaction whose commit is answered with an error.
@@ -100,11 +104,14 @@ fn now(breaks: &watch::Sender<Break>) -> Break {
     *breaks.borrow()
 }
 
-/// Waits while everything hangs.
+/// Waits while everything hangs, or as long as a message takes.
 async fn until_it_passes(breaks: &watch::Sender<Break>) {
     let mut changes = breaks.subscribe();
     // The sender lives as long as the caller's reference.
     drop(changes.wait_for(|now| *now != Break::Hang).await);
+    if let Break::Late(by) = now(breaks) {
+        sleep(by).await;
+    }
 }
 
 /// A connection through the proxy.
@@ -166,7 +173,8 @@ impl Carried {
             | Break::BeforeCommit
             | Break::AfterCommit
             | Break::AnswerCommit(..)
-            | Break::Hang => {}
+            | Break::Hang
+            | Break::Late(_) => {}
         }
         self.server.write_all(sent).await?;
         Ok(true)

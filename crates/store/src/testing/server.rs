@@ -86,6 +86,24 @@ impl FreshDatabase {
         moved.expect("the coordinator has such a worker");
     }
 
+    /// Lets a worker keep this database in a folder from now on, which its server owns.
+    ///
+    /// # Panics
+    /// Where the database is not distributed, or the folder is not empty.
+    pub async fn put_worker_on(&self, number: i32, folder: &Path) {
+        let name = self.name.as_ref().expect("nobody keeps it");
+        Cluster::shared().expect("the database is distributed").put_on(number, name, folder).await;
+    }
+
+    /// Removes this database from a worker that kept it in a folder, which may go then.
+    ///
+    /// # Panics
+    /// Where the database is not distributed.
+    pub async fn leave_worker(&self, number: i32) {
+        let name = self.name.as_ref().expect("nobody keeps it");
+        Cluster::shared().expect("the database is distributed").remove_from(number, name).await;
+    }
+
     /// Its address; the database stays as long as the server.
     pub fn keep(mut self) -> String {
         self.name = None;
