@@ -6,7 +6,7 @@
 mod adapters;
 mod charges;
 mod compare;
-mod cores;
+pub(crate) mod cores;
 mod distributed;
 mod doors;
 mod engine;

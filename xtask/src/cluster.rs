@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use tokio::time::sleep;
 
 use crate::Outcome;
+use crate::bench::cores;
 use crate::bench::meter::{self, Usage};
 use crate::place::Place;
 
@@ -60,6 +61,12 @@ impl Cluster {
     pub(crate) fn signal(&self, server: &str, signal: Signal) -> Outcome {
         self.processes(server)?.into_iter().for_each(|process| send(process, signal));
         Ok(())
+    }
+
+    /// Lets a server use these cores alone, with the connections that it takes from now on.
+    pub(crate) fn restrict(&self, server: &str, cores: &[u32]) -> Outcome {
+        let process = self.process_id(server)?.try_into()?;
+        cores::restrict(Pid::from_raw(process).ok_or("no process")?, cores)
     }
 
     /// Kills a server, and waits until all its processes are gone: none starts while they hold its memory.

@@ -1,7 +1,7 @@
 //! Splits the machine's cores: one half for the service, the other for the load. A service that shares cores with a
 //! load of several times the largest rate would be measured together with it.
 
-use rustix::process::getpid;
+use rustix::process::{Pid, getpid};
 use rustix::thread::{CpuSet, sched_setaffinity};
 
 use super::meter;
@@ -25,9 +25,9 @@ impl Halves {
             return Ok((Service::start(place)?, None));
         }
         let halves = Self { service: service.to_vec(), load: load.to_vec() };
-        restrict(&halves.service)?;
+        restrict(getpid(), &halves.service)?;
         let started = Service::start(place);
-        restrict(&halves.load)?;
+        restrict(getpid(), &halves.load)?;
         Ok((started?, Some(halves)))
     }
 
@@ -44,17 +44,17 @@ impl Halves {
 
 impl Drop for Halves {
     fn drop(&mut self) {
-        drop(restrict(&[self.service.as_slice(), &self.load].concat()));
+        drop(restrict(getpid(), &[self.service.as_slice(), &self.load].concat()));
     }
 }
 
-/// Restricts the first thread of this process, and everything it starts, to these cores.
-fn restrict(cores: &[u32]) -> Outcome {
+/// Restricts the first thread of a process, and everything it starts, to these cores.
+pub(crate) fn restrict(process: Pid, cores: &[u32]) -> Outcome {
     let mut set = CpuSet::new();
     for &core in cores {
         set.set(usize::try_from(core)?);
     }
-    Ok(sched_setaffinity(Some(getpid()), &set)?)
+    Ok(sched_setaffinity(Some(process), &set)?)
 }
 
 /// As a list, such as `0,1`.
@@ -63,7 +63,7 @@ pub(super) fn list(cores: &[u32]) -> String {
 }
 
 /// The cores that this task may use, such as `0-3,6`.
-fn allowed() -> Outcome<Vec<u32>> {
+pub(super) fn allowed() -> Outcome<Vec<u32>> {
     let status = meter::read(std::process::id(), "status");
     let ranges = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     let mut cores = Vec::new();

@@ -1,7 +1,10 @@
 //! Charges on PostgreSQL on one server and on one that is distributed over two workers, in turns: what distribution costs where
-//! all of it shares one machine, with connections to the workers and without. Then one worker is stopped, without being ended: what the accounts of the other one lose.
+//! all of it shares one machine, with connections to the workers and without; and how the rate grows with the cores of the workers.
+//! Then one worker is stopped, without being ended: what the accounts of the other one lose.
 //!
 //! `SYNC=on scripts/distributed cargo xtask bench distributed`
+
+mod pinned;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -98,6 +101,7 @@ pub(super) async fn measure(bench: &Bench) -> Outcome<Report> {
          machine: the ratio is what distribution costs, not what it gains.",
         bench.rounds, bench.seconds
     ));
+    pinned::measure(bench, &cluster, &mut report).await?;
     stopped(bench, &cluster, &mut report).await?;
     Ok(report)
 }

@@ -285,7 +285,12 @@ impl Run {
         let measured = line.send(self.rate, seconds, sender(&self.others)?).await?;
         match measured.others + measured.refused.len() {
             0 => Ok(measured),
-            failed => Err(format!("{failed} charges of others were not taken").into()),
+            _ => Err(format!(
+                "charges of others were not taken: {} were answered 503, {} otherwise",
+                measured.refused.len(),
+                measured.others
+            )
+            .into()),
         }
     }
 }
