@@ -6,9 +6,11 @@ mod finish;
 pub mod gate;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::http::{HeaderValue, header};
 use axum::middleware::map_response;
 use axum::response::Response;
+use axum::routing::get;
 use regente_domain::payment_type::PaymentType;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
@@ -81,12 +83,21 @@ const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
 /// The page that shows the document.
 pub(super) const PAGE: &str = "/docs";
 
+/// Where the document is.
+const DOCUMENT: &str = "/openapi.json";
+
+/// The document as it is served.
+pub fn text(document: &OpenApi) -> Bytes {
+    serde_json::to_vec(document).expect("its types are JSON").into()
+}
+
 /// The routes of the document and its page.
-pub fn pages(document: OpenApi) -> Router<App> {
+pub fn pages(document: Bytes) -> Router<App> {
     // By default the page sends the document's address to a validator on the internet.
-    let config = Config::default().validator_url("none");
-    let pages: Router<App> = SwaggerUi::new(PAGE).url("/openapi.json", document).config(config).into();
-    pages.layer(map_response(async |mut response: Response| {
+    let config = Config::new([DOCUMENT]).validator_url("none");
+    let pages: Router<App> = SwaggerUi::new(PAGE).config(config).into();
+    let serve = move || async move { ([(header::CONTENT_TYPE, "application/json")], document) };
+    pages.route(DOCUMENT, get(serve)).layer(map_response(async |mut response: Response| {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
         response
     }))

@@ -3,13 +3,13 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::Request;
 use axum::routing::Route;
 use regente_domain::scope::Scope;
 use regente_engine::error::Error;
 use tower::layer::layer_fn;
 use tower::{Layer, Service, service_fn};
-use utoipa::openapi::OpenApi;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
@@ -190,12 +190,13 @@ fn key_or_link(access: Access) -> impl Layer<Route, Service: Gate> + Clone + Sen
 }
 
 /// What every application of this process serves, and the OpenAPI document of this release. They are put together once: the
-/// document is as much work as hundreds of requests.
-static INTERFACE: LazyLock<(Router<App>, OpenApi)> = LazyLock::new(|| {
+/// document is as much work as hundreds of requests. It is kept as a text: its types took 8 MB more.
+static INTERFACE: LazyLock<(Router<App>, Bytes)> = LazyLock::new(|| {
     let (routes, mut document) = routes().split_for_parts();
     openapi::finish(&mut document);
     let links =
         checkout::for_browsers().merge(payment_page::for_browsers()).merge(review_page::for_browsers());
+    let document = openapi::text(&document);
     let pages = openapi::pages(document.clone());
     let scripts = checkout::scripts().merge(scripts::for_browsers(&[
         &*hosted_fields::FIELDS_SCRIPT,
@@ -210,8 +211,8 @@ static INTERFACE: LazyLock<(Router<App>, OpenApi)> = LazyLock::new(|| {
     (routes, document)
 });
 
-/// The OpenAPI document of this release.
-pub fn document() -> &'static OpenApi {
+/// The OpenAPI document of this release, as JSON.
+pub fn document() -> &'static [u8] {
     &INTERFACE.1
 }
 

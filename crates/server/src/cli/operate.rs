@@ -117,7 +117,7 @@ pub(super) fn new_kek(file: &Path) -> Result<ExitCode, Failure> {
 }
 
 pub(super) fn openapi() -> Result<ExitCode, Failure> {
-    print_json(document())?;
+    print_json(&serde_json::from_slice::<serde_json::Value>(document())?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -30,9 +30,10 @@ stories! {
 fn the_file_in_the_repository_is_the_document_of_this_build() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../openapi.json");
     let stored = std::fs::read_to_string(path).unwrap_or_default();
-    let current = serde_json::to_string_pretty(regente::api::router::document()).unwrap() + "\n";
-    assert!(stored == current, "openapi.json is stale: run `make openapi`");
-    assert_eq!(Document::current().value["openapi"], "3.1.0");
+    let current = &Document::current().value;
+    let text = serde_json::to_string_pretty(current).unwrap() + "\n";
+    assert!(stored == text, "openapi.json is stale: run `make openapi`");
+    assert_eq!(current["openapi"], "3.1.0");
 }
 
 #[test]

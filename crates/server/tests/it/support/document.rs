@@ -82,7 +82,7 @@ impl Document {
     pub fn current() -> &'static Self {
         static CURRENT: OnceLock<Document> = OnceLock::new();
         CURRENT.get_or_init(|| {
-            Self::of(serde_json::to_value(regente::api::router::document()).expect("the document is JSON"))
+            Self::of(serde_json::from_slice(regente::api::router::document()).expect("the document is JSON"))
         })
     }
 
