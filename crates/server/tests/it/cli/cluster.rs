@@ -11,6 +11,8 @@ use regente_store::testing::proxy::Proxy;
 use regente_store::testing::{FreshDatabase, TestPostgres};
 use reqwest::{Client, Response};
 use serde_json::Value;
+use tokio::io::{BufReader, Lines};
+use tokio::process::{Child, ChildStderr};
 use tokio::time::{sleep, timeout};
 
 use super::postgres::{Account, Deployment};
@@ -47,6 +49,12 @@ impl Cluster {
 
     async fn distribute(&self) {
         self.deployment.run(&["migrate", "--distributed"]).await.text();
+    }
+
+    /// Starts a server, and waits until it serves; `more` are arguments of its own.
+    async fn serve(&self, more: &[&str]) -> (Child, Lines<BufReader<ChildStderr>>, String) {
+        let serve = [&["serve", "--listen", "127.0.0.1:0"], more].concat();
+        self.deployment.start(&serve, "serving").await
     }
 
     /// A shop on each of the two workers, in the order of their numbers.

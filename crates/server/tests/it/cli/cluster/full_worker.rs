@@ -14,8 +14,7 @@ async fn a_worker_whose_disk_is_full_stops_its_own_accounts_alone() {
     let disk = SmallDisk::mount(DISK_MIB, "postgres");
     cluster.database.put_worker_on(1, disk.folder()).await;
     cluster.distribute().await;
-    let (server, server_log, line) =
-        cluster.deployment.start(&["serve", "--listen", "127.0.0.1:0"], "serving").await;
+    let (server, server_log, line) = cluster.serve(&[]).await;
     let [on_first, on_second] = cluster.shops(address_in(&line)).await;
     disk.fill();
     let refused = on_first.charges_until(503).await;

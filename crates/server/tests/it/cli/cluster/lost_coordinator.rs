@@ -11,8 +11,7 @@ use crate::cli::postgres::{address_in, stop};
 #[ignore = "needs a distributed PostgreSQL: make test-distributed"]
 async fn charges_go_on_at_the_workers_while_the_coordinator_is_away() {
     let cluster = Cluster::new().await;
-    let (server, server_log, line) =
-        cluster.deployment.start(&["serve", "--listen", "127.0.0.1:0"], "serving").await;
+    let (server, server_log, line) = cluster.serve(&[]).await;
     let address = address_in(&line);
     let [on_first, on_second] = cluster.shops(address).await;
     for breaks in [Break::Hang, Break::Always] {

@@ -21,8 +21,8 @@ async fn a_worker_that_the_coordinator_cannot_reach_stops_its_own_accounts_alone
 
 async fn lost_and_found(setting: &str) {
     let cluster = Cluster::new().await;
-    let serve = ["serve", "--listen", "127.0.0.1:0", "--set", setting];
-    let (server, server_log, line) = cluster.deployment.start(&serve, "serving").await;
+    let settings = ["--set", setting];
+    let (server, server_log, line) = cluster.serve(&settings).await;
     let address = address_in(&line);
     let [on_first, on_second] = cluster.shops(address).await;
     let listen = ["webhooks", "listen", "--client", &on_second.account.client_id];
@@ -64,7 +64,7 @@ async fn lost_and_found(setting: &str) {
 
     // A node starts while a worker is away.
     cluster.workers[0].breaks(Break::Always);
-    let (server, server_log, line) = cluster.deployment.start(&serve, "serving").await;
+    let (server, server_log, line) = cluster.serve(&settings).await;
     let address = address_in(&line);
     let [on_first, on_second] = [Shop { address, ..on_first }, Shop { address, ..on_second }];
     on_first.charges_until(503).await;
@@ -79,8 +79,7 @@ async fn lost_and_found(setting: &str) {
 #[ignore = "needs a distributed PostgreSQL: make test-distributed"]
 async fn a_worker_is_connected_to_where_the_coordinator_says() {
     let cluster = Cluster::new().await;
-    let (server, server_log, line) =
-        cluster.deployment.start(&["serve", "--listen", "127.0.0.1:0"], "serving").await;
+    let (server, server_log, line) = cluster.serve(&[]).await;
     let [on_first, on_second] = cluster.shops(address_in(&line)).await;
     cluster.workers[0].breaks(Break::Always);
     on_first.charges_until(503).await;

@@ -16,8 +16,7 @@ const MEANWHILE: usize = 3;
 #[ignore = "needs a distributed PostgreSQL: make test-distributed"]
 async fn a_worker_that_is_slow_keeps_its_own_accounts_waiting_alone() {
     let cluster = Cluster::new().await;
-    let (server, server_log, line) =
-        cluster.deployment.start(&["serve", "--listen", "127.0.0.1:0"], "serving").await;
+    let (server, server_log, line) = cluster.serve(&[]).await;
     let [on_first, on_second] = cluster.shops(address_in(&line)).await;
     cluster.workers[0].breaks(Break::Late(LATE_BY));
     let mut slow = Box::pin(on_first.charge());
