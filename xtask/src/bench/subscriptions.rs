@@ -225,8 +225,6 @@ impl Run {
             return Err("the backlog fell due too early".into());
         }
         sleep(due_at.since(now())).await;
-        // The service has closed connections that were idle for so long.
-        let line = Line::open(&service, CONNECTIONS).await?;
         self.send(&line, self.warm_up_seconds).await?;
         let (with, charged) = self.counted(&service, &line, self.seconds).await?;
         for (what, measured) in [("without", &without), ("with", &with)] {

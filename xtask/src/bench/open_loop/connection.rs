@@ -36,12 +36,23 @@ impl Connection {
 
     /// Sends a request and waits for the whole answer. A broken connection is opened again for the next request.
     pub(super) async fn ask(&mut self, request: &[u8]) -> io::Result<Answer> {
+        if self.was_closed() {
+            self.stream = connect(&self.address).await?;
+        }
         let answer = self.try_ask(request).await;
         if answer.as_ref().map_or(true, |answer| answer.is_last) {
             self.buffer.clear();
             self.stream = connect(&self.address).await?;
         }
         answer
+    }
+
+    /// Whether the server has closed it since the last answer, as it does with one that was idle for long.
+    fn was_closed(&self) -> bool {
+        match self.stream.try_read(&mut [0]) {
+            Ok(_) => true,
+            Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+        }
     }
 
     async fn try_ask(&mut self, request: &[u8]) -> io::Result<Answer> {
