@@ -74,6 +74,12 @@ pub enum BackupError {
          restore it"
     )]
     MixedKeys,
+    /// The database that would be replaced lives on in another one.
+    #[error(
+        "everything of the database was moved to another one, which holds what has happened since; restore that one, or if \
+         nobody uses it, run `regente move --reopen` before"
+    )]
+    MovedAway,
     /// The database failed, or this release cannot read the backup's schema.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -10,10 +10,11 @@ use rusqlite::Connection;
 
 use super::backup::{BackupError, Unfinished, sync_folder_of};
 use super::statements::Statements;
-use super::{connection, failure, migrate};
+use super::{connection, failure, migrate, moving};
 use crate::data_keys::stored::{self, ALL_DATA_KEYS, KEEP_DATA_KEY, KeyState, StoredDataKey};
 use crate::error::StoreError;
 use crate::migrate::MIGRATIONS;
+use crate::moving::mark::Moving;
 use crate::newest::{self, NEWEST_AUDIT_ENTRY, NEWEST_CHARGE, Newest};
 use crate::sql::{DatabaseKind, Sql};
 use crate::{Row, args};
@@ -84,10 +85,11 @@ impl Staged {
     /// Replaces the file of a closed database, also an unreadable one, and keeps that file as `kept`.
     ///
     /// # Errors
-    /// [`BackupError::Store`] with [`StoreError::Locked`] when somebody has it open, [`BackupError::File`].
+    /// [`BackupError::Store`] with [`StoreError::Locked`] when somebody has it open, [`BackupError::MovedAway`], [`BackupError::File`].
     pub fn put_in_place(self, database: &Path, kept: &Path) -> Result<Replaced, BackupError> {
         let _lock = connection::lock(database)?;
         let kept = match database.exists() {
+            true if is_moved_away(database) => return Err(BackupError::MovedAway),
             true => {
                 set_aside(database, kept)?;
                 Some(kept.to_owned())
@@ -203,6 +205,13 @@ fn data_keys_in(connection: &Connection) -> Result<Vec<StoredDataKey>, StoreErro
 
 fn rows(connection: &Connection, sql: &'static Sql) -> Result<Vec<Row>, StoreError> {
     Statements::new(connection).query(sql, &[]).map_err(|error| failure::store_error(sql.name(), error))
+}
+
+/// Whether everything of a database lives on in another one. One that cannot be read does not say so.
+fn is_moved_away(database: &Path) -> bool {
+    let opened = connection::open(database).ok();
+    let moving = opened.and_then(|connection| moving::moving(&connection).ok().flatten());
+    moving == Some(Moving::MovedAway)
 }
 
 /// Moves the files of a database aside. First copies its log into it, as far as it is readable.

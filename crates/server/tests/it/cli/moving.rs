@@ -43,6 +43,9 @@ async fn a_deployment_is_moved_to_postgresql_and_back() {
     assert!(refused.complaint().contains("the source is in use: a server runs on it"), "{}", refused.stderr);
     server.stop().await;
 
+    let backup = folder.path().join("backup.db");
+    let backup = backup.to_str().unwrap();
+    run_on(folder.path(), &["backup", backup]).await.text();
     let moved = run_on(folder.path(), &["move", "--to-file", to, "--json"]).await.json();
     assert_eq!(
         (&moved["answer"], &moved["from"], &moved["to"]),
@@ -73,7 +76,8 @@ async fn a_deployment_is_moved_to_postgresql_and_back() {
     );
 
     // Nobody serves the former one any more, unless an operator says so.
-    for command in [&["serve", "--listen", "127.0.0.1:0"][..], &["doctor"], &["clients", "list"]] {
+    let serve = &["serve", "--listen", "127.0.0.1:0"][..];
+    for command in [serve, &["doctor"], &["clients", "list"], &["restore", "--yes", backup]] {
         let refused = run_on(folder.path(), command).await;
         assert!(refused.complaint().contains("was moved to another one"), "{command:?}: {}", refused.stderr);
     }
