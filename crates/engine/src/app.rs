@@ -18,7 +18,6 @@ use crate::calls::merchants::Merchants;
 use crate::calls::refusals::Refusals;
 use crate::calls::repeats::Repeats;
 use crate::calls::returns::Returns;
-use crate::calls::senders::Senders;
 use crate::chance::Chance;
 use crate::clock::Clock;
 use crate::error::Error;
@@ -65,8 +64,8 @@ pub struct Parts {
     pub repeats: Repeats,
     /// The look-ups that cardholders who come back from a challenge have caused.
     pub returns: Returns,
-    /// The providers that notifications came for.
-    pub senders: Senders,
+    /// The providers in whose name notifications came that they did not sign.
+    pub forged_notifications: Refusals,
     /// The providers that refuse their merchant's credentials.
     pub refused_credentials: Refusals,
     /// Flows and provider calls of this process that have not ended.

@@ -8,7 +8,3 @@ pub mod merchants;
 pub mod refusals;
 pub mod repeats;
 pub mod returns;
-pub mod senders;
-
-/// Most providers that are remembered; some hundred bytes each.
-const PROVIDERS_MAX: u64 = 100_000;

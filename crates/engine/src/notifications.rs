@@ -85,14 +85,7 @@ pub async fn receive(
 
 /// The provider, also that of a deleted merchant: what became of its charges is still told.
 pub(crate) async fn provider(app: &App, provider_id: ProviderId) -> Result<Provider, Error> {
-    let client_id = match app.senders.account_of(provider_id) {
-        Some(client_id) => client_id,
-        None => {
-            let client_id = providers::client_of(&app.store, provider_id).await?.ok_or(Error::NotFound)?;
-            app.senders.remember(provider_id, client_id);
-            client_id
-        }
-    };
+    let client_id = providers::client_of(&app.store, provider_id).await?.ok_or(Error::NotFound)?;
     providers::find(&app.store, client_id, provider_id).await?.ok_or(Error::NotFound)
 }
 
@@ -122,7 +115,7 @@ async fn authenticate(
             | NotificationRefusal::UnknownKind(_),
         ) => {
             metrics::provider_notification(provider.provider_type, NotificationOutcome::NotAuthentic);
-            if let Some(count) = app.senders.refused(provider.id, app.clock.machine()) {
+            if let Some(count) = app.forged_notifications.count(provider.id, app.clock.machine()) {
                 tracing::warn!(
                     provider = %provider.id, client = %provider.client_id, count,
                     "notifications that the provider did not sign were refused"

@@ -18,7 +18,6 @@ use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
 use regente_engine::calls::returns::Returns;
-use regente_engine::calls::senders::Senders;
 use regente_engine::chance::{Chance, NoRandomness};
 use regente_engine::clock::Clock;
 use regente_engine::outbound::{Outbound, SystemLookup};
@@ -288,7 +287,7 @@ async fn assemble(
         learned: Learned::default(),
         repeats: Repeats::default(),
         returns: Returns::default(),
-        senders: Senders::default(),
+        forged_notifications: Refusals::default(),
         refused_credentials: Refusals::default(),
         in_flight: InFlight::default(),
         answer_to: kept_answer,

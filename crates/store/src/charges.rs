@@ -296,7 +296,7 @@ pub async fn find_version(
 
 /// The account of a charge. Only for operators: callers of the interface name their account.
 pub async fn client_of(store: &Store, id: ChargeId) -> Result<Option<ClientId>, StoreError> {
-    store.row(&CLIENT_OF_CHARGE, args! { id }).await?.map(|row| row.get("client_id")).transpose()
+    store.owner(&CLIENT_OF_CHARGE, id.uuid()).await
 }
 
 fn from_row(row: &Row) -> Result<StoredCharge, StoreError> {

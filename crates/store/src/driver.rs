@@ -8,6 +8,7 @@ use crate::error::Commit;
 #[cfg(feature = "testing")]
 use crate::fuse::Fuse;
 use crate::group::Answer;
+use crate::owners::Owners;
 #[cfg(feature = "bench-without-storage")]
 use crate::stand_in::StandIn;
 
@@ -59,6 +60,7 @@ impl CommitCounts {
 pub(crate) struct Common {
     pub(crate) gate: Gate,
     pub(crate) commits: Arc<CommitCounts>,
+    pub(crate) owners: Owners,
     #[cfg(feature = "bench-without-storage")]
     pub(crate) stand_in: StandIn,
     #[cfg(feature = "testing")]
@@ -70,6 +72,7 @@ impl Common {
         Self {
             gate: Gate::new(room),
             commits: Arc::default(),
+            owners: Owners::default(),
             #[cfg(feature = "bench-without-storage")]
             stand_in: StandIn::default(),
             #[cfg(feature = "testing")]

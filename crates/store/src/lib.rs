@@ -19,6 +19,7 @@ mod fuse;
 mod group;
 mod migrate;
 pub mod moving;
+mod owners;
 mod placement;
 mod postgres;
 pub mod readable;

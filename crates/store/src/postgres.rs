@@ -147,6 +147,10 @@ impl PostgresStore {
         self.inner.parts.lost()
     }
 
+    pub(crate) fn leaves_accounts_out(&self) -> bool {
+        self.inner.parts.reachable().is_some()
+    }
+
     /// A connection outside the pool, and the task that drives it.
     pub(crate) async fn connect(&self) -> Result<(Client, JoinHandle<()>), StoreError> {
         self.inner.connector.connect().await.map_err(StoreError::unavailable)

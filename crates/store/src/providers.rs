@@ -152,7 +152,7 @@ pub async fn find(
 /// # Errors
 /// As [`Store::row`].
 pub async fn client_of(store: &Store, id: ProviderId) -> Result<Option<ClientId>, StoreError> {
-    store.row(&CLIENT_OF_PROVIDER, args! { id }).await?.map(|row| row.get("client_id")).transpose()
+    store.owner(&CLIENT_OF_PROVIDER, id.uuid()).await
 }
 
 /// A live provider of a live merchant.

@@ -232,7 +232,7 @@ pub async fn find_stored(
 
 /// The account of a session. Only for the page of a session: callers of the interface name their account.
 pub async fn client_of(store: &Store, id: SessionId) -> Result<Option<ClientId>, StoreError> {
-    store.row(&CLIENT_OF_SESSION, args! { id }).await?.map(|row| row.get("client_id")).transpose()
+    store.owner(&CLIENT_OF_SESSION, id.uuid()).await
 }
 
 /// The history of a session, newest first: at most `limit` entries.

@@ -6,6 +6,7 @@ use tracing::Instrument;
 use uuid::Uuid;
 
 use crate::admission::Admission;
+use crate::args;
 use crate::batch::Batch;
 use crate::driver::{Common, Emptied, StoreSize};
 use crate::error::{Commit, StoreError};
@@ -161,6 +162,29 @@ impl Store {
         only(sql, self.rows(sql, args).await?)
     }
 
+    /// The account of the record that a query finds by its `id`.
+    ///
+    /// # Errors
+    /// As [`Store::row`]; [`StoreError::Unavailable`] when it finds none and some accounts were left out, as it may be one of theirs.
+    pub(crate) async fn owner(&self, sql: &'static Sql, id: Uuid) -> Result<Option<ClientId>, StoreError> {
+        let owners = &self.common().owners;
+        if let Some(known) = owners.of(id) {
+            return Ok(Some(known));
+        }
+        let were_left_out = self.leaves_accounts_out();
+        let Some(row) = self.row(sql, args! { id }).await? else {
+            return match were_left_out || self.leaves_accounts_out() {
+                true => {
+                    Err(StoreError::unavailable("the server that may have this record cannot be reached"))
+                }
+                false => Ok(None),
+            };
+        };
+        let client_id = row.get("client_id")?;
+        owners.keep(id, client_id);
+        Ok(Some(client_id))
+    }
+
     /// A permit for one change that a caller of this account asks for, if one is free.
     ///
     /// # Errors
@@ -283,6 +307,14 @@ impl Store {
         match self {
             Self::Sqlite(_) => vec![],
             Self::Postgres(store) => store.lost_workers(),
+        }
+    }
+
+    /// Whether queries over all accounts leave out those of a worker that cannot be reached.
+    fn leaves_accounts_out(&self) -> bool {
+        match self {
+            Self::Sqlite(_) => false,
+            Self::Postgres(store) => store.leaves_accounts_out(),
         }
     }
 

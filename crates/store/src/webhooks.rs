@@ -255,7 +255,7 @@ pub async fn find(store: &Store, client_id: ClientId, id: WebhookId) -> Result<O
 
 /// The account of a webhook. Only for operators: callers of the interface name their account.
 pub async fn client_of(store: &Store, id: WebhookId) -> Result<Option<ClientId>, StoreError> {
-    store.row(&CLIENT_OF_WEBHOOK, args! { id }).await?.map(|row| row.get("client_id")).transpose()
+    store.owner(&CLIENT_OF_WEBHOOK, id.uuid()).await
 }
 
 /// A page of webhooks, newest first: `limit` after the first `offset`.

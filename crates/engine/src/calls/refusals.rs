@@ -6,9 +6,10 @@ use std::time::Duration;
 use moka::sync::Cache;
 use regente_domain::id::ProviderId;
 
-use super::PROVIDERS_MAX;
 use crate::clock::MachineTime;
 
+/// Most providers that are remembered; some hundred bytes each.
+const PROVIDERS_MAX: u64 = 100_000;
 /// How often refusals of one provider are logged.
 const LOGGED_EVERY: Duration = Duration::from_secs(60);
 

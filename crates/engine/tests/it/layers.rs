@@ -79,6 +79,7 @@ const STORE: &[&str] = &[
     "group",
     "fuse",
     "stand_in",
+    "owners",
     "driver",
     "migrate",
     "moving::table",

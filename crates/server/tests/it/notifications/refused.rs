@@ -56,15 +56,15 @@ async fn forged_notifications_are_logged_once_a_minute(app: TestApp) {
     let provider_id: ProviderId = request_of(&app, &id).await.provider_id;
     let path = path(provider_id.uuid());
     let forged = async || app.notify(&path, "t=1,v1=00", notice.body.clone()).await.expect(401);
-    let senders = &app.app.senders;
+    let refused = &app.app.forged_notifications;
     for _ in 0..5 {
         forged().await;
     }
-    assert_eq!(senders.refused(provider_id, app.clock.machine()), None, "the first one was logged");
+    assert_eq!(refused.count(provider_id, app.clock.machine()), None, "the first one was logged");
     app.clock.advance_machine(Duration::from_secs(61));
     // The four that were not logged, the one above, and this one.
-    assert_eq!(senders.refused(provider_id, app.clock.machine()), Some(6));
-    assert_eq!(senders.refused(provider_id, app.clock.machine()), None);
+    assert_eq!(refused.count(provider_id, app.clock.machine()), Some(6));
+    assert_eq!(refused.count(provider_id, app.clock.machine()), None);
 }
 
 async fn an_address_that_forges_waits(app: TestApp) {

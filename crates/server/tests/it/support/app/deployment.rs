@@ -23,7 +23,6 @@ use regente_engine::calls::merchants::no_merchants;
 use regente_engine::calls::refusals::Refusals;
 use regente_engine::calls::repeats::Repeats;
 use regente_engine::calls::returns::Returns;
-use regente_engine::calls::senders::Senders;
 use regente_engine::chance::Chance;
 use regente_engine::clock::Clock;
 use regente_engine::mail::{MailOptions, Mailer};
@@ -202,7 +201,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         learned: Learned::default(),
         repeats: Repeats::default(),
         returns: Returns::default(),
-        senders: Senders::default(),
+        forged_notifications: Refusals::default(),
         refused_credentials: Refusals::default(),
         in_flight: InFlight::default(),
         circuits: Circuits::new(settings.circuits, clock.clone()),
