@@ -82,7 +82,7 @@ impl Readiness {
 pub enum Failing {
     /// The database cannot be written to.
     Database,
-    /// A worker of a distributed database cannot be reached. The accounts of the others are served.
+    /// A worker of a distributed database cannot be reached, is slow, or has no room on its disk. The accounts of the others are served.
     DatabaseWorker,
     /// The schema is not that of this release.
     Migrations,
@@ -127,7 +127,8 @@ pub struct ReadinessReport {
     status: ReadyStatus,
     /// What fails; empty when ready.
     failing: Vec<Failing>,
-    /// The workers of a distributed database that cannot be reached, by the numbers that `regente doctor` shows; absent when none is.
+    /// The workers of a distributed database that cannot be reached, are slow, or have no room on their disk, by the numbers that
+    /// `regente doctor` shows; absent when none is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     database_workers: Vec<i32>,
@@ -147,8 +148,8 @@ pub async fn live() -> Json<Liveness> {
 /// Tells whether the process may be sent requests.
 ///
 /// It writes to the database, looks for migrations that are not applied, reads the keys, and says no from the moment at which
-/// the process was told to stop. While a worker of a distributed database cannot be reached it may still be sent requests: those
-/// of the accounts of that worker are answered 503.
+/// the process was told to stop. While a worker of a distributed database cannot be reached, is slow or has no room on its disk, it may
+/// still be sent requests: those of the accounts of that worker are answered 503, or late.
 #[utoipa::path(
     get, path = "/health/ready", tag = "Health", operation_id = "healthReady",
     responses(
@@ -163,7 +164,7 @@ pub async fn ready(
 ) -> (StatusCode, Json<ReadinessReport>) {
     let readiness = readiness.map(|Extension(readiness)| readiness).unwrap_or_default();
     let mut failing = readiness.failing(&app).await;
-    let database_workers = app.store.lost_workers();
+    let database_workers = app.store.failing_workers();
     let (code, status) = match (failing.is_empty(), database_workers.is_empty()) {
         (false, _) => (StatusCode::SERVICE_UNAVAILABLE, ReadyStatus::NotReady),
         (true, false) => (StatusCode::OK, ReadyStatus::Degraded),

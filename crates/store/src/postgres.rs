@@ -151,6 +151,11 @@ impl PostgresStore {
         self.inner.parts.reachable().is_some()
     }
 
+    /// The workers that are lost, slow, or have no room on the disk.
+    pub(crate) fn failing_workers(&self) -> Vec<i32> {
+        self.inner.parts.failing()
+    }
+
     /// A connection outside the pool, and the task that drives it.
     pub(crate) async fn connect(&self) -> Result<(Client, JoinHandle<()>), StoreError> {
         self.inner.connector.connect().await.map_err(StoreError::unavailable)

@@ -318,6 +318,15 @@ impl Store {
         }
     }
 
+    /// The workers of a distributed database that serve their accounts badly or not, by their numbers: those that are lost, those whose answer
+    /// to a look took long, and those whose disk had no room at the last commit that tells.
+    pub fn failing_workers(&self) -> Vec<i32> {
+        match self {
+            Self::Sqlite(_) => vec![],
+            Self::Postgres(store) => store.failing_workers(),
+        }
+    }
+
     /// Writes to the database and reads a table of the accounts, to prove that it serves them. Whether the workers of a distributed one
     /// do is found by looks at each of them ([`Store::lost_workers`]): one that is slow must not hold up the others.
     ///

@@ -59,6 +59,22 @@ pub(super) fn store_error(statement: &str, error: Error) -> StoreError {
     }
 }
 
+/// Whether the server found no room on its disk.
+pub(super) fn is_disk_full(error: &StoreError) -> bool {
+    match error {
+        StoreError::Unavailable(source) => {
+            let of_server = source.downcast_ref::<Error>();
+            of_server.is_some_and(|error| error.code() == Some(&SqlState::DISK_FULL))
+        }
+        StoreError::Programming(_)
+        | StoreError::Corrupt(_)
+        | StoreError::Overloaded
+        | StoreError::Locked(_)
+        | StoreError::Configuration(_)
+        | StoreError::Schema(_) => false,
+    }
+}
+
 /// Classifies an error of a query. The connections for reads refuse to write.
 pub(super) fn of_read(statement: &str, error: Error) -> StoreError {
     if error.code() == Some(&SqlState::READ_ONLY_SQL_TRANSACTION) {

@@ -124,6 +124,13 @@ impl Parts {
         all.iter().filter(|worker| worker.is_left_out()).map(|worker| worker.number).collect()
     }
 
+    /// The numbers of the workers of which some accounts are refused or wait for long: that are lost, slow, or have no room on the disk.
+    pub(super) fn failing(&self) -> Vec<i32> {
+        let Some(workers) = self.workers() else { return vec![] };
+        let all = workers.all();
+        all.iter().filter(|worker| worker.is_failing()).map(|worker| worker.number).collect()
+    }
+
     pub(super) async fn close(&self) {
         if let Some((workers, watcher)) = &self.workers {
             watcher.abort();

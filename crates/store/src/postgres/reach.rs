@@ -1,4 +1,4 @@
-//! Whether a part of the database can be reached, and the end of what waits for one that cannot.
+//! Whether a part of the database can be reached and written to, and the end of what waits for one that cannot be reached.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,13 +11,18 @@ use crate::error::StoreError;
 #[derive(Debug)]
 pub(super) struct Reach {
     is_lost: AtomicBool,
+    is_full: AtomicBool,
     interrupts: watch::Sender<()>,
 }
 
 impl Reach {
     /// Of a part that can be reached.
     pub(super) fn new() -> Self {
-        Self { is_lost: AtomicBool::new(false), interrupts: watch::Sender::new(()) }
+        Self {
+            is_lost: AtomicBool::new(false),
+            is_full: AtomicBool::new(false),
+            interrupts: watch::Sender::new(()),
+        }
     }
 
     pub(super) fn is_lost(&self) -> bool {
@@ -32,6 +37,20 @@ impl Reach {
 
     pub(super) fn find(&self) {
         self.is_lost.store(false, Ordering::Release);
+    }
+
+    /// Whether the last commit that tells found no room on the disk.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full.load(Ordering::Relaxed)
+    }
+
+    /// A commit has found room on the disk, or none.
+    pub(super) fn note_room(&self, has_room: bool) {
+        match (self.is_full.swap(!has_room, Ordering::Relaxed), has_room) {
+            (false, false) => tracing::error!("a server of the database has no room left on its disk"),
+            (true, true) => tracing::info!("a server of the database has room on its disk again"),
+            (false, true) | (true, false) => {}
+        }
     }
 
     /// Ends what waits, although the part can be reached.

@@ -4,8 +4,10 @@
 //! coordinator. Each is looked at: while the coordinator alone cannot reach a worker, its accounts are served, and what looks over all
 //! accounts leaves them out.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
 
 use regente_domain::id::ClientId;
 use tokio::time::timeout;
@@ -18,6 +20,9 @@ use crate::value::Value;
 
 /// How many looks in a row fail before a way counts as lost.
 const FAILED_LOOKS: u32 = 2;
+
+/// A look that takes longer shows that the worker is slow: it reads one row.
+const SLOW_LOOK: Duration = Duration::from_millis(250);
 
 /// A read that the server of an account answers.
 pub(super) const LOOK: &str = "SELECT id FROM jobs WHERE client_id = $1 LIMIT 1";
@@ -98,6 +103,11 @@ impl Worker {
         self.is_lost() || self.passed.as_ref().is_some_and(Way::is_lost)
     }
 
+    /// Whether some of its accounts are refused, or wait for long.
+    pub(super) fn is_failing(&self) -> bool {
+        self.is_left_out() || self.part.reach.is_full() || self.own.is_slow.load(Ordering::Relaxed)
+    }
+
     /// Looks at each way, by reading of an account that lies on it; whether one is lost by that. While the coordinator cannot be asked,
     /// nothing is learned of the ways through it.
     pub(super) async fn look(&self, example: ClientId, is_coordinator_asked: bool) -> bool {
@@ -167,6 +177,8 @@ struct Way {
     link: Link,
     failed_looks: AtomicU32,
     is_lost: AtomicBool,
+    /// Whether the last look took long.
+    is_slow: AtomicBool,
 }
 
 /// What a look has changed.
@@ -178,7 +190,9 @@ enum Change {
 
 impl Way {
     fn new(link: Link) -> Self {
-        Self { link, failed_looks: AtomicU32::new(0), is_lost: AtomicBool::new(false) }
+        let (failed_looks, is_lost, is_slow) =
+            (AtomicU32::new(0), AtomicBool::new(false), AtomicBool::new(false));
+        Self { link, failed_looks, is_lost, is_slow }
     }
 
     fn is_lost(&self) -> bool {
@@ -190,7 +204,18 @@ impl Way {
     }
 
     async fn look(&self, example: ClientId) -> Change {
-        match self.answers(example).await {
+        let mut answers = pin!(self.answers(example));
+        let in_time = timeout(SLOW_LOOK, &mut answers).await;
+        match (self.is_slow.swap(in_time.is_err(), Ordering::Relaxed), in_time.is_err()) {
+            (false, true) => tracing::warn!("a worker of the database answers late"),
+            (true, false) => tracing::info!("a worker of the database answers in time again"),
+            (false, false) | (true, true) => {}
+        }
+        let answered = match in_time {
+            Ok(answered) => answered,
+            Err(_late) => answers.await,
+        };
+        match answered {
             Ok(()) => {
                 self.failed_looks.store(0, Ordering::Relaxed);
                 if self.is_lost.swap(false, Ordering::Relaxed) { Change::Found } else { Change::None }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::failure;
 use super::part::Source;
 use super::queue::Queue;
 use super::reach::Reach;
@@ -64,6 +65,9 @@ impl Writer {
             if let Some((turn, group)) = taken {
                 let answers = commit_group(&mut session, &group, turn).await;
                 self.source.commits.add(&answers);
+                if let Some(has_room) = found_room(&answers) {
+                    self.reach.note_room(has_room);
+                }
                 for (work, answer) in group.into_iter().zip(answers) {
                     work.answer(answer);
                 }
@@ -147,6 +151,14 @@ async fn commit_group(session: &mut Session, group: &[Work], turn: OwnedSemaphor
     let mut applied = apply(session, &ready, turn).await.into_iter();
     let missing = || Err(StoreError::Programming("a batch was not answered".to_owned()));
     answers.into_iter().map(|answer| answer.or_else(|| applied.next()).unwrap_or_else(missing)).collect()
+}
+
+/// Whether the server has room on its disk; `None` when these answers do not tell.
+fn found_room(answers: &[Answer]) -> Option<bool> {
+    if answers.iter().filter_map(|answer| answer.as_ref().err()).any(failure::is_disk_full) {
+        return Some(false);
+    }
+    answers.iter().any(|answer| matches!(answer, Ok(Commit::Applied))).then_some(true)
 }
 
 async fn prepare(session: &mut Session, work: &Work) -> Result<(), Failure> {
