@@ -3,21 +3,24 @@
 mod full_worker;
 mod lost_coordinator;
 mod lost_worker;
+mod lying_worker;
 mod slow_worker;
 
 use std::time::Duration;
 
 use regente_store::testing::proxy::Proxy;
 use regente_store::testing::{FreshDatabase, TestPostgres};
-use reqwest::{Client, Response};
-use serde_json::Value;
+use reqwest::{Client, Method, Response, Url};
+use serde_json::{Value, json};
 use tokio::io::{BufReader, Lines};
 use tokio::process::{Child, ChildStderr};
 use tokio::time::{sleep, timeout};
+use uuid::Uuid;
 
 use super::postgres::{Account, Deployment};
 use crate::support::bodies::{APPROVED, charge_body};
 use crate::support::server::LOOK_EVERY;
+use crate::support::sessions::session_body;
 
 /// Longer than anything that is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -81,29 +84,71 @@ struct Shop<'a> {
 
 impl Shop<'_> {
     async fn charge(&self) -> Response {
+        self.charge_by(&Uuid::new_v4().to_string()).await
+    }
+
+    /// With this idempotency key.
+    async fn charge_by(&self, key: &str) -> Response {
+        let request = self.account.request(Method::POST, self.address, "/v1/charges");
         let body = charge_body(&self.merchant_id, APPROVED);
-        timeout(FOUND_AFTER, self.account.post(self.address, "/v1/charges", &body)).await.unwrap()
+        let charging = request.header("x-idempotency-key", key).json(&body).send();
+        timeout(FOUND_AFTER, charging).await.unwrap().unwrap()
+    }
+
+    /// Makes a session; the path of its page.
+    async fn link(&self) -> String {
+        let body = session_body(&self.merchant_id);
+        let made = self.account.post(self.address, "/v1/sessions", &body).await;
+        let session: Value = made.json().await.unwrap();
+        Url::parse(session["paymentLink"].as_str().unwrap()).unwrap().path().to_owned()
+    }
+
+    /// Opens the page at this path.
+    async fn open(&self, path: &str) -> Response {
+        timeout(FOUND_AFTER, self.account.request(Method::GET, self.address, path).send())
+            .await
+            .unwrap()
+            .unwrap()
     }
 
     /// Charges until this is answered: by then the service has found out.
     async fn charges_until(&self, status: u16) -> Response {
-        let until = async {
-            loop {
-                let answer = self.charge().await;
-                if answer.status() == status {
-                    return answer;
-                }
-                sleep(LOOK_EVERY).await;
-            }
-        };
-        timeout(PATIENCE, until).await.unwrap()
+        until(status, async || self.charge().await).await
     }
+
+    /// Repeats a charge until this is answered.
+    async fn charges_by_until(&self, key: &str, status: u16) -> Response {
+        until(status, async || self.charge_by(key).await).await
+    }
+}
+
+async fn until(status: u16, charge: impl AsyncFn() -> Response) -> Response {
+    let answered = async {
+        loop {
+            let answer = charge().await;
+            if answer.status() == status {
+                return answer;
+            }
+            sleep(LOOK_EVERY).await;
+        }
+    };
+    timeout(PATIENCE, answered).await.unwrap()
 }
 
 async fn ready(address: &str) -> (u16, Value) {
     let http = Client::builder().no_proxy().build().unwrap();
     let answer = http.get(format!("http://{address}/health/ready")).send().await.unwrap();
     (answer.status().as_u16(), answer.json().await.unwrap())
+}
+
+/// What the service says of itself while its first worker fails.
+fn without_first_worker() -> (u16, Value) {
+    (200, json!({ "status": "degraded", "failing": ["database_worker"], "databaseWorkers": [1] }))
+}
+
+/// What it says while nothing fails.
+fn healthy() -> (u16, Value) {
+    (200, json!({ "status": "ready", "failing": [] }))
 }
 
 /// Waits until the service says so of itself.

@@ -6,6 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use regente_store::testing::TestPostgres;
+use reqwest::Method;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
@@ -95,9 +96,12 @@ impl Account {
 
     /// Asks the server at this address.
     pub(super) async fn post(&self, address: &str, path: &str, body: &Value) -> reqwest::Response {
-        let request =
-            self.http.post(format!("http://{address}{path}")).header("x-client-id", &self.client_id);
-        request.header("x-api-key", &self.key).json(body).send().await.unwrap()
+        self.request(Method::POST, address, path).json(body).send().await.unwrap()
+    }
+
+    pub(super) fn request(&self, method: Method, address: &str, path: &str) -> reqwest::RequestBuilder {
+        let request = self.http.request(method, format!("http://{address}{path}"));
+        request.header("x-client-id", &self.client_id).header("x-api-key", &self.key)
     }
 
     /// Makes a merchant with one simulator; its id.

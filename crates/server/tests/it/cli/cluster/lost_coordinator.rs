@@ -4,7 +4,7 @@ use regente_store::testing::proxy::Break;
 use reqwest::StatusCode;
 use serde_json::json;
 
-use super::{Cluster, until_it_tells};
+use super::{Cluster, healthy, until_it_tells};
 use crate::cli::postgres::{address_in, stop};
 
 #[tokio::test]
@@ -26,7 +26,7 @@ async fn charges_go_on_at_the_workers_while_the_coordinator_is_away() {
         cluster.coordinator.breaks(Break::Never);
         on_first.charges_until(201).await;
         on_second.charges_until(201).await;
-        until_it_tells(address, &(200, json!({ "status": "ready", "failing": [] }))).await;
+        until_it_tells(address, &healthy()).await;
     }
     stop(server, server_log).await;
 }

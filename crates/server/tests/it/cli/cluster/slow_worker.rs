@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use regente_store::testing::proxy::Break;
 
-use super::Cluster;
+use super::{Cluster, healthy, until_it_tells, without_first_worker};
 use crate::cli::postgres::{address_in, stop};
 
 /// What each message takes more, in either direction.
@@ -17,7 +17,8 @@ const MEANWHILE: usize = 3;
 async fn a_worker_that_is_slow_keeps_its_own_accounts_waiting_alone() {
     let cluster = Cluster::new().await;
     let (server, server_log, line) = cluster.serve(&[]).await;
-    let [on_first, on_second] = cluster.shops(address_in(&line)).await;
+    let address = address_in(&line);
+    let [on_first, on_second] = cluster.shops(address).await;
     cluster.workers[0].breaks(Break::Late(LATE_BY));
     let mut slow = Box::pin(on_first.charge());
     let mut charged = 0;
@@ -32,7 +33,9 @@ async fn a_worker_that_is_slow_keeps_its_own_accounts_waiting_alone() {
     };
     assert_eq!(answer.status(), 201);
     assert!(charged > MEANWHILE, "{charged}");
+    until_it_tells(address, &without_first_worker()).await;
     cluster.workers[0].breaks(Break::Never);
+    until_it_tells(address, &healthy()).await;
     assert_eq!(on_first.charge().await.status(), 201);
     stop(server, server_log).await;
 }
