@@ -91,6 +91,8 @@ pub struct Subscription {
     pub next_number: u32,
     /// When its merchant wants it to end.
     pub cancellation: Option<Cancellation>,
+    /// Whether a cycle was ever paid, also if its provider has taken the payment back since.
+    pub is_activated: bool,
     /// The first approved charge of the card in use; `None` before the series has begun.
     pub agreement: Option<Agreement>,
     /// Top-level members of the stored document that this release does not know; kept unchanged.
@@ -199,10 +201,7 @@ impl Subscription {
 
     /// Whether a cycle was ever paid.
     pub const fn activation(&self) -> Activation {
-        match self.agreement {
-            None => Activation::Awaited,
-            Some(_) => Activation::Done,
-        }
+        if self.is_activated { Activation::Done } else { Activation::Awaited }
     }
 
     /// When the cycle of this number is billed: at [`schedule::billed_at`] of its due date, or at once.

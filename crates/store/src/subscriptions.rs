@@ -75,6 +75,8 @@ struct Doc {
     next_number: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cancellation: Option<Cancellation>,
+    #[serde(default)]
+    is_activated: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agreement: Option<Agreement>,
     #[serde(flatten)]
@@ -149,6 +151,7 @@ fn doc_of(subscription: &Subscription) -> Result<Json, StoreError> {
         trial_end: subscription.trial_end,
         next_number: subscription.next_number,
         cancellation: subscription.cancellation,
+        is_activated: subscription.is_activated,
         agreement: subscription.agreement,
         unknown: subscription.unknown_members,
     })
@@ -184,6 +187,8 @@ fn from_row(row: &Row) -> Result<Subscription, StoreError> {
         trial_end: doc.trial_end,
         next_number: doc.next_number,
         cancellation: doc.cancellation,
+        // A release of before does not write it: one that runs beside this one may have taken the first payment.
+        is_activated: doc.is_activated || doc.agreement.is_some() || doc.phase == Phase::Active,
         agreement: doc.agreement,
         unknown_members: doc.unknown,
         version: row.get("version")?,

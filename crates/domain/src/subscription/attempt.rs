@@ -230,6 +230,7 @@ impl Draft<'_> {
         cycle.status = CycleStatus::Authorized;
         cycle.next_attempt_at = None;
         let paid = Trigger::Paid(self.subscription.activation());
+        self.subscription.is_activated = true;
         let card_id = Some(attempt.card_id);
         if self.subscription.agreement.is_none_or(|first| first.card_id != card_id) {
             self.subscription.agreement = Some(Agreement { charge_id, card_id });

@@ -128,6 +128,7 @@ impl Subscription {
             trial_end: new.trial_end,
             next_number: 1,
             cancellation: None,
+            is_activated: false,
             agreement: None,
             unknown_members: Map::new(),
             version: 0,

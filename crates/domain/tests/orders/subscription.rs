@@ -308,9 +308,10 @@ impl Cycles {
 
 /// All that differs between two of these subscriptions.
 fn digest<H: Hasher>(subscription: &Subscription, cycles: &[Cycle], hasher: &mut H) {
-    let Subscription { next_number, agreement, payment, version, updated_at, .. } = subscription;
+    let Subscription { next_number, is_activated, agreement, payment, version, updated_at, .. } =
+        subscription;
     let first = agreement.map(|first| first.charge_id);
-    (subscription.status(), subscription.unpaid_cycle(), next_number, first).hash(hasher);
+    (subscription.status(), subscription.unpaid_cycle(), next_number, is_activated, first).hash(hasher);
     (payment.card_id, version, updated_at).hash(hasher);
     for cycle in cycles {
         (cycle.id, cycle.status, cycle.next_attempt_at).hash(hasher);

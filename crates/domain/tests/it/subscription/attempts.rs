@@ -97,6 +97,21 @@ fn the_last_payment_that_is_taken_back_leaves_the_subscription_unpaid() {
     assert_eq!(story.diary.last().unwrap(), "2026-08-04 unpaid (unpaid)");
 }
 
+/// It was active, so it is again, whatever becomes of the payment that began it.
+#[test]
+fn a_first_payment_that_is_taken_back_does_not_undo_the_activation() {
+    for is_paid_again in [false, true] {
+        let mut story = under_way(&[Says::Yes]);
+        if is_paid_again {
+            story.until("2026-09-01");
+        }
+        story.answer_to(1, 1, &declined(DeclinedCode::TryAgain));
+        story.pause().unwrap();
+        story.resume().unwrap();
+        assert_eq!(story.subscription.status(), SubscriptionStatus::Active, "paid again: {is_paid_again}");
+    }
+}
+
 #[test]
 fn what_was_given_back_is_not_missed() {
     let mut story = under_way(&[NO_FUNDS, Says::Yes]);
