@@ -41,6 +41,9 @@ struct Base {
     number: u32,
     anchor: Date,
     months: i64,
+    /// The due date of the cycle before, which stays the last one where no other was left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<Date>,
 }
 
 #[derive(Clone, Copy)]
@@ -86,7 +89,8 @@ impl Schedule {
 
     /// The due date of the last cycle; `None` for endless.
     pub fn end_at(&self) -> Option<Date> {
-        self.cycles.and_then(|cycles| self.due_on(cycles.get()))
+        let (last, base) = (self.cycles?.get(), self.base());
+        self.due_on(last).or_else(|| base.before.filter(|_| last.checked_add(1) == Some(base.number)))
     }
 
     /// The due date of a cycle, counted from 1, whether or not there are so many. `None` after the year 9999, and
@@ -115,12 +119,13 @@ impl Schedule {
             return Self { interval, ..self };
         }
         let Some(due_on) = self.due_on(next) else { return self };
+        let before = next.checked_sub(1).and_then(|made| self.due_on(made));
         let base = match self.interval.step() {
             Step::Months(months) => {
                 let months = base.months + i64::from(next - base.number) * months;
-                Base { number: next, anchor: base.anchor, months }
+                Base { number: next, anchor: base.anchor, months, before }
             }
-            Step::Days(_) => Base { number: next, anchor: due_on, months: 0 },
+            Step::Days(_) => Base { number: next, anchor: due_on, months: 0, before },
         };
         Self { interval, base: Some(base), ..self }
     }
@@ -138,7 +143,7 @@ impl Schedule {
     }
 
     fn base(&self) -> Base {
-        self.base.unwrap_or(Base { number: 1, anchor: self.start_at, months: 0 })
+        self.base.unwrap_or(Base { number: 1, anchor: self.start_at, months: 0, before: None })
     }
 }
 
