@@ -2,6 +2,7 @@
 //! whose subscription is late changes it as if the service had been on time.
 
 use regente_domain::id::{CardId, SubscriptionId};
+use regente_domain::split::SplitRule;
 use regente_domain::subscription::data::SubscriptionChanges;
 use regente_domain::subscription::{Advance, Refusal, Subscription, Update, sum};
 use regente_domain::time::Timestamp;
@@ -32,8 +33,9 @@ pub async fn change<G: Guard>(
 ) -> Result<Shown, G::Error> {
     let client_id = by.0.client_id;
     let update = Update::from(changes);
-    rows::find(&app.store, client_id, id).await.map_err(Error::from)?.ok_or(Error::NotFound)?;
-    if let Some(card_id) = update.card_id {
+    let stored = rows::find(&app.store, client_id, id).await.map_err(Error::from)?.ok_or(Error::NotFound)?;
+    // The card in use may have failed: what is sent back as it was read changes nothing.
+    if let Some(card_id) = update.card_id.filter(|card_id| *card_id != stored.payment.card_id) {
         let card = must_pay(app, client_id, card_id).await?;
         // A job charges it, of which nobody outside hears.
         let _nobody = guard.lets_try(&card)?;
@@ -164,7 +166,14 @@ async fn checked(app: &App, before: &Subscription, update: Update) -> Result<Upd
     };
     let rules = update.split_rules.as_deref().unwrap_or(&before.split_rules);
     let rules = divided(app, client_id, terms, rules).await?;
-    Ok(Update { split_rules: update.split_rules.is_some().then_some(rules), ..update })
+    let is_changed = update.split_rules.is_some() && !are_alike(&rules, &before.split_rules);
+    Ok(Update { split_rules: is_changed.then_some(rules), ..update })
+}
+
+/// Whether rules divide in the same way. Each reading of a body gives them ids of their own.
+fn are_alike(rules: &[SplitRule], others: &[SplitRule]) -> bool {
+    let is_like = |(rule, other): (&SplitRule, &SplitRule)| SplitRule { id: other.id, ..*rule } == *other;
+    rules.len() == others.len() && rules.iter().zip(others).all(is_like)
 }
 
 /// A change that is not written yet.

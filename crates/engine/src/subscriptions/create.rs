@@ -162,7 +162,8 @@ pub(super) fn refused(refusal: Refusal) -> Error {
         },
         Refusal::AlreadyStarted => Error::BusinessRule {
             business_code: INVALID_STATE,
-            message: "recurrence.startAt cannot change: the first cycle is made".into(),
+            message: "recurrence.startAt cannot change: the first cycle is made, or a pause has skipped it"
+                .into(),
         },
         Refusal::Behind => Error::busy(),
         Refusal::StartInThePast => invalid("recurrence.startAt", "must not be in the past"),

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::cycles::TAKEN_AWAY;
 use crate::support::app::{TestApp, stories};
 use crate::support::bodies::APPROVED;
 use crate::support::read::{announced, text};
@@ -14,6 +15,7 @@ stories! {
     what_is_to_begin_today_begins_at_once,
     what_is_sent_changes_and_what_is_absent_stays,
     what_was_read_can_be_sent_back,
+    a_card_that_has_failed_can_be_sent_back,
     an_end_is_set_and_taken_back,
     null_removes_what_may_be_absent,
 }
@@ -65,6 +67,17 @@ async fn what_was_read_can_be_sent_back(app: TestApp) {
     let other =
         json!({ "trial": { "endAt": day(&app, 50) }, "customerId": Parties::of(&app).await.customer });
     assert_eq!(put(&app, &set, &other).await.expect(200), set);
+}
+
+/// It is in use, and stays so: nobody asks to try it.
+async fn a_card_that_has_failed_can_be_sent_back(app: TestApp) {
+    let parties = Parties { card: app.card(TAKEN_AWAY).await, ..Parties::of(&app).await };
+    let subscription = made(&app, &parties.body(&json!({}))).await;
+    app.run_jobs().await;
+    let unpaid = read(&app, &subscription).await;
+    assert_eq!(unpaid["status"], "unpaid");
+    let ending = with(&unpaid, &json!({ "cancelAtPeriodEnd": true }));
+    assert_eq!(without_time(&put(&app, &unpaid, &ending).await.expect(200)), without_time(&ending));
 }
 
 async fn an_end_is_set_and_taken_back(app: TestApp) {
