@@ -63,6 +63,18 @@ pub async fn plan_advance(
     author: Author<'_>,
     new: &NewAdvance,
 ) -> Result<(Batch, StoredClock), Error> {
+    plan_advance_to(app, author, |now| new.target(now).map_err(Error::Invalid)).await
+}
+
+/// The same to what `target` makes of the account's time.
+///
+/// # Errors
+/// Of `target`; besides, as [`plan_advance`].
+pub(crate) async fn plan_advance_to(
+    app: &App,
+    author: Author<'_>,
+    target: impl FnOnce(Timestamp) -> Result<Timestamp, Error>,
+) -> Result<(Batch, StoredClock), Error> {
     let client_id = author.client_id;
     let stored = follow(app, client_id).await?;
     let deployment = app.clock.deployment();
@@ -71,7 +83,7 @@ pub async fn plan_advance(
     if let Running::Advancing { to, .. } = stored.clock.running {
         return Err(under_way(IsAdvancing { to }));
     }
-    let to = new.target(now).map_err(Error::Invalid)?;
+    let to = target(now)?;
     let version = stored.version + 1;
     let clock = stored.clock.begin_advance(to, version, deployment).map_err(under_way)?;
     let mut batch = Batch::new(client_id);

@@ -33,17 +33,23 @@ pub async fn plan_advance(
     account_clocks::follow(app, client_id).await?;
     let Known { subscription, cycles } =
         Known::find(app, client_id, id, None).await?.ok_or(Error::NotFound)?;
-    let now = app.clock.of(client_id);
-    let to = match subscription.next(&cycles, now) {
-        Next::Wait(at) => at,
-        Next::Step | Next::Charge(_) => now + A_MOMENT,
-        Next::Rest => {
-            let message =
-                format!("subscription is {}, and nothing of it falls due", subscription.status().word());
-            return Err(Error::BusinessRule { business_code: INVALID_STATE, message: message.into() });
-        }
+    let refused = |what: &str| {
+        let message = format!("subscription is {}, and {what}", subscription.status().word());
+        Error::BusinessRule { business_code: INVALID_STATE, message: message.into() }
     };
-    let (batch, _) =
-        account_clocks::plan_advance(app, author, &NewAdvance { by: None, to: Some(to) }).await?;
-    Ok((batch, Some(to)))
+    let mut reached = None;
+    let target = |now: Timestamp| {
+        let to = match subscription.next(&cycles, now) {
+            Next::Wait(at) => at,
+            Next::Step | Next::Charge(_) => now + A_MOMENT,
+            Next::Rest => return Err(refused("nothing of it falls due")),
+        };
+        reached = Some(to);
+        let advance = NewAdvance { by: None, to: reached };
+        advance
+            .target(now)
+            .map_err(|_too_far| refused("what falls due is further ahead than an advance leads"))
+    };
+    let (batch, _) = account_clocks::plan_advance_to(app, author, target).await?;
+    Ok((batch, reached))
 }
