@@ -77,7 +77,7 @@ impl Default for Settings {
             purchase_payment_min: purchase::PAYMENT_MIN,
             reconcile_waits: reconciliation::WAITS.to_vec(),
             cache_life: Duration::from_secs(5),
-            subscription_jobs_per_second: NonZeroU32::new(200),
+            subscription_jobs_per_second: NonZeroU32::new(100),
             report_rows_per_file: report::ROWS_PER_FILE,
             base_url: None,
             calendar: Calendar::NATIONAL,

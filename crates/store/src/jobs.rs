@@ -81,6 +81,9 @@ sql! {
         WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
     /// Ends a job.
     pub FINISH_JOB = "DELETE FROM jobs WHERE id = :id AND client_id = :client_id AND lease_owner = :owner";
+    /// Takes off a job that no worker has leased.
+    pub TAKE_OFF_JOB = "
+        DELETE FROM jobs WHERE client_id = :client_id AND kind = :kind AND job_key = :job_key AND lease_until IS NULL";
     /// Stores a job as a dead letter.
     pub DEAD_LETTER_JOB = "
         INSERT INTO dead_jobs (id, client_id, kind, lane, job_key, payload, attempts, why, died_at)
@@ -181,6 +184,12 @@ fn millis(duration: Duration) -> i64 {
 /// Ends a job.
 pub fn finish(batch: &mut Batch, job: &Job, owner: Uuid) {
     batch.guard(&FINISH_JOB, args! { id: job.id, client_id: job.client_id, owner });
+}
+
+/// Takes off a job whose work is done by this batch, unless a worker has begun it.
+pub fn take_off(batch: &mut Batch, kind: &'static str, key: &str) {
+    let client_id = batch.client_id();
+    batch.push_any(&TAKE_OFF_JOB, args! { client_id, kind, job_key: key.to_owned() });
 }
 
 /// Releases a job until `run_at`, with a new count of attempts.

@@ -5,7 +5,7 @@ use regente_domain::charge::Charge;
 use regente_domain::id::{ChargeId, SubscriptionId};
 use regente_domain::subscription::Subscription;
 use regente_domain::time::Timestamp;
-use regente_store::Batch;
+use regente_store::{Batch, jobs};
 
 use super::Kind;
 use crate::app::App;
@@ -33,7 +33,16 @@ pub fn wake(app: &App, batch: &mut Batch, before: &Charge, after: &Charge) {
     if before.state.name() == after.state.name() {
         return;
     }
-    look_at_charge(app, batch, subscription_id, after.id, &format!("{}/{}", after.id, after.version));
+    look_at_charge(app, batch, subscription_id, after.id, &key_of_outcome(after.id, after.version));
+}
+
+/// Takes off the job that would wake the subscription for this version of a charge: the batch has what it tells.
+pub fn heard(batch: &mut Batch, charge_id: ChargeId, version: i64) {
+    jobs::take_off(batch, Kind::Subscription.word(), &key_of_outcome(charge_id, version));
+}
+
+fn key_of_outcome(charge_id: ChargeId, version: i64) -> String {
+    format!("{charge_id}/{version}")
 }
 
 /// Wakes the subscription of a charge whose outcome nobody looks up any more.

@@ -153,17 +153,18 @@ const fn error_code(error: &Error) -> u16 {
     }
 }
 
-/// What the charge of an attempt tells; `None` while its outcome is awaited.
+/// What the charge of an attempt tells, and the version that does; `None` while its outcome is awaited.
 pub(super) async fn outcome_of(
     app: &App,
     client_id: ClientId,
     charge_id: ChargeId,
-) -> Result<Option<Outcome>, Error> {
+) -> Result<Option<(Outcome, i64)>, Error> {
     let found = charges::find_with_requests(&app.store, client_id, charge_id).await?;
     let (stored, requests) = found.ok_or_else(|| Error::internal("an attempt without its charge"))?;
     let is_given_up = requests.iter().any(|stored| stored.given_up_at.is_some());
     let requests: Vec<TransactionRequest> = requests.into_iter().map(|stored| stored.request).collect();
-    Ok(told(&stored.charge, &requests, is_given_up))
+    let version = stored.charge.version;
+    Ok(told(&stored.charge, &requests, is_given_up).map(|outcome| (outcome, version)))
 }
 
 fn told(charge: &Charge, requests: &[TransactionRequest], is_given_up: bool) -> Option<Outcome> {

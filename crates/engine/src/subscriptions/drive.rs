@@ -6,6 +6,7 @@ use regente_domain::card::Cvv;
 use regente_domain::id::{ChargeId, ClientId, CycleId, SubscriptionId};
 use regente_domain::subscription::{Next, Outcome, Subscription, SubscriptionData};
 use regente_domain::time::Timestamp;
+use regente_store::Batch;
 use regente_store::subscriptions::charges;
 
 use super::attempt::{self, Passed, outcome_of};
@@ -16,6 +17,7 @@ use crate::app::App;
 use crate::card_data::CvvSource;
 use crate::charges::{CardTriedObserver, Unguarded};
 use crate::error::Error;
+use crate::queue::subscriptions as queue;
 
 /// Most steps of one run; what is due then is done by the next one, so that others have their turn.
 const STEPS_MAX: usize = 64;
@@ -109,9 +111,11 @@ async fn take_outcome(app: &App, known: &Known, charge_id: Option<ChargeId>) -> 
             if !attempt.state.is_open() && charge_id != Some(charge) {
                 continue;
             }
-            let outcome = outcome_of(app, known.subscription.client_id, charge).await?;
-            let Some(outcome) = outcome else { continue };
-            if end_attempt(app, known, (cycle.id, attempt.number), &outcome).await? {
+            let told = outcome_of(app, known.subscription.client_id, charge).await?;
+            let Some((outcome, version)) = told else { continue };
+            let mut batch = Batch::new(known.subscription.client_id);
+            queue::heard(&mut batch, charge, version);
+            if end_attempt(app, known, (cycle.id, attempt.number), &outcome, batch).await? {
                 return Ok(true);
             }
         }
@@ -119,12 +123,13 @@ async fn take_outcome(app: &App, known: &Known, charge_id: Option<ChargeId>) -> 
     Ok(false)
 }
 
-/// Ends an attempt; `false` when its outcome is known already.
+/// Ends an attempt in a batch; `false` when its outcome is known already.
 async fn end_attempt(
     app: &App,
     known: &Known,
     attempt: (CycleId, u32),
     outcome: &Outcome,
+    batch: Batch,
 ) -> Result<bool, Error> {
     let client_id = known.subscription.client_id;
     let (rules, now) = (settings::rules(app, client_id).await?, app.clock.of(client_id));
@@ -133,5 +138,5 @@ async fn end_attempt(
         return Ok(true);
     };
     let Some(after) = ended else { return Ok(false) };
-    known.move_on(app, &after).await.map(|_| true)
+    known.move_on_in(app, batch, &after).await.map(|_| true)
 }

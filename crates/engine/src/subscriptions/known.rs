@@ -54,7 +54,16 @@ impl Known {
     /// Writes a change that nobody has asked for; `false` when another change came first. Whoever has made it goes on with what is
     /// due at once.
     pub(super) async fn move_on(&self, app: &App, after: &Advance) -> Result<bool, Error> {
-        let mut batch = Batch::new(self.subscription.client_id);
+        self.move_on_in(app, Batch::new(self.subscription.client_id), after).await
+    }
+
+    /// The same in a batch that has something else.
+    pub(super) async fn move_on_in(
+        &self,
+        app: &App,
+        mut batch: Batch,
+        after: &Advance,
+    ) -> Result<bool, Error> {
         self.write(app, &mut batch, after, GoesOn::Us, &ACTOR).await?;
         let _admission = app.store.admit_waiting().await?;
         match app.store.apply(batch).await? {
