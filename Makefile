@@ -2,7 +2,8 @@
 #             (make run DEV="--listen 127.0.0.1:9090" takes another port)
 # make test   installs what the tests need and runs all of them, also after one has failed
 # make test-times  the same, and prints the dearest 20 of them with their times
-# make test-long  every order of what can become of purchases, stopped at each step, and many more sequences; takes hours
+# make test-long  every order of what can become of purchases, stopped at each step, many more sequences, and five years of 500 subscriptions;
+#             takes hours
 #             (make test-long HOURS=8 takes as long: sequences, kill loops, moves and fuzzing, with seeds and a report)
 # make test-distributed  the tests of PostgreSQL, on one that the extension citus distributes over three servers
 # make fuzz   feeds made-up input to everything that reads what others send (SECONDS=60 for each target)
@@ -20,6 +21,7 @@ ENGINE ?= docker
 TAG ?= regente
 FORMAT ?=
 SEEDS ?= 2000
+SUBSCRIPTIONS ?= 500
 SECONDS ?= 60
 # Twice as many tests at once as there are processors: a part of them waits, for time-outs or for other processes.
 export RUST_TEST_THREADS ?= $(shell expr 2 '*' $$(getconf _NPROCESSORS_ONLN))
@@ -41,7 +43,8 @@ ifdef HOURS
 	CARGO="$(CARGO)" ./scripts/test-long $(HOURS)
 else
 	REGENTE_ORDERS=all $(CARGO) test --package regente-domain --test orders
-	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) $(CARGO) test --package regente --test it -- purchases::orders sequences::
+	REGENTE_ORDERS=all REGENTE_SEEDS=$(SEEDS) REGENTE_SUBSCRIPTIONS=$(SUBSCRIPTIONS) $(CARGO) test --package regente --test it -- \
+		purchases::orders sequences:: years_at_once
 endif
 
 # Skipped are the tests that look into one server: at its plans, at its locks, at who waits for whom. The tests of the cluster count the tasks of each plan.

@@ -2,6 +2,8 @@
 //!
 //! `REGENTE_SUBSCRIPTIONS=500` compares so many drawn ones, five years at once with a day at a time.
 
+use std::time::Duration;
+
 use axum::http::Method;
 use regente_domain::time::Timestamp;
 use serde_json::{Value, json};
@@ -63,7 +65,7 @@ async fn named(app: &TestApp, parties: &Parties, [refused, blocked]: [&str; 2]) 
 }
 
 /// Any interval, beginning within two months, with or without an end and a trial, of a card that is mostly good.
-fn drawn(app: &TestApp, parties: &Parties, cards: [&str; 2], dice: &mut Dice) -> Value {
+async fn drawn(app: &TestApp, parties: &Parties, refused: &str, dice: &mut Dice) -> Value {
     let interval = dice.pick(&["daily", "weekly", "monthly", "quarterly", "yearly", "biennial", "triennial"]);
     let mut recurrence = json!({ "interval": interval, "startAt": day(app, dice.below(60) as i64) });
     // A list shows a hundred charges at once.
@@ -76,8 +78,9 @@ fn drawn(app: &TestApp, parties: &Parties, cards: [&str; 2], dice: &mut Dice) ->
         members["trial"] = json!({ "endAt": day(app, 1 + dice.below(90) as i64) });
     }
     if dice.one_in(5) {
-        let card = json!({ "cardId": dice.pick(&cards) });
-        members["paymentMethod"] = json!({ "type": "credit", "card": card });
+        // One that fails for good has its own, or the first of them to be charged would decide for all.
+        let card = if dice.one_in(2) { refused.to_owned() } else { app.card(BLOCKED).await };
+        members["paymentMethod"] = json!({ "type": "credit", "card": { "cardId": card } });
     }
     members["items"] = json!([{ "name": "Plan", "amount": 100 + dice.below(900), "quantity": 1 }]);
     parties.body(&members)
@@ -103,7 +106,7 @@ async fn lived(app: &TestApp, span: &Span, step: u64) -> Vec<(String, Vec<String
     let mut all = named(app, &parties, [&refused, &blocked]).await;
     let mut dice = Dice(7);
     for _ in 0..span.drawn {
-        all.push(made(app, &drawn(app, &parties, [&refused, &blocked], &mut dice)).await);
+        all.push(made(app, &drawn(app, &parties, &refused, &mut dice).await).await);
     }
     for (part, verb) in span.parts.into_iter().zip(["pause", "resume", ""]) {
         let mut left = part;
@@ -124,8 +127,11 @@ async fn lived(app: &TestApp, span: &Span, step: u64) -> Vec<(String, Vec<String
     became_all
 }
 
-async fn years_at_once_do_the_same_as_days_at_a_time(mut app: TestApp) {
+async fn years_at_once_do_the_same_as_days_at_a_time(app: TestApp) {
     let span = Span::of_this_run();
+    // On a busy machine a worker goes on with an advance, and then cleans up by the account's time.
+    let kept_for = Duration::from_secs(10 * 366 * 86_400);
+    let mut app = app.with_settings(|settings| settings.webhooks.event_retention = kept_for).await;
     let other = app.another_client().await;
     let at_once = lived(&app, &span, u64::MAX).await;
     app.client = other;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::agreement::{agree_on_all, all_charges, ledger_agrees, nothing_is_open};
 use crate::support::app::{TestApp, stories};
@@ -11,7 +11,7 @@ use crate::support::bodies::APPROVED;
 use crate::support::crashes::{at_each_step, stopped_while};
 use crate::support::read::text;
 use crate::support::sessions::{buyer, read as session_of};
-use crate::support::subscriptions::{Parties, charges_of, day, made, put, read};
+use crate::support::subscriptions::{Parties, ask, charges_of, day, made, path_of, put, read};
 
 use super::card_links;
 use super::cycles::{DAY, REFUSED, TAKEN_AWAY};
@@ -22,6 +22,7 @@ stories! {
     while_a_cycle_is_charged,
     while_a_cycle_is_refused_and_paid_by_another_card,
     while_a_buyer_gives_another_card,
+    while_its_status_changes,
 }
 
 async fn while_a_cycle_is_charged(app: TestApp) {
@@ -63,6 +64,46 @@ async fn while_a_cycle_is_refused_and_paid_by_another_card(app: TestApp) {
         assert_eq!(paid, 1, "after {steps} steps: {charges:#?}");
         assert!(charges.len() <= 3, "after {steps} steps: {charges:#?}");
         assert_eq!(read(&app, &subscription).await["status"], "expired", "after {steps} steps");
+        let charges = all_charges(&app).await;
+        agree_on_all(&app.books, &charges).await;
+        ledger_agrees(&app, &charges).await;
+        (app, is_done)
+    })
+    .await;
+}
+
+/// The trial ends, a cycle is charged, it is paused and resumed, and the end comes on the day that was set.
+async fn while_its_status_changes(app: TestApp) {
+    let parties = Parties::of(&app).await;
+    at_each_step(app, 20, async |app, steps| {
+        let body = json!({ "recurrence": { "interval": "daily" }, "trial": { "endAt": day(&app, 1) } });
+        let subscription = made(&app, &parties.body(&body)).await;
+        let ends_tomorrow = async |app: &TestApp| {
+            let end = json!({ "cancelAtPeriodEnd": true, "scheduledCancellationAt": day(app, 1) });
+            put(app, &subscription, &end).await;
+            app.later(DAY).await;
+        };
+        let (app, is_done) = stopped_while(app, steps, async |app| {
+            app.later(DAY).await;
+            ask(app, &subscription, "pause").await;
+            ask(app, &subscription, "resume").await;
+            ends_tomorrow(app).await;
+        })
+        .await;
+        // What the process did not come to is asked for again; it may be done, and is refused then.
+        ask(&app, &subscription, "resume").await;
+        ends_tomorrow(&app).await;
+        nothing_is_open(&app).await;
+        assert_eq!(read(&app, &subscription).await["status"], "canceled", "after {steps} steps");
+        let cycles = app.get(&format!("{}/cycles?limit=100", path_of(&subscription))).await.expect(200);
+        let authorized =
+            |all: &Value| all.as_array().unwrap().iter().filter(|one| one["status"] == "authorized").count();
+        let charges = json!(charges_of(&app, &subscription).await);
+        assert_eq!(
+            authorized(&cycles["items"]),
+            authorized(&charges),
+            "after {steps} steps: {cycles:#} {charges:#}"
+        );
         let charges = all_charges(&app).await;
         agree_on_all(&app.books, &charges).await;
         ledger_agrees(&app, &charges).await;

@@ -7,12 +7,16 @@ use super::cycles::{DAY, TAKEN_AWAY};
 use crate::support::app::{TestApp, stories};
 use crate::support::clocks::advance;
 use crate::support::read::{announced, text};
+use crate::support::receiver::Receiver;
 use crate::support::subscriptions::{Parties, ask, charges_of, day, made, path_of, put, read};
+use crate::support::webhooks::webhook;
 
 stories! {
     the_first_paid_cycle_is_announced_with_its_attempt,
-    what_is_refused_or_cannot_be_charged_says_why,
+    what_is_refused_says_why,
+    a_cycle_that_cannot_be_charged_is_announced_without_a_charge,
     each_change_is_announced_as_it_is_then,
+    what_is_delivered_has_the_envelope_of_every_event,
     only_a_jump_of_the_clock_makes_emulated_cycles,
 }
 
@@ -61,7 +65,7 @@ async fn the_first_paid_cycle_is_announced_with_its_attempt(app: TestApp) {
     assert!(data.get("errorCode").is_none(), "{data:#}");
 }
 
-async fn what_is_refused_or_cannot_be_charged_says_why(app: TestApp) {
+async fn what_is_refused_says_why(app: TestApp) {
     let parties = Parties::of(&app).await;
     let card = app.card(TAKEN_AWAY).await;
     let by = |card: &str| {
@@ -74,16 +78,28 @@ async fn what_is_refused_or_cannot_be_charged_says_why(app: TestApp) {
     assert_eq!((&data["subscription"]["status"], &last["status"]), (&json!("unpaid"), &json!("failed")));
     assert_eq!(last["paymentHistory"][0]["error"], "pickup_card", "{last:#}");
     assert!(data.get("cycle").is_none(), "{data:#}");
-    // Of a card that is gone no charge can be made.
-    let mut body = by(&parties.card);
-    body["recurrence"]["startAt"] = json!(day(&app, 1));
-    let other = made(&app, &body).await;
-    let path = format!("/v1/cards/{}", parties.card);
-    app.delete(&path).await.expect(204);
-    app.later(2 * DAY).await;
-    let data = newest(&app, &other, "cycle_failed").await;
-    assert_eq!(data["errorCode"], 404, "{data:#}");
-    assert_eq!(data["subscription"]["lastCycle"]["paymentHistory"][0]["chargeId"], Value::Null);
+}
+
+/// Its card is gone, so that no charge can be made.
+async fn a_cycle_that_cannot_be_charged_is_announced_without_a_charge(app: TestApp) {
+    let parties = Parties::of(&app).await;
+    let begins = day(&app, 1);
+    let body = parties.body(&json!({ "recurrence": { "interval": "monthly", "startAt": begins } }));
+    let subscription = made(&app, &body).await;
+    app.delete(&format!("/v1/cards/{}", parties.card)).await.expect(204);
+    app.later(DAY).await;
+    let data = newest(&app, &subscription, "cycle_failed").await;
+    let mut shown = read(&app, &subscription).await;
+    let (cycle, attempt) = (&shown["lastCycle"], &shown["lastCycle"]["paymentHistory"][0]);
+    shown["lastCycle"] = json!({
+        "id": cycle["id"], "customerId": parties.customer, "merchantId": parties.merchant, "cycle": 1, "attempts": 1,
+        "status": "pending", "isEmulated": false, "createdAt": cycle["createdAt"],
+        "scheduledAt": format!("{begins}T00:00:00.000Z"),
+        "paymentHistory": [{ "id": attempt["id"], "createdAt": attempt["createdAt"], "chargeId": null,
+            "status": "failed", "attemptNumber": 1, "error": null }]
+    });
+    assert_eq!(shown["status"], "created");
+    assert_eq!(data, json!({ "subscription": shown, "errorCode": 404 }));
 }
 
 async fn each_change_is_announced_as_it_is_then(app: TestApp) {
@@ -123,6 +139,20 @@ async fn each_change_is_announced_as_it_is_then(app: TestApp) {
     assert_eq!(
         (&first["subscription"]["status"], &first["subscription"]["lastCycle"]),
         (&json!("created"), &Value::Null)
+    );
+}
+
+async fn what_is_delivered_has_the_envelope_of_every_event(app: TestApp) {
+    let receiver = Receiver::start().await;
+    webhook(&app, &receiver, "subscription.activated", "/hook").await;
+    let subscription = made(&app, &Parties::of(&app).await.body(&json!({}))).await;
+    app.run_jobs().await;
+    let event = receiver.received()[0].json();
+    let data = newest(&app, &subscription, "activated").await;
+    assert_eq!(
+        event,
+        json!({ "id": event["id"], "apiVersion": "1.1", "object": "subscription", "event": "activated",
+            "createdAt": event["createdAt"], "data": data })
     );
 }
 
