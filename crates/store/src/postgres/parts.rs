@@ -119,16 +119,18 @@ impl Parts {
 
     /// The numbers of the workers that cannot be reached, be it by the coordinator alone.
     pub(super) fn lost(&self) -> Vec<i32> {
-        let Some(workers) = self.workers() else { return vec![] };
-        let all = workers.all();
-        all.iter().filter(|worker| worker.is_left_out()).map(|worker| worker.number).collect()
+        self.numbers_of(Worker::is_left_out)
     }
 
     /// The numbers of the workers of which some accounts are refused or wait for long: that are lost, slow, or have no room on the disk.
     pub(super) fn failing(&self) -> Vec<i32> {
+        self.numbers_of(Worker::is_failing)
+    }
+
+    fn numbers_of(&self, belongs: impl Fn(&Worker) -> bool) -> Vec<i32> {
         let Some(workers) = self.workers() else { return vec![] };
         let all = workers.all();
-        all.iter().filter(|worker| worker.is_failing()).map(|worker| worker.number).collect()
+        all.iter().filter(|worker| belongs(worker)).map(|worker| worker.number).collect()
     }
 
     pub(super) async fn close(&self) {
