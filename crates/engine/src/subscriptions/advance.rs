@@ -30,26 +30,23 @@ pub async fn plan_advance(
     id: SubscriptionId,
 ) -> Result<(Batch, Option<Timestamp>), Error> {
     let client_id = author.client_id;
-    account_clocks::follow(app, client_id).await?;
     let Known { subscription, cycles } =
         Known::find(app, client_id, id, None).await?.ok_or(Error::NotFound)?;
     let refused = |what: &str| {
         let message = format!("subscription is {}, and {what}", subscription.status().word());
         Error::BusinessRule { business_code: INVALID_STATE, message: message.into() }
     };
-    let mut reached = None;
     let target = |now: Timestamp| {
         let to = match subscription.next(&cycles, now) {
             Next::Wait(at) => at,
             Next::Step | Next::Charge(_) => now + A_MOMENT,
             Next::Rest => return Err(refused("nothing of it falls due")),
         };
-        reached = Some(to);
-        let advance = NewAdvance { by: None, to: reached };
+        let advance = NewAdvance { by: None, to: Some(to) };
         advance
             .target(now)
             .map_err(|_too_far| refused("what falls due is further ahead than an advance leads"))
     };
-    let (batch, _) = account_clocks::plan_advance_to(app, author, target).await?;
-    Ok((batch, reached))
+    let (batch, stored) = account_clocks::plan_advance_to(app, author, target).await?;
+    Ok((batch, stored.clock.advance.map(|advance| advance.to)))
 }

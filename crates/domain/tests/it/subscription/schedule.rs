@@ -81,7 +81,7 @@ fn the_last_cycle_ends_it() {
     let year = Schedule::new(day("2026-08-10"), Interval::Monthly, times(12));
     assert_eq!(year.end_at(), Some(day("2027-07-10")));
     assert_eq!([0, 1, 12, 13].map(|number| year.has(number)), [false, true, true, false]);
-    // None is left, so another interval moves nothing; should more be wanted later, it counts from the day after the last.
+    // None is left, so another interval moves nothing; should more be wanted later, it counts from where the next one would have been due.
     let over = year.with_interval(Interval::Weekly, 13);
     assert_eq!(over.end_at(), Some(day("2027-07-10")));
     assert_eq!(over.with_cycles(times(14)).end_at(), Some(day("2027-08-17")));
