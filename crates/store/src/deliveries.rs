@@ -31,16 +31,24 @@ pub(crate) use columns;
 
 // Later events of an object wait until an earlier one was delivered or tried twice
 // (`docs/interface/webhooks.md#order`).
-macro_rules! is_next_of_its_object {
+macro_rules! earlier_of_its_object {
     ($client_id:literal) => {
         concat!(
-            " NOT EXISTS (SELECT 1 FROM deliveries earlier
+            "SELECT 1 FROM deliveries earlier
                 WHERE earlier.webhook_id = d.webhook_id AND earlier.object_id = d.object_id
                   AND earlier.client_id = ",
             $client_id,
             " AND earlier.due_at IS NOT NULL AND earlier.tries < 2
-                  AND (earlier.object_version, earlier.ordinal) < (d.object_version, d.ordinal))"
+                  AND (earlier.object_version, earlier.ordinal) < (d.object_version, d.ordinal)"
         )
+    };
+}
+
+// PostgreSQL would join a NOT EXISTS with all that wait for the webhook, to answer about the first one; it evaluates this form for
+// each row that it comes to, by the index of objects.
+macro_rules! is_next_of_its_object {
+    () => {
+        concat!(" (", earlier_of_its_object!(":client_id"), " LIMIT 1) IS NULL")
     };
 }
 
@@ -77,17 +85,17 @@ sql! {
         JOIN events e ON e.object_id = d.object_id AND e.version = d.object_version AND e.ordinal = d.ordinal
             AND e.client_id = d.client_id
         WHERE d.client_id = :client_id AND d.webhook_id = :webhook_id AND d.due_at <= :now AND ",
-        is_next_of_its_object!(":client_id"), " ORDER BY d.due_at, d.id LIMIT :limit");
+        is_next_of_its_object!(), " ORDER BY d.due_at, d.id LIMIT :limit");
     /// When the next delivery is due, of those whose turn it is.
     pub NEXT_DUE_DELIVERY = concat!("SELECT d.client_id, MIN(d.due_at) AS due_at FROM deliveries d
         JOIN webhooks w ON w.id = d.webhook_id AND w.client_id = d.client_id
-        WHERE d.due_at IS NOT NULL AND w.active = 1 AND ", is_next_of_its_object!("d.client_id"),
-        " GROUP BY d.client_id");
+        WHERE d.due_at IS NOT NULL AND w.active = 1 AND NOT EXISTS (", earlier_of_its_object!("d.client_id"),
+        ") GROUP BY d.client_id");
     /// When the next delivery of an account is due after a moment, of those whose turn it is.
     pub NEXT_DUE_DELIVERY_OF_ACCOUNT = concat!("SELECT MIN(due_at) AS due_at FROM (
             SELECT (SELECT d.due_at FROM deliveries d
                 WHERE d.webhook_id = w.id AND d.client_id = :client_id AND d.due_at IS NOT NULL AND d.due_at > :after AND ",
-                is_next_of_its_object!(":client_id"), " ORDER BY d.due_at LIMIT 1) AS due_at
+                is_next_of_its_object!(), " ORDER BY d.due_at LIMIT 1) AS due_at
             FROM webhooks w WHERE w.client_id = :client_id AND w.active = 1) firsts");
     /// Counts the attempts of an account that have not ended, of those that count as lost by a time.
     pub ATTEMPTS_UNDER_WAY_OF_ACCOUNT = "
@@ -103,7 +111,7 @@ sql! {
                 ORDER BY d.due_at LIMIT :counted) first) AS due,
             (SELECT d.due_at FROM deliveries d
                 WHERE d.webhook_id = :webhook_id AND d.client_id = :client_id AND d.due_at <= :now AND",
-                    is_next_of_its_object!(":client_id"), " ORDER BY d.due_at LIMIT 1) AS oldest");
+                    is_next_of_its_object!(), " ORDER BY d.due_at LIMIT 1) AS oldest");
     /// Begins an attempt; the second node is refused. On PostgreSQL it skips a row that another node holds: nodes
     /// that begin several attempts in different orders would deadlock.
     pub BEGIN_ATTEMPT = split(
