@@ -88,7 +88,7 @@ pub(crate) async fn enroll(
         card,
         data: data.clone(),
         return_url,
-        merchant: shown_name(merchant),
+        merchant: merchant.merchant.details.shown_name().unwrap_or_default().to_owned(),
         test_overrides: overrides.of_call(),
     });
     let (outcome, authenticated) = match telemetry::enrollment(app, request, enrollment).await {
@@ -116,12 +116,6 @@ pub(crate) async fn enroll(
         duration: app.clock.machine().since(started),
         sent_at: request.sent_at,
     })
-}
-
-/// The merchant as the cardholder knows them.
-fn shown_name(merchant: &MerchantWithProviders) -> String {
-    let details = &merchant.merchant.details;
-    details.merchant_name.clone().or_else(|| details.name.clone()).unwrap_or_default()
 }
 
 /// What became of a step of an authentication. One that was not

@@ -100,6 +100,13 @@ pub struct MerchantDetails {
     pub unknown: Map<String, Value>,
 }
 
+impl MerchantDetails {
+    /// What payers and sellers know the merchant as.
+    pub fn shown_name(&self) -> Option<&str> {
+        self.merchant_name.as_deref().or(self.name.as_deref())
+    }
+}
+
 fn is_default(fees: &Fees) -> bool {
     *fees == Fees::default()
 }

@@ -7,7 +7,6 @@ use regente_domain::id::CardId;
 use regente_domain::provider_type::ProviderType;
 use regente_domain::receipt::ReceiptMethod;
 use regente_domain::receipt::content::{CardSale, Content, PaidBy, PixSale, end_to_end_id, masked_document};
-use regente_store::merchants::MerchantDetails;
 use regente_store::receipts::StoredReceipt;
 use regente_store::settings::LogoFile;
 use regente_store::{cards, clients, merchants, settings};
@@ -86,10 +85,8 @@ async fn card(app: &App, charge: &Charge, id: CardId) -> Result<CardSale, Error>
 /// The merchant's name, also of one that was deleted; the account's where the merchant has none.
 async fn merchant(app: &App, charge: &Charge) -> Result<String, Error> {
     let (client_id, id) = (charge.client_id, charge.merchant_id);
-    let live = routing::merchant(app, client_id, id).await?.and_then(|found| {
-        let MerchantDetails { merchant_name, name, .. } = &found.merchant.details;
-        merchant_name.clone().or_else(|| name.clone())
-    });
+    let merchant = routing::merchant(app, client_id, id).await?;
+    let live = merchant.and_then(|found| found.merchant.details.shown_name().map(str::to_owned));
     if let Some(name) = live {
         return Ok(name);
     }

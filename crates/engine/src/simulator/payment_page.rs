@@ -64,10 +64,7 @@ pub async fn open(app: &App, link: &str) -> Result<Option<PaymentPage>, Error> {
         requests.into_iter().map(|stored| stored.request).rfind(|request| leads_to(request, link));
     let Some(instructed) = instructed else { return Ok(None) };
     let merchant = routing::merchant(app, client_id, stored.charge.merchant_id).await?;
-    let merchant = merchant.and_then(|found| {
-        let details = &found.merchant.details;
-        details.merchant_name.clone().or_else(|| details.name.clone())
-    });
+    let merchant = merchant.and_then(|found| found.merchant.details.shown_name().map(str::to_owned));
     let state = state(&stored.charge, &instructed, app.clock.of(client_id));
     Ok(Some(PaymentPage { stored, merchant, state, instructed }))
 }

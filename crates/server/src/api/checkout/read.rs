@@ -150,10 +150,7 @@ fn ended(session: &Session, now: Timestamp) -> Option<Ended> {
 
 async fn shop(app: &App, session: &Session, settings: &Value) -> Result<Shop, Error> {
     let merchant = routing::merchant(app, session.client_id, session.merchant_id).await?;
-    let name = merchant.and_then(|found| {
-        let details = &found.merchant.details;
-        details.merchant_name.clone().or_else(|| details.name.clone())
-    });
+    let name = merchant.and_then(|found| found.merchant.details.shown_name().map(str::to_owned));
     Ok(Shop {
         name: name.or_else(|| text(settings, "companyName")).unwrap_or_default(),
         logo: text(settings, "logo").filter(|url| is_on_the_web(url)),

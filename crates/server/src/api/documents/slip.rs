@@ -13,7 +13,6 @@ use regente_engine::customers::payer::{PRINTED_PAYER, PrintedPayer};
 use regente_engine::error::Error;
 use regente_engine::events::masked;
 use regente_store::charges::StoredCharge;
-use regente_store::merchants::MerchantDetails;
 
 use crate::api::charges::open_private;
 use crate::app::App;
@@ -41,10 +40,7 @@ impl PrintedSlip {
     pub(super) async fn of(app: &App, stored: StoredCharge, issued: IssuedBoleto) -> Result<Self, Error> {
         let charge = &stored.charge;
         let merchant = routing::merchant(app, charge.client_id, charge.merchant_id).await?;
-        let beneficiary = merchant.and_then(|found| {
-            let MerchantDetails { merchant_name, name, .. } = &found.merchant.details;
-            merchant_name.clone().or_else(|| name.clone())
-        });
+        let beneficiary = merchant.and_then(|found| found.merchant.details.shown_name().map(str::to_owned));
         let printed = open_private(app, &stored).await?.remove(PRINTED_PAYER);
         let payer = match printed {
             Some(printed) => Payer::of(serde_json::from_value(printed).map_err(Error::internal)?),
