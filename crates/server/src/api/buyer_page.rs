@@ -1,5 +1,7 @@
 //! What the pages of the simulator for buyers, that of reviews and the one that asks to wait have in common: plain HTML that works
-//! without scripts and loads nothing, in the language of the browser.
+//! without scripts and loads nothing, in the language of the browser. They are light or dark, as the device is.
+
+pub mod money;
 
 use axum::body::{Body as HttpBody, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -57,13 +59,47 @@ pub(super) enum FramedBy {
     Nobody,
 }
 
-const STYLE: &str = "body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:2rem auto;padding:0 1rem;color:#111;\
-background:#fff}dt{font-weight:600}dd{margin:0 0 .75rem}button{font:inherit;padding:.6rem 1.2rem;margin:0 .75rem .75rem 0;\
-border:2px solid #111;border-radius:.4rem;background:#fff;color:#111}button.go{background:#111;color:#fff}\
-input:not([type=checkbox]),select{font:inherit;width:100%;box-sizing:border-box;padding:.6rem;border:1px solid #767676;\
-border-radius:.4rem;background:#fff;color:#111}[aria-invalid]{border-color:#b00020}\
-[role=alert]{border-left:4px solid #b00020;padding-left:1rem}\
-:is(button,a,input,select):focus-visible{outline:3px solid #06c;outline-offset:2px}";
+const STYLE: &str = ":root{color-scheme:light dark;--text:#111;--page:#fff;--edge:#767676;--bad:#b00020;--link:#0550b0}\
+@media(prefers-color-scheme:dark){:root{--text:#eee;--page:#141414;--edge:#8e8e8e;--bad:#ff8a95;--link:#8ab8ff}}\
+body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:2rem auto;padding:0 1rem;color:var(--text);\
+background:var(--page)}a{color:var(--link)}dt{font-weight:600}dd{margin:0 0 .75rem}\
+button{font:inherit;padding:.6rem 1.2rem;margin:0 .75rem .75rem 0;\
+border:2px solid var(--text);border-radius:.4rem;background:var(--page);color:var(--text)}\
+button.go{background:var(--text);color:var(--page)}\
+input:not([type=checkbox]),select{font:inherit;width:100%;box-sizing:border-box;padding:.6rem;border:1px solid var(--edge);\
+border-radius:.4rem;background:var(--page);color:var(--text)}[aria-invalid]{border-color:var(--bad)}\
+.fault{color:var(--bad)}[role=alert]{border-left:4px solid var(--bad);padding-left:1rem}\
+:is(button,a,input,select):focus-visible{outline:3px solid var(--link);outline-offset:2px}";
+
+/// The names of the months, from January.
+const PORTUGUESE_MONTHS: [&str; 12] = [
+    "janeiro",
+    "fevereiro",
+    "março",
+    "abril",
+    "maio",
+    "junho",
+    "julho",
+    "agosto",
+    "setembro",
+    "outubro",
+    "novembro",
+    "dezembro",
+];
+const SPANISH_MONTHS: [&str; 12] = [
+    "enero",
+    "febrero",
+    "marzo",
+    "abril",
+    "mayo",
+    "junio",
+    "julio",
+    "agosto",
+    "septiembre",
+    "octubre",
+    "noviembre",
+    "diciembre",
+];
 
 impl Language {
     /// The first language of the browser that the pages have; Portuguese otherwise.
@@ -95,11 +131,16 @@ impl Language {
         }
     }
 
-    /// A day in the usual order.
+    /// A day in words: numbers alone mean one day to some readers and another day to others.
     pub(super) fn day(self, day: Date) -> String {
+        let in_words = |months: [&str; 12]| {
+            format!("de {} de {}", months[usize::from(day.month().unsigned_abs()) - 1], day.year())
+        };
         match self {
-            Self::Portuguese | Self::Spanish => day.strftime("%d/%m/%Y").to_string(),
-            Self::English => day.strftime("%Y-%m-%d").to_string(),
+            Self::Portuguese if day.day() == 1 => format!("1º {}", in_words(PORTUGUESE_MONTHS)),
+            Self::Portuguese => format!("{} {}", day.day(), in_words(PORTUGUESE_MONTHS)),
+            Self::Spanish => format!("{} {}", day.day(), in_words(SPANISH_MONTHS)),
+            Self::English => day.strftime("%B %-d, %Y").to_string(),
         }
     }
 }

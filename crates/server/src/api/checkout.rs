@@ -5,7 +5,6 @@ mod card;
 pub mod colours;
 mod human;
 mod live;
-pub mod money;
 mod page;
 mod read;
 mod script;

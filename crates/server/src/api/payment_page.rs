@@ -19,7 +19,7 @@ use serde_json::Value;
 use url::form_urlencoded;
 
 use self::html::{Order, OrderItem};
-use super::buyer_page::Language;
+use super::buyer_page::{Language, money};
 use super::charges::open_private;
 use super::path::Path;
 use crate::app::App;
@@ -80,7 +80,7 @@ async fn find(app: &App, link: &str) -> Result<PaymentPage, Error> {
 
 async fn answer(app: &App, language: Language, page: &PaymentPage) -> Result<Response, ApiError> {
     Ok(match page.state {
-        PageState::Open => html::asking(language, &order(app, page).await?).answer(StatusCode::OK),
+        PageState::Open => html::asking(language, &order(app, page, language).await?).answer(StatusCode::OK),
         PageState::Paid | PageState::Over => closed(language, page),
     })
 }
@@ -95,7 +95,7 @@ fn closed(language: Language, page: &PaymentPage) -> Response {
 }
 
 /// What the payer is asked to pay.
-async fn order(app: &App, page: &PaymentPage) -> Result<Order, Error> {
+async fn order(app: &App, page: &PaymentPage, language: Language) -> Result<Order, Error> {
     let charge = &page.stored.charge;
     let items = match &charge.method {
         PaymentMethod::Nupay(_) => {
@@ -118,7 +118,7 @@ async fn order(app: &App, page: &PaymentPage) -> Result<Order, Error> {
     Ok(Order {
         merchant: page.merchant.clone().filter(|merchant| !merchant.is_empty()),
         order_id: masked(charge.order_id.as_deref()),
-        amount: charge.amount.shown_in(charge.currency),
+        amount: money::amount(charge.amount.minor_units(), charge.currency, language),
         items: items.unwrap_or_default(),
     })
 }

@@ -1,10 +1,9 @@
 //! What the pages of the simulated 3DS server say. Only the page that collects device data has a script, of one line.
 
 use regente_domain::currency::Currency;
-use regente_domain::money::Amount;
 use regente_providers::sandbox::Challenge;
 
-use crate::api::buyer_page::{Content, FramedBy, Language, LeadingTo, Page};
+use crate::api::buyer_page::{Content, FramedBy, Language, LeadingTo, Page, money};
 use crate::http::html::escape;
 
 /// The texts of one language.
@@ -93,7 +92,7 @@ pub(super) fn asking(language: Language, challenge: &Challenge, hidden: &[(&str,
         title = texts.title,
         question = texts.question,
         amount_label = texts.amount,
-        amount = escape(&amount_of(challenge)),
+        amount = escape(&amount_of(language, challenge)),
         approve = texts.approve,
         refuse = texts.refuse,
     );
@@ -127,9 +126,9 @@ fn page(language: Language, head: &str, body: &str, script: Option<&str>) -> Pag
 }
 
 /// The amount of a challenge, as people write it.
-fn amount_of(challenge: &Challenge) -> String {
-    match (Amount::new(challenge.amount), Currency::parse(&challenge.currency)) {
-        (Some(amount), Some(currency)) => amount.shown_in(currency),
-        (Some(_) | None, _) => format!("{} {}", challenge.amount, challenge.currency),
+fn amount_of(language: Language, challenge: &Challenge) -> String {
+    match Currency::parse(&challenge.currency) {
+        Some(currency) => money::amount(challenge.amount, currency, language),
+        None => format!("{} {}", challenge.amount, challenge.currency),
     }
 }

@@ -6,12 +6,11 @@ use axum::response::Response;
 use regente_engine::error::Error;
 use serde_json::json;
 
-use super::money;
 use super::page::{Fields, LANGUAGES, Visitor, answer, inert, policy};
 use super::script::{Inline, SCRIPT, STYLE};
 use super::texts::{PageTexts, Texts};
 use super::view::{CardPage, Shop};
-use crate::api::buyer_page::Language;
+use crate::api::buyer_page::{Language, money};
 use crate::app::App;
 
 #[derive(Template)]

@@ -14,11 +14,10 @@ use regente_engine::error::Error;
 use serde_json::json;
 use url::Url;
 
-use super::money;
 use super::script::{Inline, RETURNED_SCRIPT, SCRIPT, STYLE};
 use super::texts::{PageTexts, Texts};
 use super::view::{Checkout, Ended, Method, Shop};
-use crate::api::buyer_page::Language;
+use crate::api::buyer_page::{Language, money};
 use crate::api::charges::of_session::cart_items;
 use crate::app::App;
 

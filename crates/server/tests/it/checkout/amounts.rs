@@ -1,7 +1,7 @@
 //! Amounts on the page.
 
 use regente::api::buyer_page::Language;
-use regente::api::checkout::money::amount;
+use regente::api::buyer_page::money::amount;
 use regente_domain::currency::Currency;
 
 #[test]

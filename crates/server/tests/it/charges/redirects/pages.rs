@@ -74,7 +74,7 @@ async fn the_page_shows_the_order_and_loads_nothing(app: TestApp) {
         "231",
         "1 × Shoe &lt;b&gt;",
         "2 × Sock",
-        "1.50",
+        "R$\u{a0}1,50",
         "value=\"pay\"",
         "value=\"refuse\"",
     ] {

@@ -1,8 +1,8 @@
-//! Amounts as the languages of the page write them.
+//! Amounts as the languages of the pages write them.
 
 use regente_domain::currency::Currency;
 
-use crate::api::buyer_page::Language;
+use super::Language;
 
 /// The digits between two marks of thousands.
 const GROUP: usize = 3;
