@@ -214,7 +214,9 @@ const stories = {
     const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
     const file = fs.readFileSync(await download.path());
     assert.equal(file.subarray(0, 5).toString(), "%PDF-");
-    assert.match(await page.inputValue("#code"), /^\d{47}$/);
+    assert.match(await page.inputValue("#code"), /^\d{5}\.\d{5} \d{5}\.\d{6} \d{5}\.\d{6} \d \d{14}$/);
+    assert.match(await page.getAttribute("#code", "data-copied"), /^\d{47}$/);
+    assert.equal(await page.locator("#stage [data-part=due]").textContent(), "December 31, 2030");
     return ana;
   },
   async "wallets-desktop"(name) {

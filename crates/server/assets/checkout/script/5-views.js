@@ -54,11 +54,17 @@ function showPix({ paymentMethod, createdAt }) {
   countDown(end);
 }
 
+// The line of a boleto in the groups in which banks print it. Copied are its digits.
+const grouped = (line) => line.replace(/^(.{5})(.{5})(.{5})(.{6})(.{5})(.{6})(.)(.{14})$/, "$1.$2 $3.$4 $5.$6 $7 $8");
+
 function showBoleto({ paymentMethod }) {
-  const [year, month, day] = paymentMethod.expiresDate.slice(0, 10).split("-");
-  const order = document.documentElement.lang === "en" ? [year, month, day].join("-") : [day, month, year].join("/");
+  const days = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "long", timeZone: "UTC" });
   show("boleto", {
-    due: text(order), code: value(paymentMethod.barcodeData),
+    due: text(days.format(new Date(paymentMethod.expiresDate.slice(0, 10)))),
+    code: (part) => {
+      part.value = grouped(paymentMethod.barcodeData);
+      part.dataset.copied = paymentMethod.barcodeData;
+    },
     file: (part) => (part.href = here(paymentMethod.barcodeImageUrl)),
   });
 }
@@ -123,7 +129,8 @@ stage.addEventListener("click", async ({ target }) => {
   if (what === "copy") {
     const code = stage.querySelector("[data-part=code]");
     code.select();
-    const done = await navigator.clipboard?.writeText(code.value).then(() => true, () => false);
+    const copied = code.dataset.copied ?? code.value;
+    const done = await navigator.clipboard?.writeText(copied).then(() => true, () => false);
     const before = target.textContent;
     target.textContent = done ? texts.copied : texts.copyFailed;
     tell(target.textContent);
