@@ -1,22 +1,30 @@
 //! `/registration-reviews/{link}`: the page at which a seller answers a review itself
-//! (`docs/interface/registration-reviews.md#page`). Whoever has the link may; nobody can guess it. The page shows nothing
-//! that is known of the seller, and works without scripts.
+//! (`docs/interface/registration-reviews.md#page`). Whoever has the link may; nobody can guess it. The page says who asks,
+//! shows nothing that is known of the seller, keeps what they have typed when something is wrong with it, and works without
+//! scripts.
 
+mod asker;
 mod form;
 mod html;
+mod texts;
+
+use std::collections::HashMap;
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use axum::{Extension, Router};
+use regente_domain::seller::review::Review;
 use regente_engine::caller::RequestId;
 use regente_engine::review_links::{self, PAGES};
 use regente_engine::sellers;
 use regente_engine::sellers::reviews::answers::{self, SentAnswer, Taken};
 use serde_json::Map;
 
+use self::asker::Asker;
 use self::form::{Answer, Fault};
+use self::html::Form;
 use super::buyer_page::Language;
 use super::path::Path;
 use super::sellers::reviews::judge;
@@ -39,7 +47,9 @@ async fn show(
     let language = Language::of(request.headers());
     Ok(match review_links::open(&app, &link).await? {
         Some(review) if review_links::is_open(&app, &review) => {
-            html::asking(language, &review, &[]).answer(StatusCode::OK)
+            let form =
+                Form { asker: &Asker::of(&app, &review).await?, review: &review, typed: &HashMap::new() };
+            html::asking(language, &form, &[]).answer(StatusCode::OK)
         }
         Some(review) => html::closed(language, &review).answer(StatusCode::GONE),
         None => html::unknown(language).answer(StatusCode::NOT_FOUND),
@@ -63,17 +73,22 @@ async fn answer(
     }
     // Whoever has the link may send files, which cost memory and a processor.
     app.limiters.review_answers.check(&RateKey::ReviewAnswer(review.id.uuid()))?;
-    let wrong = |faults: &[Fault]| html::asking(language, &review, faults).answer(StatusCode::BAD_REQUEST);
+    let asker = Asker::of(&app, &review).await?;
     let sent = match Answer::read(&app, request, &review).await {
         Ok(sent) => sent,
         Err(ApiError::TooLarge { .. }) => {
-            let page = html::asking(language, &review, &[Fault::TooLarge]);
+            let form = Form { asker: &asker, review: &review, typed: &HashMap::new() };
+            let page = html::asking(language, &form, &[Fault::TooLarge]);
             return Ok(page.answer(StatusCode::PAYLOAD_TOO_LARGE));
         }
         Err(error) => return Err(error),
     };
+    let wrong = |review: &Review, faults: &[Fault]| {
+        let form = Form { asker: &asker, review, typed: &sent.typed };
+        html::asking(language, &form, faults).answer(StatusCode::BAD_REQUEST)
+    };
     if !sent.is_declared {
-        return Ok(wrong(&[Fault::Declaration]));
+        return Ok(wrong(&review, &[Fault::Declaration]));
     }
     let seller = sellers::find(&app, review.client_id, review.seller_id).await?;
     let mut faults = sent.faults.clone();
@@ -82,16 +97,13 @@ async fn answer(
         Map::new()
     });
     if !faults.is_empty() {
-        return Ok(wrong(&faults));
+        return Ok(wrong(&review, &faults));
     }
-    let sent = SentAnswer { data, files: sent.files() };
-    Ok(match answers::answer_at_page(&app, &request_id, (&link, review), &sent).await? {
+    let answer = SentAnswer { data, files: sent.files() };
+    Ok(match answers::answer_at_page(&app, &request_id, (&link, review.clone()), &answer).await? {
         Taken::Yes => html::thanks(language).answer(StatusCode::OK),
         Taken::Closed(review) => html::closed(language, &review).answer(StatusCode::GONE),
-        Taken::Unfit(review, problems) => {
-            let faults = form::faults_of(&review, &problems);
-            html::asking(language, &review, &faults).answer(StatusCode::BAD_REQUEST)
-        }
+        Taken::Unfit(review, problems) => wrong(&review, &form::faults_of(&review, &problems)),
         Taken::NoReview => html::unknown(language).answer(StatusCode::NOT_FOUND),
     })
 }

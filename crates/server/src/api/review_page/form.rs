@@ -1,5 +1,6 @@
 //! Reads what a seller has sent from its page: values as texts, and files, whose formats are judged here.
 
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::future::ready;
 
@@ -43,9 +44,12 @@ pub(super) enum Fault {
 }
 
 /// What was sent.
+#[derive(Default)]
 pub(super) struct Answer {
     /// The values by the names of the fields. In place of a file that is right stands an id that no file has.
     pub(super) data: Map<String, Value>,
+    /// The texts that were typed and chosen, by the names of the fields: shown again beside what is wrong.
+    pub(super) typed: HashMap<&'static str, String>,
     files: Vec<File>,
     /// What is wrong with files, and with fields that came more than once.
     pub(super) faults: Vec<Fault>,
@@ -67,7 +71,7 @@ impl Answer {
         let bytes = limits::read_bytes_within(request, bytes_max(review)).await?;
         let Some(Ok(boundary)) = boundary else { return Err(malformed()) };
         let mut form = Multipart::new(once(ready(Ok::<_, Infallible>(bytes))), boundary);
-        let mut answer = Self { data: Map::new(), files: Vec::new(), faults: Vec::new(), is_declared: false };
+        let mut answer = Self::default();
         while let Some(field) = form.next_field().await.map_err(|_| malformed())? {
             let Some(name) = field.name().map(str::to_owned) else { continue };
             let content = field.bytes().await.map_err(|_| malformed())?;
@@ -100,7 +104,11 @@ impl Answer {
                 }
                 Value::String(Uuid::nil().to_string())
             }
-            None => value_of(known.kind, std::str::from_utf8(&content).map_err(|_| malformed())?.trim()),
+            None => {
+                let text = std::str::from_utf8(&content).map_err(|_| malformed())?.trim();
+                self.typed.insert(known.name, text.to_owned());
+                value_of(known.kind, text)
+            }
         };
         self.data.insert(name.to_owned(), value);
         Ok(())

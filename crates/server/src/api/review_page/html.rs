@@ -1,122 +1,19 @@
 //! What the page of a review says.
 
+use std::collections::HashMap;
+
 use regente_domain::local_day::day_of;
 use regente_domain::seller::review::fields::{Field, FieldType, KnownField};
 use regente_domain::seller::review::{Review, ReviewStatus};
 
+use super::asker::Asker;
 use super::form::{DECLARATION, Fault, YES};
+use super::texts::{Hints, Texts};
 use crate::api::buyer_page::{Content, FramedBy, Language, Page};
 use crate::http::html::escape;
 
 /// What a browser lets choose for a file.
 const PICTURES: &str = ".png,.jpg,.jpeg,.bmp,.webp,.heic,.heif";
-
-/// The texts of one language.
-struct Texts {
-    title: &'static str,
-    why: &'static str,
-    until: &'static str,
-    late: &'static str,
-    again: &'static str,
-    optional: &'static str,
-    choose: &'static str,
-    yes: &'static str,
-    no: &'static str,
-    declare: &'static str,
-    send: &'static str,
-    wrong: &'static str,
-    wrong_field: &'static str,
-    wrong_declaration: &'static str,
-    wrong_whole: &'static str,
-    too_large: &'static str,
-    thanks: &'static str,
-    submitted: &'static str,
-    approved: &'static str,
-    over: &'static str,
-    unknown: &'static str,
-}
-
-const PORTUGUESE: Texts = Texts {
-    title: "Confirmação de cadastro",
-    why: "O provedor de pagamentos pede que você confirme os dados do seu cadastro. Preencha os campos com os dados de hoje: nada do que já informou é mostrado aqui.",
-    until: "Responda até",
-    late: "O prazo terminou e seus recebimentos estão bloqueados. Você ainda pode responder.",
-    again: "O provedor não aceitou a resposta anterior:",
-    optional: "opcional",
-    choose: "Escolha",
-    yes: "Sim",
-    no: "Não",
-    declare: "Declaro que estes dados são meus e verdadeiros.",
-    send: "Enviar",
-    wrong: "Nada foi enviado. Corrija e preencha de novo:",
-    wrong_field: "não está certo ou falta",
-    wrong_declaration: "Marque a declaração.",
-    wrong_whole: "Os dados não combinam com o cadastro.",
-    too_large: "O envio é grande demais: cada arquivo pode ter até 3 MB.",
-    thanks: "Obrigado. Sua resposta foi enviada ao provedor.",
-    submitted: "Sua resposta já foi enviada e está em análise.",
-    approved: "Seu cadastro está confirmado.",
-    over: "Esta confirmação não pode mais ser respondida aqui.",
-    unknown: "Este link não existe ou não vale mais.",
-};
-
-const ENGLISH: Texts = Texts {
-    title: "Confirm your registration",
-    why: "The payment provider asks you to confirm the data of your registration. Fill in the fields as they are today: nothing that you have told before is shown here.",
-    until: "Answer until",
-    late: "The deadline has passed and your payouts are blocked. You can still answer.",
-    again: "The provider has not taken your last answer:",
-    optional: "optional",
-    choose: "Choose",
-    yes: "Yes",
-    no: "No",
-    declare: "I declare that these data are mine and true.",
-    send: "Send",
-    wrong: "Nothing was sent. Please correct and fill in again:",
-    wrong_field: "is not right or missing",
-    wrong_declaration: "Tick the declaration.",
-    wrong_whole: "The data do not fit the registration.",
-    too_large: "Too much was sent: each file may have up to 3 MB.",
-    thanks: "Thank you. Your answer was sent to the provider.",
-    submitted: "Your answer was sent before and is being checked.",
-    approved: "Your registration is confirmed.",
-    over: "This can no longer be answered here.",
-    unknown: "This link does not exist, or it is over.",
-};
-
-const SPANISH: Texts = Texts {
-    title: "Confirmación de registro",
-    why: "El proveedor de pagos le pide confirmar los datos de su registro. Complete los campos con los datos de hoy: nada de lo que ya informó se muestra aquí.",
-    until: "Responda hasta",
-    late: "El plazo terminó y sus cobros están bloqueados. Todavía puede responder.",
-    again: "El proveedor no aceptó su respuesta anterior:",
-    optional: "opcional",
-    choose: "Elija",
-    yes: "Sí",
-    no: "No",
-    declare: "Declaro que estos datos son míos y verdaderos.",
-    send: "Enviar",
-    wrong: "No se envió nada. Corrija y complete de nuevo:",
-    wrong_field: "no está bien o falta",
-    wrong_declaration: "Marque la declaración.",
-    wrong_whole: "Los datos no coinciden con el registro.",
-    too_large: "Lo enviado es demasiado grande: cada archivo puede tener hasta 3 MB.",
-    thanks: "Gracias. Su respuesta fue enviada al proveedor.",
-    submitted: "Su respuesta ya fue enviada y está en revisión.",
-    approved: "Su registro está confirmado.",
-    over: "Esto ya no se puede responder aquí.",
-    unknown: "Este enlace no existe o ya no vale.",
-};
-
-impl Texts {
-    const fn of(language: Language) -> &'static Self {
-        match language {
-            Language::Portuguese => &PORTUGUESE,
-            Language::English => &ENGLISH,
-            Language::Spanish => &SPANISH,
-        }
-    }
-}
 
 fn label_of(known: &KnownField, language: Language) -> &'static str {
     let [english, portuguese, spanish] = known.labels;
@@ -127,9 +24,17 @@ fn label_of(known: &KnownField, language: Language) -> &'static str {
     }
 }
 
-/// The empty fields; above them what was wrong with what was sent before.
-pub(super) fn asking(language: Language, review: &Review, faults: &[Fault]) -> Page {
-    let texts = Texts::of(language);
+/// What a form shows.
+pub(super) struct Form<'a> {
+    pub(super) asker: &'a Asker,
+    pub(super) review: &'a Review,
+    /// What was typed and chosen before, by the names of the fields.
+    pub(super) typed: &'a HashMap<&'static str, String>,
+}
+
+/// The fields; above them, and beside each, what was wrong with what was sent before.
+pub(super) fn asking(language: Language, form: &Form<'_>, faults: &[Fault]) -> Page {
+    let (texts, review) = (Texts::of(language), form.review);
     let deadline = match review.status {
         ReviewStatus::Expired => format!("<p><strong>{}</strong></p>", texts.late),
         ReviewStatus::Open
@@ -142,14 +47,21 @@ pub(super) fn asking(language: Language, review: &Review, faults: &[Fault]) -> P
             format!("<p>{} <time datetime=\"{deadline}\">{day}</time>.</p>", texts.until)
         }
     };
-    let fields: String = review.demand.fields.iter().map(|field| field_of(language, field, faults)).collect();
+    let fields: String =
+        review.demand.fields.iter().map(|field| field_of(language, form, field, faults)).collect();
     let body = format!(
-        "<h1>{title}</h1>{refused}{faults}<p>{why}</p>{deadline}\
+        "{from}<h1>{title}</h1>{refused}{faults}<p>{who}</p><p>{why}</p>{deadline}\
          <form method=\"post\" enctype=\"multipart/form-data\" autocomplete=\"off\">{fields}\
          <p><input type=\"checkbox\" id=\"{DECLARATION}\" name=\"{DECLARATION}\" value=\"{YES}\" required>\
          <label for=\"{DECLARATION}\"> {declare}</label></p>\
          <button class=\"go\">{send}</button></form>",
+        from = form
+            .asker
+            .merchant
+            .as_deref()
+            .map_or_else(String::new, |name| format!("<p><strong>{}</strong></p>", escape(name))),
         title = texts.title,
+        who = who_asks(texts, form.asker),
         refused = refused(language, review),
         faults = told(language, faults),
         why = texts.why,
@@ -157,6 +69,19 @@ pub(super) fn asking(language: Language, review: &Review, faults: &[Fault]) -> P
         send = texts.send,
     );
     page(language, &body)
+}
+
+fn who_asks(texts: &Texts, asker: &Asker) -> String {
+    let provider = asker
+        .provider
+        .as_deref()
+        .map_or_else(|| texts.some_provider.to_owned(), |name| format!("<strong>{}</strong>", escape(name)));
+    match &asker.merchant {
+        Some(merchant) => {
+            format!("{provider}, {} <strong>{}</strong>, {}", texts.serves, escape(merchant), texts.asks)
+        }
+        None => format!("{provider} {}", texts.asks),
+    }
 }
 
 /// What the provider found wrong with the last answer. Its own words may repeat what was answered, so that only the names of
@@ -190,18 +115,30 @@ fn told(language: Language, faults: &[Fault]) -> String {
     format!("<div role=\"alert\"><p>{}</p><ul>{items}</ul></div>", texts.wrong)
 }
 
-fn field_of(language: Language, field: &Field, faults: &[Fault]) -> String {
+fn field_of(language: Language, form: &Form<'_>, field: &Field, faults: &[Fault]) -> String {
     let Some(known) = KnownField::parse(&field.name) else { return String::new() };
     let texts = Texts::of(language);
     let name = known.name;
+    let required = if field.required { " required" } else { "" };
     let is_wrong = faults.contains(&Fault::Field(known));
-    let mut marks = if field.required { " required".to_owned() } else { String::new() };
-    if is_wrong {
-        marks.push_str(" aria-invalid=\"true\"");
-    }
+    // A browser keeps no file for another try.
+    let is_lost = known.kind == FieldType::Document && !faults.is_empty();
+    let invalid = if is_wrong { " aria-invalid=\"true\"" } else { "" };
+    let (described, hint) = match is_wrong || is_lost {
+        true => (
+            format!(" aria-describedby=\"{name}-hint\""),
+            format!("<br><small class=\"fault\" id=\"{name}-hint\">{}</small>", hint_of(&texts.hints, known)),
+        ),
+        false => (String::new(), String::new()),
+    };
+    let marks = format!("{required}{invalid}{described}");
+    let typed = form.typed.get(name).map_or("", String::as_str);
     let optional = if field.required { String::new() } else { format!(" ({})", texts.optional) };
     let chosen = |words: &[(&str, &str)]| {
-        let option = |(value, text): &(&str, &str)| format!("<option value=\"{value}\">{text}</option>");
+        let option = |(value, text): &(&str, &str)| {
+            let chosen = if *value == typed { " selected" } else { "" };
+            format!("<option value=\"{value}\"{chosen}>{text}</option>")
+        };
         let options: String = words.iter().map(option).collect();
         format!(
             "<select id=\"{name}\" name=\"{name}\"{marks}><option value=\"\">{}</option>{options}</select>",
@@ -209,7 +146,10 @@ fn field_of(language: Language, field: &Field, faults: &[Fault]) -> String {
         )
     };
     let input = |kind: &str, more: &str| {
-        format!("<input type=\"{kind}\" id=\"{name}\" name=\"{name}\" autocomplete=\"off\"{more}{marks}>")
+        let value = if typed.is_empty() { String::new() } else { format!(" value=\"{}\"", escape(typed)) };
+        format!(
+            "<input type=\"{kind}\" id=\"{name}\" name=\"{name}\" autocomplete=\"off\"{value}{more}{marks}>"
+        )
     };
     let control = match (known.kind, known.words()) {
         (_, Some(words)) => chosen(&words.iter().map(|word| (*word, *word)).collect::<Vec<_>>()),
@@ -225,7 +165,23 @@ fn field_of(language: Language, field: &Field, faults: &[Fault]) -> String {
         (FieldType::String, None) => input("text", ""),
     };
     let label = escape(label_of(known, language));
-    format!("<p><label for=\"{name}\">{label}{optional}</label><br>{control}</p>")
+    format!("<p><label for=\"{name}\">{label}{optional}</label><br>{control}{hint}</p>")
+}
+
+fn hint_of(hints: &'static Hints, known: &KnownField) -> &'static str {
+    match known.kind {
+        _ if known.words().is_some() => hints.choice,
+        FieldType::Boolean => hints.choice,
+        FieldType::Date => hints.day,
+        FieldType::Number => hints.number,
+        FieldType::Document => match known.document_kind().is_some_and(|kind| kind.takes_pdf()) {
+            true => hints.picture_or_pdf,
+            false => hints.picture,
+        },
+        FieldType::String if known.format() == Some("email") => hints.email,
+        FieldType::String if known.name.ends_with(".phoneNumber") => hints.phone,
+        FieldType::String => hints.text,
+    }
 }
 
 /// The answer was taken.

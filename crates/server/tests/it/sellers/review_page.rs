@@ -44,7 +44,11 @@ async fn page(app: &TestApp, link: &str, language: &str, form: Option<&Form>) ->
 
 async fn a_seller_answers_at_its_page(app: TestApp) {
     let app = app.reachable().await;
-    let seller = made(&app, &company_body(&single_merchant(&app).await)).await;
+    let merchant = single_merchant(&app).await;
+    app.patch(&format!("/v1/merchants/{merchant}"), &json!({ "merchantName": "Feira & Filhos" }))
+        .await
+        .expect(200);
+    let seller = made(&app, &company_body(&merchant)).await;
     let fields = [
         "owner.phoneNumber",
         "owner.birthdate",
@@ -67,6 +71,11 @@ async fn a_seller_answers_at_its_page(app: TestApp) {
         for name in fields {
             assert!(html.contains(&format!("<label for=\"{name}\">")), "{name} in {html}");
         }
+        // Who asks: the merchant, and its provider.
+        assert!(
+            html.contains("<strong>Only</strong>") && html.contains("<strong>Feira &amp; Filhos</strong>"),
+            "{html}"
+        );
         // Nothing that is known of the seller, and nothing from outside.
         for known in ["Rita", "21988899909", "1995", "21000", "http:", "https:", "<script"] {
             assert!(!html.contains(known), "{known} in {html}");
@@ -93,6 +102,11 @@ async fn a_seller_answers_at_its_page(app: TestApp) {
     ];
     let (status, html, _) = page(&app, &link, "en", Some(&sent(&good[..5], &png().bytes))).await;
     assert!(status == 400 && html.contains("Tick the declaration."), "{html}");
+    for kept in
+        ["value=\"21977777777\"", "value=\"1990-02-28\"", "<option value=\"conta_poupanca\" selected>"]
+    {
+        assert!(html.contains(kept), "{kept} in {html}");
+    }
     let wrong =
         [("owner.phoneNumber", "<b>me</b>"), ("owner.monthlyIncome", "much"), ("declaration", "true")];
     let (status, html, _) =
@@ -103,7 +117,11 @@ async fn a_seller_answers_at_its_page(app: TestApp) {
     for fault in faults {
         assert!(html.contains(&format!("\">{fault}</a> is not right or missing")), "{fault} in {html}");
     }
-    assert!(!html.contains("me</b>") && !html.contains("much"), "what was sent is not shown again: {html}");
+    // What was typed is kept, as text, beside the format that each field has.
+    assert!(!html.contains("<b>") && html.contains("value=\"&lt;b&gt;me&lt;/b&gt;\""), "{html}");
+    assert!(html.contains("value=\"much\"") && html.contains("such as 2100.50."), "{html}");
+    assert!(html.contains("aria-describedby=\"owner.monthlyIncome-hint\""), "{html}");
+    assert!(html.contains("Choose the file again: a picture or a PDF of at most 3 MB."), "{html}");
     assert_eq!(app.get(DOCUMENTS).await.expect(200)["meta"]["totalItems"], 0);
 
     // Some mean 21000 by it, others 21.
