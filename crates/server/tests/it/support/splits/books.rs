@@ -103,7 +103,7 @@ pub async fn alike(app: &TestApp, id: &str) {
         return;
     }
     for (by_charge, by_log) in sellers_of(app, id).await {
-        assert_eq!(by_charge, by_log, "{charge:#?}");
+        assert_eq!(by_charge, by_log, "{charge:#?}, {requests:#?}");
     }
 }
 
