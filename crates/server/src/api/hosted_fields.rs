@@ -4,7 +4,6 @@
 
 use std::sync::LazyLock;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -17,7 +16,7 @@ use super::strangers::accepts_html;
 use crate::app::App;
 use crate::http::error::ApiError;
 use crate::http::fields_origin::LegacyPages;
-use crate::http::files::Script;
+use crate::http::files::{Asset, AssetKind};
 use crate::http::html::{escape, policy_source};
 
 const SCRIPT: &str = concat!(
@@ -35,14 +34,10 @@ input{box-sizing:border-box;width:100%;height:100%;margin:0;padding:0;border:0;b
 color:CanvasText;font:16px/1.4 system-ui,sans-serif;appearance:none}\
 input:focus-visible{outline:2px solid Highlight;outline-offset:-2px}\
 #notice{position:absolute;width:1px;height:1px;margin:-1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}";
-/// Characters of the hash in the path of the script.
-const HASH_CHARS: usize = 16;
 
-/// The script of the document, under its own hash: it may be another one in each release.
-pub(super) static FIELDS_SCRIPT: LazyLock<Script> = LazyLock::new(|| {
-    let hash = hex::encode(digest(&SHA256, SCRIPT.as_bytes()));
-    Script::new(format!("/fields/fields-{}.js", &hash[..HASH_CHARS]), SCRIPT)
-});
+/// The script of the document.
+pub(super) static FIELDS_SCRIPT: LazyLock<Asset> =
+    LazyLock::new(|| Asset::under_its_hash("/fields/fields", AssetKind::Script, SCRIPT));
 
 /// The routes that browsers come to, without credentials. No program calls them, so that the document does not describe
 /// them. At `/`, a browser that is not at the origin of the fields is led to the page `start`.

@@ -11,7 +11,7 @@ use axum::{Json, Router};
 use serde_json::{Value, json};
 
 use crate::app::App;
-use crate::http::files::Script;
+use crate::http::files::{Asset, AssetKind};
 
 /// The path of the list.
 const MANIFEST: &str = "/js/manifest.json";
@@ -30,15 +30,17 @@ const RELEASED: [(&str, &str); 4] = [
 ];
 
 /// The library's newest version, which pages of this service load.
-pub(super) static LIBRARY: LazyLock<Script> = LazyLock::new(|| Script::new("/js/v2.1.0/regente.js", REGENTE));
+pub(super) static LIBRARY: LazyLock<Asset> =
+    LazyLock::new(|| Asset::at("/js/v2.1.0/regente.js", AssetKind::Script, REGENTE));
 
-static OTHERS: LazyLock<Vec<Script>> = LazyLock::new(|| {
+static OTHERS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     let newest = [
         ("/js/v2.1.0/regente.mjs", REGENTE_MODULE),
         ("/js/v1.1.0/v1.js", V1),
         ("/js/v1.1.0/v1.mjs", V1_MODULE),
     ];
-    newest.into_iter().chain(RELEASED).map(|(path, text)| Script::new(path, text)).collect()
+    let script = |(path, text)| Asset::at(path, AssetKind::Script, text);
+    newest.into_iter().chain(RELEASED).map(script).collect()
 });
 
 const LIST_HEADERS: [(HeaderName, HeaderValue); 3] = [
@@ -48,7 +50,7 @@ const LIST_HEADERS: [(HeaderName, HeaderValue); 3] = [
 ];
 
 /// The routes of the library and of the list, in which `of_pages` are, too: what other pages of this service load.
-pub(super) fn for_browsers(of_pages: &[&'static Script]) -> Router<App> {
+pub(super) fn for_browsers(of_pages: &[&'static Asset]) -> Router<App> {
     let released = || std::iter::once(&*LIBRARY).chain(OTHERS.iter());
     let scripts: Vec<Value> = released().chain(of_pages.iter().copied()).map(entry).collect();
     let list = json!({ "scripts": scripts });
@@ -58,6 +60,6 @@ pub(super) fn for_browsers(of_pages: &[&'static Script]) -> Router<App> {
     })
 }
 
-fn entry(script: &Script) -> Value {
+fn entry(script: &Asset) -> Value {
     json!({ "path": script.path, "integrity": script.integrity(), "bytes": script.text().len() })
 }

@@ -4,10 +4,8 @@
 
 use std::sync::LazyLock;
 
-use aws_lc_rs::digest::{SHA256, digest};
-
 use crate::api::scripts::LIBRARY;
-use crate::http::files::Script;
+use crate::http::files::{Asset, AssetKind};
 use crate::http::html::policy_source;
 
 macro_rules! joined {
@@ -50,9 +48,6 @@ impl Inline {
     }
 }
 
-/// Characters of the hash in the path of the script.
-const HASH_CHARS: usize = 16;
-
 /// What browsers are sent: the library with the card fields, the work of the human check, and the script of the page. No
 /// module: that would wait for the page to be painted, which takes a phone as long as the whole script.
 static SENT: LazyLock<String> = LazyLock::new(|| {
@@ -62,15 +57,14 @@ static SENT: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// The script of the page.
-pub(in crate::api) static SCRIPT: LazyLock<Script> = LazyLock::new(|| published("checkout", &SENT));
+pub(in crate::api) static SCRIPT: LazyLock<Asset> = LazyLock::new(|| published("checkout", &SENT));
 
 /// The script of the page that a bank leads back to.
-pub(in crate::api) static RETURNED_SCRIPT: LazyLock<Script> =
+pub(in crate::api) static RETURNED_SCRIPT: LazyLock<Asset> =
     LazyLock::new(|| published("returned", RETURNED));
 
-fn published(name: &str, text: &'static str) -> Script {
-    let hash = hex::encode(digest(&SHA256, text.as_bytes()));
-    Script::new(format!("/pay/assets/{name}-{}.js", &hash[..HASH_CHARS]), text)
+fn published(name: &str, text: &'static str) -> Asset {
+    Asset::under_its_hash(&format!("/pay/assets/{name}"), AssetKind::Script, text)
 }
 
 pub(super) static STYLE: LazyLock<Inline> = LazyLock::new(|| Inline::of(STYLE_SOURCE.trim().to_owned()));
