@@ -9,6 +9,7 @@ pub mod checkout;
 pub mod cors;
 pub mod customer_cards;
 pub mod customers;
+pub mod docs_page;
 pub mod documents;
 mod envelope;
 pub mod fields;

@@ -9,7 +9,7 @@ use crate::country::Country;
 use crate::problems::Problems;
 use crate::text::chars_max;
 
-/// An address. [`Demand`] says which members are required.
+/// An address. Which members are required depends on where it is sent.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -315,6 +315,7 @@ const SERVER: &[&str] = &[
     "api::hosted_fields",
     "api::scripts",
     "api::checkout",
+    "api::docs_page",
     "api::envelope",
     "api::layers",
     "api::auth",

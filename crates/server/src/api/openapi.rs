@@ -1,5 +1,4 @@
-//! The OpenAPI 3.1 document, `/openapi.json`, and the page that shows it, `/docs`. The page loads nothing from other
-//! hosts.
+//! The OpenAPI 3.1 document, `/openapi.json`. The page that shows it is `docs_page.rs`.
 
 mod events;
 mod finish;
@@ -7,15 +6,12 @@ pub mod gate;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::{HeaderValue, header};
-use axum::middleware::map_response;
-use axum::response::Response;
+use axum::http::header;
 use axum::routing::get;
 use regente_domain::payment_type::PaymentType;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, SecurityScheme};
 use utoipa::openapi::{ComponentsBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder};
-use utoipa_swagger_ui::{Config, SwaggerUi};
 
 use super::prepayments::error::{PrepaymentErrorBody, PrepaymentErrorCode};
 use super::schema::words;
@@ -74,15 +70,6 @@ fn operations_of(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [get, put, post, delete, patch].into_iter().flatten()
 }
 
-/// Restricts the page to its own files. Its styles and small pictures are partly inline.
-const PAGE_POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-);
-
-/// The page that shows the document.
-pub(super) const PAGE: &str = "/docs";
-
 /// Where the document is.
 const DOCUMENT: &str = "/openapi.json";
 
@@ -91,14 +78,8 @@ pub fn text(document: &OpenApi) -> Bytes {
     serde_json::to_vec(document).expect("its types are JSON").into()
 }
 
-/// The routes of the document and its page.
-pub fn pages(document: Bytes) -> Router<App> {
-    // By default the page sends the document's address to a validator on the internet.
-    let config = Config::new([DOCUMENT]).validator_url("none");
-    let pages: Router<App> = SwaggerUi::new(PAGE).config(config).into();
+/// The route of the document.
+pub(super) fn for_programs(document: Bytes) -> Router<App> {
     let serve = move || async move { ([(header::CONTENT_TYPE, "application/json")], document) };
-    pages.route(DOCUMENT, get(serve)).layer(map_response(async |mut response: Response| {
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, PAGE_POLICY);
-        response
-    }))
+    Router::new().route(DOCUMENT, get(serve))
 }

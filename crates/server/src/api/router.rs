@@ -13,15 +13,16 @@ use tower::{Layer, Service, service_fn};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
+use super::docs_page::KeySource;
 use super::merchants::platform_fee;
 use super::openapi::gate::{Key, described};
 use super::request_id::Boundary;
 use super::strangers::{Behind, door};
 use super::{
-    auth, cards, challenge, charges, checkout, customer_cards, customers, documents, flows, hosted_fields,
-    layers, ledger, merchants, notifications, openapi, payment_page, payouts, plans, prepayments, providers,
-    purchases, rates, receipts, reports, review_page, sandbox_clock, scripts, sellers, sessions, settings,
-    subscriptions, tokens, vendors, webhooks,
+    auth, cards, challenge, charges, checkout, customer_cards, customers, docs_page, documents, flows,
+    hosted_fields, layers, ledger, merchants, notifications, openapi, payment_page, payouts, plans,
+    prepayments, providers, purchases, rates, receipts, reports, review_page, sandbox_clock, scripts,
+    sellers, sessions, settings, subscriptions, tokens, vendors, webhooks,
 };
 use crate::access::{Access, Gate, guard};
 use crate::app::App;
@@ -197,16 +198,17 @@ static INTERFACE: LazyLock<(Router<App>, Bytes)> = LazyLock::new(|| {
     let links =
         checkout::for_browsers().merge(payment_page::for_browsers()).merge(review_page::for_browsers());
     let document = openapi::text(&document);
-    let pages = openapi::pages(document.clone());
-    let scripts = checkout::scripts().merge(scripts::for_browsers(&[
+    let file = openapi::for_programs(document.clone());
+    let assets = checkout::scripts().merge(docs_page::assets()).merge(scripts::for_browsers(&[
         &*hosted_fields::FIELDS_SCRIPT,
         &*checkout::SCRIPT,
         &*checkout::RETURNED_SCRIPT,
+        &*docs_page::SCRIPT,
     ]));
     let routes = routes
         .merge(links.route_layer(door(Behind::Links)))
-        .merge(pages.route_layer(door(Behind::Pages)))
-        .merge(scripts.route_layer(door(Behind::Files)))
+        .merge(file.route_layer(door(Behind::Pages)))
+        .merge(assets.route_layer(door(Behind::Files)))
         .merge(checkout::of_the_session());
     (routes, document)
 });
@@ -227,11 +229,13 @@ pub struct Pages {
     pub routes: Router<App>,
     /// The path of the page.
     pub start: &'static str,
+    /// Where readers of the reference get a key.
+    pub key_source: KeySource,
 }
 
 impl Default for Pages {
     fn default() -> Self {
-        Self { routes: Router::new(), start: openapi::PAGE }
+        Self { routes: Router::new(), start: docs_page::PAGE, key_source: KeySource::Operator }
     }
 }
 
@@ -242,11 +246,14 @@ pub fn router_with(app: App, pages: Pages) -> Router {
         new_id: Arc::new(move || chance.uuid()),
         now: Arc::new(move || clock.machine().elapsed()),
     };
-    let (routes, _) = &*INTERFACE;
+    let (routes, document) = &*INTERFACE;
+    let reference = docs_page::for_browsers(document, pages.key_source);
     let routes = routes
         .clone()
         .merge(hosted_fields::for_browsers(pages.start).route_layer(door(Behind::Files)))
-        .merge(challenge::for_browsers().merge(pages.routes).route_layer(door(Behind::Pages)))
+        .merge(
+            challenge::for_browsers().merge(reference).merge(pages.routes).route_layer(door(Behind::Pages)),
+        )
         .fallback(async || ApiError::from(Error::NotFound))
         .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
         .with_state(app.clone());

@@ -9,6 +9,7 @@ use regente_engine::chance::Chance;
 
 use super::run::{listen, open_socket, runtime, serve_until_stopped};
 use super::{Failure, dev_apple_pay};
+use crate::api::docs_page::KeySource;
 use crate::api::router::Pages;
 use crate::app::App;
 use crate::bootstrap::dev::{self, Account};
@@ -54,7 +55,7 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let socket = open_socket(&app, config, address)?;
         io::stdout().write_all(text.as_bytes())?;
         let routes = demo::routes(&app, account.client_id, &account.api_key, &url);
-        let shop = Pages { routes, start: demo::PATH };
+        let shop = Pages { routes, start: demo::PATH, key_source: KeySource::Dev };
         serve_until_stopped(app, shop, config, listeners, socket, signals).await
     })
 }

@@ -3,7 +3,8 @@
 //! a shop takes cards in the fields of the browser library (`tests/browsers/fields.mjs`), also with
 //! the library that others have published (`tests/browsers/judge.mjs`), which an operator may refuse
 //! (`tests/browsers/legacy.mjs`); a newcomer buys in the demo shop
-//! (`tests/browsers/demo.mjs`), and a seller confirms its registration (`tests/browsers/seller.mjs`).
+//! (`tests/browsers/demo.mjs`), a seller confirms its registration (`tests/browsers/seller.mjs`), and a reader finds an operation in
+//! the reference and pastes its examples (`tests/browsers/docs.mjs`).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -107,6 +108,24 @@ async fn a_seller_confirms_its_registration_in_a_browser() {
         assert_eq!(told["outside"], serde_json::json!([]), "the page loads nothing");
         assert_eq!(told["serious"], serde_json::json!([]), "axe finds nothing serious");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reader_finds_an_operation_and_pastes_its_examples() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path(), &[]).await;
+    let pictures = folder("target/pictures/docs");
+    let told = drive("docs.mjs", &server, &[("PICTURES", &*pictures.to_string_lossy())]).await;
+    let names: Vec<&str> = told.iter().map(|told| told["story"].as_str().unwrap()).collect();
+    assert_eq!(names, ["light", "dark", "without scripts"]);
+    for told in &told[..2] {
+        assert!(told["hits"].as_str().unwrap().contains(" operations, "), "{told:#}");
+        assert_eq!(told["complaints"], serde_json::json!([]), "the browser has no complaint");
+        assert_eq!(told["outside"], serde_json::json!([]), "nothing is asked of anybody else");
+        assert_eq!(told["violations"], serde_json::json!([]), "axe finds nothing");
+        assert_eq!(told["overflow"], serde_json::json!([0, 0]), "nothing is wider than the window");
+    }
+    assert_eq!(told[2]["address"], "/docs#events");
 }
 
 /// The stories were all told, and the browser had nothing to complain of.

@@ -29,6 +29,7 @@ mod customers;
 mod demo;
 mod dev;
 mod disputes;
+mod docs_page;
 mod doctor;
 mod documents;
 mod drain;

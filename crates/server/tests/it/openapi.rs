@@ -250,51 +250,9 @@ fn an_answer_that_is_not_as_documented_is_noticed() {
 }
 
 #[tokio::test]
-async fn the_document_and_its_page_are_served_without_asking_another_host() {
+async fn the_document_is_served() {
     let app = TestApp::sqlite().await;
-    let get = async |path: &str| {
-        let request = Request::builder().uri(path).body(Body::empty()).unwrap();
-        app.send(request).await
-    };
-    let served = get("/openapi.json").await;
-    assert_eq!(served.expect(200), Document::current().value);
+    let served = app.send(Request::builder().uri("/openapi.json").body(Body::empty()).unwrap()).await;
     assert_eq!(served.header("content-type"), Some("application/json"));
-    let redirect = get("/docs").await;
-    assert!(redirect.status.is_redirection(), "{}", redirect.status);
-    let page = get("/docs/").await;
-    assert_eq!(page.status, 200);
-    let policy = page.header("content-security-policy").expect("a policy").to_owned();
-    assert!(
-        !policy.contains("http") && !policy.contains('*') && policy.starts_with("default-src 'none'"),
-        "{policy}"
-    );
-    let html = String::from_utf8(page.bytes).unwrap();
-    let asked: Vec<&str> = html
-        .split(['"', '\''])
-        .zip(html.split(['"', '\'']).skip(1))
-        .filter(|(before, _)| before.trim_end().ends_with("src=") || before.trim_end().ends_with("href="))
-        .map(|(_, address)| address)
-        .collect();
-    assert!(asked.len() >= 4, "{asked:?}");
-    let mut texts = vec![("the page".to_owned(), html.clone())];
-    for address in asked {
-        assert!(!address.contains("//"), "the page asks another host: {address}");
-        let file = get(&format!("/docs/{}", address.trim_start_matches("./"))).await;
-        assert_eq!(file.status, 200, "{address}");
-        texts.push((address.to_owned(), String::from_utf8_lossy(&file.bytes).into_owned()));
-    }
-    let initializer = texts.iter().find(|(name, _)| name.contains("initializer")).expect("an initializer");
-    assert!(initializer.1.contains("/openapi.json"), "{}", initializer.1);
-    // Without this setting the page sends the server's address to a validator on the internet.
-    assert!(initializer.1.contains(r#""validatorUrl": "none""#), "{}", initializer.1);
-    for (name, text) in texts.iter().filter(|(name, _)| name.ends_with(".css")) {
-        let loaded =
-            text.split("url(").skip(1).filter(|address| !address.trim_matches('"').starts_with("data:"));
-        assert_eq!((loaded.count(), text.matches("@import").count()), (0, 0), "{name} loads something");
-    }
-    for (name, text) in
-        texts.iter().filter(|(name, _)| !name.ends_with(".css") && !name.contains("swagger-ui-"))
-    {
-        assert!(!text.contains("http://") && !text.contains("https://"), "{name} names another host");
-    }
+    assert_eq!(served.expect(200), Document::current().value);
 }

@@ -81,7 +81,8 @@ fn asking(method: Method, address: &str, path: &str, headers: &[(&str, &str)]) -
 async fn whoever_has_no_key_comes_by_one_door(app: TestApp) {
     let app = limited(app).await;
     // As `regente dev` has its shop.
-    let pages = Pages { routes: Router::new().route("/shop", get(async || "goods")), start: "/shop" };
+    let routes = Router::new().route("/shop", get(async || "goods"));
+    let pages = Pages { routes, start: "/shop", ..Pages::default() };
     let router = router_with(app.app.clone(), pages);
     let send = async |request: Request<Body>| {
         let (parts, body) = router.clone().oneshot(request).await.unwrap().into_parts();
