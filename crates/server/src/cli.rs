@@ -2,6 +2,7 @@
 
 mod account;
 mod backup;
+mod charges;
 mod clock;
 mod dev;
 mod dev_apple_pay;
@@ -18,6 +19,7 @@ mod payouts;
 mod plans;
 mod prepayments;
 mod rates;
+mod remote;
 mod reports;
 mod run;
 mod sandbox_provider;
@@ -175,6 +177,9 @@ enum Task {
                         The source stays as it is."
     )]
     Move(moving::MoveArgs),
+    /// Charges of an account, through the interface: from any machine, with a key of the account
+    #[command(subcommand)]
+    Charges(charges::ChargesCommand),
     /// Accounts
     #[command(subcommand)]
     Clients(ClientsTask),
@@ -446,6 +451,7 @@ impl Task {
                 backup::restore(&sources.load_plain()?, &file, consent, output)
             }
             Self::Move(arguments) => moving::run(&sources.load_plain()?, arguments),
+            Self::Charges(command) => charges::run(&sources.load_plain()?, command),
             Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
             Self::Customers(task) => operate::customers(&sources.load_plain()?, task),

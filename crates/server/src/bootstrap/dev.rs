@@ -1,6 +1,7 @@
 //! Makes the sandbox of `regente dev`: a folder, a key, one account with two merchants and a sales plan. A later start finds them again
 //! and makes what is missing.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{self, Path, PathBuf};
@@ -192,6 +193,13 @@ pub fn write_env_file(config: &Config, url: &str, account: &Account) -> Result<P
     let text: String = values.iter().map(|(name, value)| format!("export {name}={value}\n")).collect();
     replace_privately(&path, &text).map_err(|error| DevError::File(path.clone(), error))?;
     Ok(path)
+}
+
+/// The values of that file by name, as they are quoted there; none where there is no file, or this user may not read it.
+pub fn read_env_file(config: &Config) -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(config.data_dir.join(ENV_FILE_NAME)).unwrap_or_default();
+    let values = text.lines().filter_map(|line| line.strip_prefix("export ")?.split_once('='));
+    values.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 /// A text as one word of a shell, quoted where necessary.

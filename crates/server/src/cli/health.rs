@@ -36,7 +36,7 @@ pub(super) fn health(loaded: &Loaded, url: Option<Url>) -> Result<ExitCode, Fail
 }
 
 /// The address of the running server, which may have been started with other flags, or else that of the configuration.
-async fn base_address(config: &Config) -> Result<Url, Failure> {
+pub(super) async fn base_address(config: &Config) -> Result<Url, Failure> {
     if let Some(url) = address_of_running(config).await {
         return Ok(Url::parse(&url)?);
     }
@@ -57,7 +57,7 @@ async fn address_of_running(config: &Config) -> Option<String> {
 
 /// How the server's certificate is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Certificate {
+pub(super) enum Certificate {
     /// It must be valid for the name in the address.
     Checked,
     /// Not at all: the server runs on this machine, and its certificate carries the deployment's name.
@@ -65,13 +65,16 @@ enum Certificate {
 }
 
 async fn ask(url: Url, certificate: Certificate) -> Result<(reqwest::StatusCode, String), reqwest::Error> {
-    let client = reqwest::Client::builder()
-        .no_proxy()
-        .timeout(ANSWER_TIME_MAX)
-        .tls_danger_accept_invalid_certs(certificate == Certificate::OfThisMachine);
-    // A client without TLS needs no root certificates.
-    let client = if url.scheme() == "http" { client.tls_certs_only([]) } else { client };
-    let client = client.build()?;
+    let client = client_of(&url, certificate).timeout(ANSWER_TIME_MAX).build()?;
     let answer = client.get(url).send().await?;
     Ok((answer.status(), answer.text().await?))
+}
+
+/// A client of a server.
+pub(super) fn client_of(url: &Url, certificate: Certificate) -> reqwest::ClientBuilder {
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .tls_danger_accept_invalid_certs(certificate == Certificate::OfThisMachine);
+    // A client without TLS needs no root certificates.
+    if url.scheme() == "http" { client.tls_certs_only([]) } else { client }
 }

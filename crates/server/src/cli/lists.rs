@@ -271,7 +271,7 @@ fn age(seconds: u64) -> String {
 }
 
 /// A time to the second.
-fn short(time: Timestamp) -> String {
+pub(super) fn short(time: Timestamp) -> String {
     let mut text = time.to_string();
     text.truncate("YYYY-MM-DDTHH:MM:SS".len());
     text.push('Z');
@@ -279,7 +279,7 @@ fn short(time: Timestamp) -> String {
 }
 
 /// A table with columns as wide as their widest cell, two spaces apart.
-fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
+pub(super) fn table<const N: usize>(head: [&str; N], rows: impl Iterator<Item = [String; N]>) -> String {
     let mut lines = vec![head.map(str::to_owned).into()];
     lines.extend(rows.map(Vec::from));
     columns(&lines)

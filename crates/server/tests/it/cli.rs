@@ -1,10 +1,12 @@
 //! The command line of the real binary: settings, operators' commands with and without a server, doctor.
 
 mod apple_pay;
+mod charges;
 mod cluster;
 mod explain;
 mod flows;
 mod ledger;
+mod machine;
 mod moving;
 mod payouts;
 mod plans;
@@ -42,7 +44,7 @@ async fn help_and_version_are_there_for_everything() {
     assert!(run(&mut regente(&["--version"])).await.text().starts_with("regente "));
     let commands = [
         "dev", "serve", "work", "migrate", "config", "doctor", "explain", "unknowns", "health", "backup",
-        "restore", "move", "clients", "keys", "ledger", "payouts", "vault", "webhooks", "settle",
+        "restore", "move", "charges", "clients", "keys", "ledger", "payouts", "vault", "webhooks", "settle",
     ];
     for command in commands {
         let help = run(&mut regente(&[command, "--help"])).await;
