@@ -24,6 +24,7 @@ mod reports;
 mod run;
 mod sandbox_provider;
 mod settle;
+mod trigger;
 mod webhooks;
 
 use std::ffi::OsString;
@@ -180,6 +181,12 @@ enum Task {
     /// Charges of an account, through the interface: from any machine, with a key of the account
     #[command(subcommand)]
     Charges(charges::ChargesCommand),
+    /// Have something happen in the sandbox that a payer, a bank or a provider does
+    #[command(
+        after_help = "Without a charge one is made, where that is possible, and what comes before the event happens first. A \
+                        charge expires by the time of its account: `regente clock advance`."
+    )]
+    Trigger(trigger::TriggerArgs),
     /// Accounts
     #[command(subcommand)]
     Clients(ClientsTask),
@@ -452,6 +459,7 @@ impl Task {
             }
             Self::Move(arguments) => moving::run(&sources.load_plain()?, arguments),
             Self::Charges(command) => charges::run(&sources.load_plain()?, command),
+            Self::Trigger(asked) => trigger::run(&sources.load_plain()?, asked),
             Self::Clients(task) => operate::clients(&sources.load_plain()?, task),
             Self::Keys(task) => operate::keys(&sources.load_plain()?, task),
             Self::Customers(task) => operate::customers(&sources.load_plain()?, task),

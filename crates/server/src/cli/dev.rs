@@ -106,7 +106,7 @@ Take the values:
 }
 
 /// The last month of next year, `MM/YYYY`.
-fn expiry(now: Timestamp) -> String {
+pub(super) fn expiry(now: Timestamp) -> String {
     let this_year: String = now.to_string().chars().take(4).collect();
     let next_year = this_year.parse::<u32>().map_or(2030, |year| year + 1);
     format!("12/{next_year}")

@@ -13,6 +13,7 @@ mod plans;
 mod postgres;
 mod prepayment;
 mod rates;
+mod trigger;
 mod unknowns;
 mod webhooks;
 
@@ -44,7 +45,8 @@ async fn help_and_version_are_there_for_everything() {
     assert!(run(&mut regente(&["--version"])).await.text().starts_with("regente "));
     let commands = [
         "dev", "serve", "work", "migrate", "config", "doctor", "explain", "unknowns", "health", "backup",
-        "restore", "move", "charges", "clients", "keys", "ledger", "payouts", "vault", "webhooks", "settle",
+        "restore", "move", "charges", "trigger", "clients", "keys", "ledger", "payouts", "vault", "webhooks",
+        "settle",
     ];
     for command in commands {
         let help = run(&mut regente(&[command, "--help"])).await;
