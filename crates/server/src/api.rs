@@ -18,6 +18,7 @@ mod hosted_fields;
 pub mod idempotency;
 pub mod layers;
 pub mod ledger;
+pub mod listeners;
 pub mod merchants;
 pub mod notifications;
 pub mod openapi;

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::vault::{Binding, Purpose};
 
 /// Most events in one fetch.
-const EVENTS_MAX: usize = 100;
+pub const EVENTS_MAX: usize = 100;
 /// How often the database is polled while there are no events.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 /// How long a fetch waits for events before it returns none.
@@ -78,7 +78,20 @@ impl From<regente_store::StoreError> for ListenError {
 /// # Errors
 /// [`ListenError::Failed`].
 pub async fn begin(app: &App, client_id: ClientId, event: EventFilter) -> Result<Listener, ListenError> {
-    app.vault.keep_current().await.map_err(Error::from)?;
+    let (batch, listener) = plan(app, client_id, event).await?;
+    match app.store.apply(batch).await? {
+        Commit::Applied => Ok(listener),
+        // If the listener was written after all, it expires by itself.
+        Commit::Refused(_) | Commit::Unknown => Err(Error::busy().into()),
+    }
+}
+
+/// Plans a listener for events from the commit of the batch on.
+///
+/// # Errors
+/// The database or the keys failed.
+pub async fn plan(app: &App, client_id: ClientId, event: EventFilter) -> Result<(Batch, Listener), Error> {
+    app.vault.keep_current().await?;
     let now = app.clock.of(client_id);
     let id: WebhookId = app.chance.id(now);
     let key = SigningKey::generate(&app.chance).map_err(Error::internal)?;
@@ -102,11 +115,7 @@ pub async fn begin(app: &App, client_id: ClientId, event: EventFilter) -> Result
     };
     let mut batch = Batch::new(client_id);
     listeners::insert(&mut batch, &webhook, until);
-    match app.store.apply(batch).await? {
-        Commit::Applied => Ok(Listener { id, public_key: key.public() }),
-        // If the listener was written after all, it expires by itself.
-        Commit::Refused(_) | Commit::Unknown => Err(Error::busy().into()),
-    }
+    Ok((batch, Listener { id, public_key: key.public() }))
 }
 
 /// Deletes the events in `told` and waits for further ones; returns none if none come for a while.
@@ -118,6 +127,20 @@ pub async fn hear(
     client_id: ClientId,
     id: WebhookId,
     told: &[DeliveryId],
+) -> Result<Vec<ListenedEvent>, ListenError> {
+    hear_within(app, client_id, id, told, WAIT_MAX).await
+}
+
+/// The same, with the time that is waited for events.
+///
+/// # Errors
+/// As [`hear`].
+pub async fn hear_within(
+    app: &App,
+    client_id: ClientId,
+    id: WebhookId,
+    told: &[DeliveryId],
+    wait: Duration,
 ) -> Result<Vec<ListenedEvent>, ListenError> {
     let now = app.clock.of(client_id);
     let mut batch = Batch::new(client_id);
@@ -132,7 +155,7 @@ pub async fn hear(
     let began = app.clock.machine();
     loop {
         let waiting = listeners::waiting(&app.store, client_id, id, EVENTS_MAX).await?;
-        if !waiting.is_empty() || app.clock.machine().since(began) >= WAIT_MAX {
+        if !waiting.is_empty() || app.clock.machine().since(began) >= wait {
             if waiting.is_empty() {
                 return Ok(Vec::new());
             }
@@ -164,6 +187,14 @@ async fn sign(app: &App, signer: &Signer, now: Timestamp, due: &DueDelivery) -> 
         headers: headers.collect::<Result<_, Error>>()?,
         body: String::from_utf8(body).map_err(Error::internal)?,
     })
+}
+
+/// Whether there is such a listener, also one that ended recently.
+///
+/// # Errors
+/// The database failed.
+pub async fn exists(app: &App, client_id: ClientId, id: WebhookId) -> Result<bool, Error> {
+    Ok(listeners::find(&app.store, client_id, id).await?.is_some())
 }
 
 /// Ends the listener and deletes the events in `told`.

@@ -307,6 +307,7 @@ const SERVER: &[&str] = &[
     "api::sandbox_clock",
     "api::subscriptions",
     "api::webhooks",
+    "api::listeners",
     "api::buyer_page",
     "api::strangers",
     "api::challenge",

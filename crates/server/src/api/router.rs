@@ -20,8 +20,8 @@ use super::request_id::Boundary;
 use super::strangers::{Behind, door};
 use super::{
     auth, cards, challenge, charges, checkout, customer_cards, customers, docs_page, documents, flows,
-    hosted_fields, layers, ledger, merchants, notifications, openapi, payment_page, payouts, plans,
-    prepayments, providers, purchases, rates, receipts, reports, review_page, sandbox_clock, scripts,
+    hosted_fields, layers, ledger, listeners, merchants, notifications, openapi, payment_page, payouts,
+    plans, prepayments, providers, purchases, rates, receipts, reports, review_page, sandbox_clock, scripts,
     sellers, sessions, settings, subscriptions, tokens, vendors, webhooks,
 };
 use crate::access::{Access, Gate, guard};
@@ -158,6 +158,8 @@ fn routes() -> OpenApiRouter<App> {
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::list)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::replay)))
         .merge(behind(Needs(Scope::Webhooks), routes!(webhooks::deliveries::ping)))
+        .merge(behind(SecretKeyOnly, routes!(listeners::create)))
+        .merge(behind(SecretKeyOnly, routes!(listeners::listen, listeners::delete)))
         .merge(behind(SecretKeyOnly, routes!(sandbox_clock::read, sandbox_clock::advance)))
         .merge(behind(SecretKeyOnly, routes!(sandbox_clock::update, sandbox_clock::reset)))
         .merge(linked(routes!(

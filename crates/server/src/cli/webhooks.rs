@@ -1,5 +1,6 @@
 //! The arguments of `regente webhooks`.
 
+mod fetched;
 mod listen;
 mod replay;
 
@@ -13,6 +14,7 @@ use regente_domain::webhook::EVERYTHING;
 use regente_domain::webhook::schedule::KEY_OVERLAP;
 
 use super::account::AccountArg;
+use super::remote::RemoteArgs;
 use super::{Failure, OutputArg, operate};
 use crate::admin::{Command, ReplayRange, ReplayStatus, WebhooksCommand};
 use crate::config::Loaded;
@@ -72,7 +74,11 @@ pub(super) enum WebhooksTask {
     },
     /// Print what happens as it happens, and send it to an address of your own, signed
     #[command(
-        after_help = "For development: the address may be on this machine. Events come once, in order, from the moment                         on at which the command has begun; one that your address does not take is not sent again.                         Events of extensions, such as `purchase.paid`, come where they are named, as for webhooks."
+        after_help = "For development: the address may be on this machine. Events come once, in order, from the moment \
+                        on at which the command has begun; one that your address does not take is not sent again. \
+                        Events of extensions, such as `purchase.paid`, come where they are named, as for webhooks. \
+                        Events come from the service of this machine or its database; with `--url`, or where there is \
+                        neither, through the interface, from any machine with a key of the account."
     )]
     Listen {
         /// Send events here, with POST
@@ -83,6 +89,8 @@ pub(super) enum WebhooksTask {
         /// Only the events of this name
         #[arg(long, value_name = "NAME", default_value = EVERYTHING)]
         event: String,
+        #[command(flatten)]
+        remote: RemoteArgs,
     },
 }
 
@@ -101,8 +109,8 @@ pub(super) fn run(loaded: &Loaded, task: WebhooksTask) -> Result<ExitCode, Failu
             let extent = if count { replay::Extent::Count } else { replay::Extent::AtMost(max) };
             replay::replay(loaded, ReplayRange { webhook_id, from, to, status, event }, extent, output)
         }
-        WebhooksTask::Listen { forward_to, account, event } => {
-            listen::listen(loaded, listen::Subscription { client_id: account.client_id, event, forward_to })
+        WebhooksTask::Listen { forward_to, account: AccountArg { client_id }, event, remote } => {
+            listen::listen(loaded, listen::Subscription { client_id, event, forward_to }, remote)
         }
     }
 }

@@ -176,6 +176,9 @@ const DEMANDS: &[(&str, Demand)] = &[
     ("GET /v1/webhooks/{id}/deliveries", Scope("webhooks")),
     ("POST /v1/webhooks/{id}/deliveries/{deliveryId}/replay", Scope("webhooks")),
     ("POST /v1/webhooks/{id}/ping", Scope("webhooks")),
+    ("POST /v1/listeners", SecretKey),
+    ("PATCH /v1/listeners/{id}", SecretKey),
+    ("DELETE /v1/listeners/{id}", SecretKey),
 ];
 
 /// Every scope (`docs/interface/auth.md#scopes`).

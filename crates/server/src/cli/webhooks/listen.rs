@@ -14,8 +14,10 @@ use reqwest::Url;
 use reqwest::redirect::Policy;
 
 use super::super::operate::server_folder;
+use super::super::remote::{Remote, RemoteArgs};
 use super::super::run::runtime;
 use super::super::{Failure, lists};
+use super::fetched;
 use crate::admin::{self, Answer, Command, SocketError, WebhooksCommand};
 use crate::app::App;
 use crate::bootstrap::{self, Migrations, Missing};
@@ -36,13 +38,17 @@ pub(super) struct Subscription {
     pub(super) forward_to: Option<Url>,
 }
 
-pub(super) fn listen(loaded: &Loaded, subscription: Subscription) -> Result<ExitCode, Failure> {
+pub(super) fn listen(
+    loaded: &Loaded,
+    subscription: Subscription,
+    remote: RemoteArgs,
+) -> Result<ExitCode, Failure> {
     telemetry::start(&loaded.config.log)?;
     runtime()?.block_on(async {
         let mut signals = Signals::take()?;
         let forward = subscription.forward_to.map(Forward::to).transpose()?;
-        let place = EventSource::of(&loaded.config).await?;
         let Subscription { client_id, event, .. } = subscription;
+        let place = EventSource::of(&loaded.config, client_id, remote).await?;
         let command = WebhooksCommand::Listen { client_id, event };
         let answer = place.ask(command).await.map_err(Trouble::into_failure)?;
         let Answer::Listening { client_id, listener_id, .. } = &answer else { return Err(other_release()) };
@@ -60,14 +66,16 @@ pub(super) fn listen(loaded: &Loaded, subscription: Subscription) -> Result<Exit
     })
 }
 
-/// Where events are read: from the running server that owns the embedded database, or from a shared database.
+/// Where events are read: from the running server that owns the embedded database, from a shared database, or from a service
+/// through its interface.
 enum EventSource {
     Server(PathBuf),
     Shared(Box<(App, Config)>),
+    Remote(Box<Remote>),
 }
 
 /// Why no events were read.
-enum Trouble {
+pub(super) enum Trouble {
     /// A later try may succeed.
     Passing(String),
     /// No later try can succeed.
@@ -84,9 +92,20 @@ impl Trouble {
 }
 
 impl EventSource {
-    async fn of(config: &Config) -> Result<Self, Failure> {
-        if let Some(folder) = server_folder(config)? {
+    async fn of(config: &Config, client_id: Option<ClientId>, remote: RemoteArgs) -> Result<Self, Failure> {
+        let folder = if remote.are_given() { None } else { server_folder(config)? };
+        if let Some(folder) = folder {
             return Ok(Self::Server(folder));
+        }
+        if remote.are_given() || remote.are_known() {
+            if client_id.is_some() {
+                return Err(
+                    "`--client` is for whoever operates the service; through its interface the account is \
+                            `--client-id`"
+                        .into(),
+                );
+            }
+            return Ok(Self::Remote(Box::new(remote.remote(config).await?)));
         }
         if config.database_address()?.folder().is_some() {
             return Err("no server runs on this data: start `regente dev` or `regente serve` first".into());
@@ -96,17 +115,19 @@ impl EventSource {
     }
 
     async fn ask(&self, command: WebhooksCommand) -> Result<Answer, Trouble> {
-        let command = Command::Webhooks(command);
         match self {
-            Self::Server(folder) => admin::ask(folder, &command).await.map_err(|error| match &error {
-                SocketError::NoAnswer(_) | SocketError::NotNow(_) | SocketError::Unreachable(..) => {
-                    Trouble::Passing(chain(&error))
-                }
-                SocketError::Refused(_) => Trouble::Lasting(error.into()),
-            }),
+            Self::Remote(remote) => fetched::ask(remote, command).await,
+            Self::Server(folder) => {
+                admin::ask(folder, &Command::Webhooks(command)).await.map_err(|error| match &error {
+                    SocketError::NoAnswer(_) | SocketError::NotNow(_) | SocketError::Unreachable(..) => {
+                        Trouble::Passing(chain(&error))
+                    }
+                    SocketError::Refused(_) => Trouble::Lasting(error.into()),
+                })
+            }
             Self::Shared(shared) => {
                 let (app, config) = &**shared;
-                admin::run(app, config, command).await.map_err(|error| {
+                admin::run(app, config, Command::Webhooks(command)).await.map_err(|error| {
                     if error.is_passing() {
                         Trouble::Passing(chain(&error))
                     } else {
@@ -175,7 +196,7 @@ impl Listener {
         let (client_id, listener_id, told) = (self.client_id, self.id, self.told.clone());
         drop(self.place.ask(WebhooksCommand::EndListening { client_id, listener_id, told }).await);
         match &self.place {
-            EventSource::Server(_) => {}
+            EventSource::Server(_) | EventSource::Remote(_) => {}
             EventSource::Shared(shared) => shared.0.store.close().await,
         }
     }

@@ -27,7 +27,7 @@ pub(super) struct Deployment {
 }
 
 impl Deployment {
-    async fn new() -> Self {
+    pub(super) async fn new() -> Self {
         Self::on(&TestPostgres::shared().empty_database().await).await
     }
 
@@ -81,7 +81,7 @@ pub(super) fn address_in(line: &str) -> &str {
 /// An account of a deployment, with a key.
 pub(super) struct Account {
     pub(super) client_id: String,
-    key: String,
+    pub(super) key: String,
     http: reqwest::Client,
 }
 

@@ -13,6 +13,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::timeout;
 
+use super::machine::Machine;
 use crate::support::receiver::{Got, Receiver, Say};
 use crate::support::server::{LOOK_EVERY, Server, regente, run, run_on, send};
 
@@ -265,6 +266,46 @@ async fn what_happens_is_printed_and_sent_on_while_it_happens() {
     assert_eq!(webhooks["meta"]["totalItems"], 0);
     let log = server.stop().await;
     assert!(!log.contains("ERROR"), "{log}");
+}
+
+/// Whoever has a key of the account needs neither the data folder nor the database.
+#[tokio::test]
+async fn what_happens_is_heard_on_another_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let (server, receiver) = (Server::start(folder.path(), &[]).await, Receiver::start().await);
+    let machine = Machine::beside(&server);
+    let forward = ["webhooks", "listen", "--forward-to", &receiver.url("/hooks")];
+    let mut listening = Listening::start(&mut machine.command(&forward)).await;
+    let named = ["webhooks", "listen", "--event", "transaction.voided", "--url", &machine.url];
+    let mut voids = Listening::start(&mut machine.command(&named)).await;
+    let charged = charge(&server).await;
+    let id = charged["id"].as_str().unwrap();
+    for event in ["transaction.pending", "transaction.authorized"] {
+        let line = listening.line().await;
+        assert_eq!((&*line[1], &*line[2]), (event, id));
+        assert!(line[3].starts_with("200 in "), "{line:?}");
+    }
+    machine.run(&["charges", "refund", id, "--yes"]).await.text();
+    assert_eq!(
+        (&*listening.line().await[1], &*voids.line().await[1]),
+        ("transaction.voided", "transaction.voided")
+    );
+    for got in receiver.received() {
+        listening.verify(&got);
+    }
+    assert_eq!(listening.interrupt().await, "3 events.");
+    assert_eq!(voids.interrupt().await, "1 events.");
+
+    for (arguments, told) in [
+        (["--api-key", "sk_test_wrong"], "the service refuses the key (403)"),
+        (["--event", "transaction.paid"], "(not `transaction.paid`)"),
+        (["--url", "http://127.0.0.1:1"], "cannot be reached"),
+        (["--client", &machine.client_id], "the account is `--client-id`"),
+    ] {
+        let refused = machine.run(&[&["webhooks", "listen"][..], &arguments].concat()).await;
+        assert!(refused.complaint().contains(told), "{}", refused.stderr);
+    }
+    server.stop().await;
 }
 
 #[tokio::test]

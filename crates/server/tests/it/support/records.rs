@@ -286,6 +286,9 @@ impl Records<'_> {
                 let ping = self.app.call(self.client, Method::POST, &path, &[], None).await.expect(202);
                 Call { ids: vec![webhook, text(&ping["id"])], body: None }
             }
+            "POST /v1/listeners" => none.with(example()),
+            "PATCH /v1/listeners/{id}" => Call::of(&self.listener().await).with(example()),
+            "DELETE /v1/listeners/{id}" => Call::of(&self.listener().await),
             other => panic!("{other} has no entry in support/records.rs: say there what it needs"),
         }
     }
@@ -293,6 +296,10 @@ impl Records<'_> {
     /// Makes a record; returns the answer.
     pub async fn make(&self, path: &str, body: &Value) -> Value {
         self.app.call(self.client, Method::POST, path, &[], Some(body)).await.expect(201)
+    }
+
+    pub async fn listener(&self) -> String {
+        text(&self.make("/v1/listeners", &json!({ "event": "*" })).await["id"])
     }
 
     pub async fn client_token(&self) -> String {

@@ -17,6 +17,7 @@ use crate::support::webhooks::webhook;
 
 stories! {
     what_happens_is_heard_once_and_in_order,
+    what_happens_is_fetched_with_a_key,
     an_event_is_heard_in_the_order_of_its_object_whatever_clocks_say,
     merchants_do_not_see_who_listens,
     who_is_not_heard_of_listens_no_more,
@@ -98,6 +99,34 @@ async fn what_happens_is_heard_once_and_in_order(app: TestApp) {
     app.run_jobs().await;
     assert!(listeners::waiting(&app.app.store, app.client_id(), listener.id, 10).await.unwrap().is_empty());
     assert!(matches!(hear(&app.app, app.client_id(), listener.id, &[]).await, Err(ListenError::Over)));
+}
+
+async fn what_happens_is_fetched_with_a_key(app: TestApp) {
+    let listener = app.post("/v1/listeners", &json!({})).await.expect(201);
+    assert_eq!(listener["event"], "*");
+    let path = format!("/v1/listeners/{}", listener["id"].as_str().unwrap());
+    let fetch = async |told: Value| app.patch(&path, &json!({ "told": told })).await.expect(200);
+    assert_eq!(fetch(json!([])).await, json!({ "events": [] }));
+    any_charge(&app).await;
+    app.run_jobs().await;
+    let heard = fetch(json!([])).await;
+    let [pending, authorized] = heard["events"].as_array().unwrap().as_slice() else { panic!("{heard}") };
+    assert_eq!(
+        (&pending["event"], &authorized["event"]),
+        (&json!("transaction.pending"), &json!("transaction.authorized"))
+    );
+    let body: Value = serde_json::from_str(authorized["body"].as_str().unwrap()).unwrap();
+    assert_eq!(body["data"]["status"], "authorized");
+    let headers = authorized["headers"].as_array().unwrap();
+    assert!(headers.contains(&json!({ "name": "webhook-id", "value": body["id"] })), "{headers:?}");
+
+    // What was not dealt with comes again, and what was does not.
+    assert_eq!(fetch(json!([pending["deliveryId"]])).await["events"], json!([authorized]));
+    assert_eq!(fetch(json!([authorized["deliveryId"]])).await, json!({ "events": [] }));
+    let wrong = app.patch(&path, &json!({ "told": ["x"], "waitSeconds": 11 })).await.details(400);
+    assert_eq!(wrong, ["told[0] must be a UUID", "waitSeconds must not be greater than 10"]);
+    app.delete(&path).await.expect(204);
+    app.patch(&path, &json!({})).await.expect(404);
 }
 
 async fn an_event_is_heard_in_the_order_of_its_object_whatever_clocks_say(app: TestApp) {
