@@ -198,9 +198,9 @@ impl Sandbox {
         else {
             return Err(StageRefusal::NothingWaits);
         };
-        let (amount, currency) = (void.amount, void.currency);
+        let (amount, currency, division) = (void.amount, void.currency, void.division.clone());
         let deed = Deed::VoidResult { authorization_key };
-        self.enter(result_key(key), at, Answered { deed, amount, currency, finding, division: None })
+        self.enter(result_key(key), at, Answered { deed, amount, currency, finding, division })
             .await
             .map(drop)
     }

@@ -102,14 +102,11 @@ fn division_of(entry: &Entry, before: &[Entry]) -> Option<Division> {
 fn told_division(entry: &Entry, before: &[Entry]) -> Option<Division> {
     let answered = entry.answered()?;
     let told = match answered.deed {
-        Deed::Authorization { .. } | Deed::Capture { .. } | Deed::Void { .. } => Some(answered),
-        // A payer pays, or a refund is carried out: the call was earlier.
+        Deed::Authorization { .. } | Deed::Capture { .. } | Deed::Void { .. } | Deed::VoidResult { .. } => {
+            Some(answered)
+        }
+        // A payer pays: the call was earlier.
         Deed::Payment { .. } => before.iter().find_map(Entry::answered),
-        Deed::VoidResult { .. } => before
-            .iter()
-            .rev()
-            .filter_map(Entry::answered)
-            .find(|known| matches!(known.deed, Deed::Void { .. })),
         Deed::Verification { .. }
         | Deed::Withdrawal { .. }
         | Deed::Reversal { .. }

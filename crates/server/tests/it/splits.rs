@@ -3,20 +3,29 @@
 
 mod sessions;
 
+use std::time::Duration;
+
+use regente_providers::staged::Staged;
 use serde_json::{Value, json};
 
 use crate::support::app::{TestApp, stories};
+use crate::support::bodies::payers::{described, jose, pix_body};
 use crate::support::bodies::{APPROVED, charge_body};
 use crate::support::charges::{capture, single_merchant, void};
+use crate::support::payers::{PAYS, happens, requests};
 use crate::support::providers::sandbox;
 use crate::support::read::text;
 use crate::support::sellers::made;
 use crate::support::settlement::settles;
 use crate::support::splits::books::{alike, in_books};
 use crate::support::splits::{divided, seller, seller_body, shop};
+use crate::support::time::MINUTE;
+
+const HOUR: Duration = Duration::from_secs(3600);
 
 stories! {
     a_charge_is_divided_and_given_back,
+    a_refund_is_divided_although_another_is_accepted_meanwhile,
     a_part_is_captured,
     the_fee_of_a_part_that_is_captured_is_settled_to_the_cent,
     wrong_rules_are_named,
@@ -108,6 +117,30 @@ async fn a_charge_is_divided_and_given_back(app: TestApp) {
     assert_eq!(listed("splitRules=true").await, (json!(1), vec![charge["id"].clone()]));
     assert_eq!(listed("splitRules=true&status=failed").await, (json!(0), vec![]));
     assert_eq!(listed("splitRules=false").await.0, 2);
+}
+
+/// The payer pays again while a refund is carried out; what they paid again is given back, and concerns no seller.
+async fn a_refund_is_divided_although_another_is_accepted_meanwhile(app: TestApp) {
+    let (merchant, sellers) = shop(&app).await;
+    let mut body = pix_body(&merchant, described(jose()));
+    body["splitRules"] = by_percentage(&sellers);
+    let charge = charged(&app, &body).await;
+    let id = text(&charge["id"]);
+    happens(&app, &charge, 0, PAYS).await;
+    app.later(MINUTE).await;
+    void(&app, id, json!({ "amount": 30 })).await.expect(201);
+    happens(&app, &charge, 0, Staged::FurtherPayment { amount: None }).await;
+    app.later(HOUR).await;
+    let given_back = app.get(&format!("/v1/charges/{id}")).await.expect(200);
+    assert_eq!(requests(&given_back)[0], ("void", "processing", 150), "{given_back:#}");
+    for accepted in [2, 4] {
+        happens(&app, &charge, accepted, Staged::Refund).await;
+    }
+    app.later(HOUR).await;
+    // 49.5 of 150 each, of which a fifth is given back.
+    assert_eq!(in_books(&app, id).await, [40, 39]);
+    alike(&app, id).await;
+    settles(&app).await;
 }
 
 async fn a_part_is_captured(app: TestApp) {

@@ -18,7 +18,7 @@ use crate::support::read::text;
 async fn held(app: &TestApp, authorization_key: Uuid) -> HashMap<Uuid, i64> {
     let filter = Filter { authorization_key: Some(authorization_key), ..Filter::default() };
     let stored = app.books.page(filter, Order::OldestFirst, None, usize::MAX).await.unwrap();
-    let (mut held, mut accepted) = (HashMap::<Uuid, i64>::new(), None);
+    let mut held = HashMap::<Uuid, i64>::new();
     for answered in stored.iter().filter_map(|stored| stored.entry.answered()) {
         let parts = answered.division.as_deref().map(|division| {
             assert!(division.fits(answered.amount), "{division:?}");
@@ -36,12 +36,7 @@ async fn held(app: &TestApp, authorization_key: Uuid) -> HashMap<Uuid, i64> {
                 held.extend(parts.into_iter().flatten());
                 None
             }
-            (Deed::Void { .. }, Finding::Approved(_)) => parts,
-            (Deed::Void { .. }, Finding::Accepted(_)) => {
-                accepted = parts;
-                None
-            }
-            (Deed::VoidResult { .. }, Finding::Approved(_)) => accepted.take(),
+            (Deed::Void { .. } | Deed::VoidResult { .. }, Finding::Approved(_)) => parts,
             (_, _) => None,
         };
         for (registration, amount) in returned.into_iter().flatten() {
