@@ -28,6 +28,8 @@ const UNMATCHED_FOR_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 const EARLIER_MAX: i64 = 16;
 /// How long a notification may wait for a payment or a refund that is under way.
 const UNDER_WAY_FOR_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// How long a notification may wait in all: for what is under way, and for what follows it.
+const WAITS_FOR_MAX: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
 /// The job of one notification. It is idempotent: a notification that was applied before its process died is applied
 /// again, without effect.
@@ -46,22 +48,18 @@ pub async fn settle(app: &App, job: &Job) -> Result<Ended, Error> {
     let (state, why) = match take_in(app, &stored).await? {
         Taken::Settled(state, why) => (state, why),
         Taken::InFlight => return Ok(Ended::Again { at: now + IN_FLIGHT_AGAIN_AFTER }),
-        Taken::Unmatched => match again_at(stored.received_at, UNMATCHED_FOR_MAX, now) {
-            Some(at) => return Ok(Ended::Again { at }),
-            None => (State::Unmatched, Some("it names no request of the provider".to_owned())),
-        },
+        Taken::Unmatched if now.since(stored.received_at) < UNMATCHED_FOR_MAX => {
+            return Ok(again(&stored, now));
+        }
+        Taken::Unmatched => (State::Unmatched, Some("it names no request of the provider".to_owned())),
         Taken::TooEarly(early) => {
             let wait = early.wait(&stored, now);
-            match again_at(wait.since, too_early_for_max(wait.reason), now) {
-                Some(at) => {
-                    note_wait(app, &stored, &wait).await?;
-                    return Ok(Ended::Again { at });
-                }
-                None => {
-                    give_up(&stored, &wait);
-                    (State::Kept, Some(format!("it has waited in vain: {}", wait.reason.word())))
-                }
+            if !has_waited_in_vain(&stored, &wait, now) {
+                note_wait(app, &stored, &wait).await?;
+                return Ok(again(&stored, now));
             }
+            give_up(&stored, &wait);
+            (State::Kept, Some(format!("it has waited in vain: {}", wait.reason.word())))
         }
     };
     note(app, &stored, state, why.as_deref()).await?;
@@ -144,11 +142,16 @@ async fn take_in(app: &App, stored: &ProviderNotification) -> Result<Taken, Erro
     Ok(waits.unwrap_or(settled))
 }
 
-/// A notification waits as long again as it has waited for the same; `None` when it has waited long enough.
-fn again_at(since: Timestamp, at_most: Duration, now: Timestamp) -> Option<Timestamp> {
-    let age = now.since(since);
+/// A notification waits as long again as it has waited, whatever for: a provider that gives two answers in turns would be asked
+/// all the time otherwise.
+fn again(stored: &ProviderNotification, now: Timestamp) -> Ended {
     let (shortest, longest) = WAITS;
-    (age < at_most).then(|| now + age.clamp(shortest, longest))
+    Ended::Again { at: now + now.since(stored.received_at).clamp(shortest, longest) }
+}
+
+/// Whether it has waited long enough for the same, or for one thing after the other.
+fn has_waited_in_vain(stored: &ProviderNotification, wait: &Wait, now: Timestamp) -> bool {
+    now.since(wait.since) >= too_early_for_max(wait.reason) || now.since(stored.received_at) >= WAITS_FOR_MAX
 }
 
 /// How long a notification waits for what it follows.

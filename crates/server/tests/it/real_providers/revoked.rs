@@ -1,7 +1,7 @@
 //! Providers that take their word back about what they had approved (`docs/interface/charges.md#word-taken-back`).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use regente::metrics::Endpoint;
@@ -13,6 +13,7 @@ use crate::support::agreement::ledger_is_right;
 use crate::support::app::{TestApp, stories};
 use crate::support::charges::{capture, void};
 use crate::support::metrics::metric;
+use crate::support::providers::elsewhere::Said;
 use crate::support::providers::{adyen, stripe};
 use crate::support::read::{announced, text};
 use crate::support::three_d_secure::requests;
@@ -30,6 +31,7 @@ stories! {
     a_refusal_counts_when_the_provider_that_is_asked_confirms_it,
     a_refusal_that_the_provider_does_not_show_at_once_is_asked_about_again,
     a_refusal_that_is_never_confirmed_is_told_to_the_operator,
+    a_refusal_that_is_denied_and_unanswered_in_turns_is_asked_about_less_and_less,
 }
 
 /// The provider's id of each payment.
@@ -264,27 +266,56 @@ async fn a_refusal_that_is_never_confirmed_is_told_to_the_operator(app: TestApp)
     ledger_is_right(&app).await;
 }
 
+/// Nobody asks a provider that denies its refusal and does not answer in turns every second, or for ever.
+async fn a_refusal_that_is_denied_and_unanswered_in_turns_is_asked_about_less_and_less(app: TestApp) {
+    let (app, shop, _) = asked(app).await;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let endpoint = Endpoint::open(listener, app.app.clone()).unwrap();
+    let id = charged(&app, &shop, true).await;
+    let before = metric(endpoint.address(), GIVEN_UP).await;
+    let looks = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&looks);
+    shop.elsewhere.answers(move |said| {
+        let is_unanswered = count.fetch_add(1, Ordering::SeqCst).is_multiple_of(2);
+        if is_unanswered { Some((503, json!({}))) } else { payment(said, false) }
+    });
+    cancels(&app, &shop, &id, "evt_1").await;
+    app.later(24 * HOUR).await;
+    let on_the_first_day = looks.load(Ordering::SeqCst);
+    assert!((24..100).contains(&on_the_first_day), "{on_the_first_day}");
+    app.later(31 * 24 * HOUR).await;
+    assert!(metric(endpoint.address(), GIVEN_UP).await > before, "an operator is told");
+    let until_it_was_given_up = looks.load(Ordering::SeqCst);
+    app.later(26 * HOUR).await;
+    assert_eq!(looks.load(Ordering::SeqCst), until_it_was_given_up, "nobody asks any more");
+    assert_eq!(read(&app, &id).await["status"], "authorized");
+    ledger_is_right(&app).await;
+}
+
 /// A shop whose provider shows what it has taken, and as canceled once that is set.
 async fn asked(app: TestApp) -> (TestApp, Shop, Arc<AtomicBool>) {
     let (app, shop) = shop(app, stripe(1)).await;
     let is_canceled = Arc::new(AtomicBool::new(false));
     let canceled = Arc::clone(&is_canceled);
-    shop.elsewhere.answers(move |said| {
-        let asked = said.path.strip_prefix("/stripe/v1/payment_intents")?;
-        let sent = said.earlier.iter().find(|said| said.path == "/stripe/v1/payment_intents");
-        let sent = if asked.is_empty() { said.form() } else { sent?.form() };
-        let mut intent = body(INTENT);
-        (intent["status"], intent["amount"]) = (json!("succeeded"), json!(150));
-        intent["amount_received"] = json!(150);
-        for name in ["regente_key", "regente_object_id"] {
-            intent["metadata"][name] = json!(sent[&format!("metadata[{name}]")]);
-        }
-        if !asked.is_empty() && canceled.load(Ordering::SeqCst) {
-            intent["status"] = json!("canceled");
-        }
-        Some((200, intent))
-    });
+    shop.elsewhere.answers(move |said| payment(said, canceled.load(Ordering::SeqCst)));
     (app, shop, is_canceled)
+}
+
+/// What the provider answers who makes a payment or asks about it.
+fn payment(said: &Said, is_canceled: bool) -> Option<(u16, Value)> {
+    let asked = said.path.strip_prefix("/stripe/v1/payment_intents")?;
+    let sent = said.earlier.iter().find(|said| said.path == "/stripe/v1/payment_intents");
+    let sent = if asked.is_empty() { said.form() } else { sent?.form() };
+    let mut intent = body(INTENT);
+    (intent["status"], intent["amount"]) = (json!("succeeded"), json!(150));
+    intent["amount_received"] = json!(150);
+    for name in ["regente_key", "regente_object_id"] {
+        intent["metadata"][name] = json!(sent[&format!("metadata[{name}]")]);
+    }
+    if !asked.is_empty() && is_canceled {
+        intent["status"] = json!("canceled");
+    }
+    Some((200, intent))
 }
 
 /// The provider notifies that it has canceled what it had taken.
