@@ -4,6 +4,12 @@
 #![recursion_limit = "256"]
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, missing_docs, unreachable_pub)]
 
+use tikv_jemallocator::Jemalloc;
+
+/// The allocator of the service: with that of the system the tests take 3 % more processor time.
+#[global_allocator]
+static ALLOCATOR: Jemalloc = Jemalloc;
+
 mod access_matrix;
 mod account_time;
 mod anti_fraud;
