@@ -77,8 +77,7 @@ function reportBrand() {
 }
 
 function change(event) {
-  const isTyping = !String(event?.inputType ?? "insert").startsWith("delete");
-  if (options.needMask !== false) mask(isTyping);
+  if (options.needMask !== false) mask(String(event?.inputType ?? "insert"));
   // Before its validity: a page that shows that has the value.
   if (!channel) tell({ eventType: "updateCardValues", data: { field, value: value() } });
   reportBrand();
@@ -86,9 +85,9 @@ function change(event) {
 }
 
 /** Masks what was typed, with the caret after the same character as before. */
-function mask(isTyping) {
+function mask(inputType) {
   const typed = input.value;
-  const shown = kind.masked(typed, isTyping);
+  const shown = kind.masked(typed, !inputType.startsWith("delete"));
   if (shown === typed) return;
   const caret = input.selectionStart ?? typed.length;
   const isAtEnd = caret === typed.length;
@@ -96,6 +95,8 @@ function mask(isTyping) {
   input.value = shown;
   let place = 0;
   for (let digits = 0; place < shown.length && digits < before; place++) if (/\d/.test(shown[place])) digits += 1;
+  // Whoever deletes forwards comes past a mark, which stays.
+  if (inputType === "deleteContentForward") while (/[ /]/.test(shown[place])) place += 1;
   if (document.activeElement === input) input.setSelectionRange(...(isAtEnd ? [shown.length, shown.length] : [place, place]));
 }
 

@@ -39,6 +39,101 @@ const stories = {
     await ana.step("paid");
     return ana;
   },
+  // What is typed is written as people write it, and may be pasted and deleted; what is sent has no marks.
+  async "typing-phone"(name) {
+    const ana = await buyer(name, { ...PHONE, colorScheme: "dark" });
+    const { page } = ana;
+    const session = await order();
+    await ana.open(session);
+    await page.locator("#card-cvv:not(.skeleton)").waitFor();
+    const { keyboard } = page;
+    const paste = (input, text) => input.evaluate((input, text) => {
+      input.select();
+      document.execCommand("insertText", false, text);
+    }, text);
+    const is = async (input, shown, caret = shown.length) => {
+      const found = await input.evaluate(({ value, selectionStart }) => [value, selectionStart]);
+      assert.deepEqual(found, [shown, caret]);
+    };
+    const caretAt = (input, place) => input.evaluate((input, place) => input.setSelectionRange(place, place), place);
+
+    const document = page.locator("#document");
+    await document.focus();
+    await keyboard.type("7291205301");
+    await is(document, "729.120.530-1");
+    await keyboard.type("3");
+    await is(document, "729.120.530-13");
+    for (let times = 0; times < 3; times++) await keyboard.press("Backspace");
+    await is(document, "729.120.53");
+    // In the midst: a digit is put in, and one before a mark and one after it are taken out.
+    await caretAt(document, 3);
+    await keyboard.type("9");
+    await is(document, "729.912.053", 5);
+    await caretAt(document, 4);
+    await keyboard.press("Backspace");
+    await is(document, "729.912.053", 3);
+    await keyboard.press("Backspace");
+    await is(document, "729.120.53", 2);
+    await paste(document, "11.222.333/0001-81");
+    await is(document, "11.222.333/0001-81");
+    await paste(document, "12abc34501de35");
+    await is(document, "12.ABC.345/01DE-35");
+    await paste(document, "72912053013");
+    await caretAt(document, 3);
+    await keyboard.press("Delete");
+    await is(document, "729.120.530-13", 4);
+    await keyboard.press("Delete");
+    await is(document, "729.205.301-3", 4);
+    await paste(document, "729.120.530-13");
+
+    const phone = page.locator("#phone");
+    await phone.focus();
+    await keyboard.type("213333444");
+    await is(phone, "(21) 3333-444");
+    await paste(phone, "21988899909");
+    await is(phone, "(21) 98889-9909");
+    for (let times = 0; times < 9; times++) await keyboard.press("Backspace");
+    await is(phone, "21");
+    await paste(phone, "+1 415 555 0100");
+    await is(phone, "+1 415 555 0100");
+    await paste(phone, "(21) 98889-9909");
+    await page.fill("#name", "Ana Souza");
+    await page.fill("#email", "ana@example.com");
+
+    const field = (container) => page.frameLocator(`#${container} iframe`).locator("input");
+    const [number, expiry] = [field("card-number"), field("card-expiration-date")];
+    assert.equal(await expiry.getAttribute("placeholder"), "MM/AA");
+    const brand = page.locator("#brand");
+    await brand.locator("svg").waitFor();
+    await number.pressSequentially("5214");
+    await brand.getByText("Mastercard").waitFor();
+    assert.ok(!(await brand.locator("svg").isVisible()), "the name stands where the sign of a card was");
+    await number.fill("3714");
+    await brand.getByText("American Express").waitFor();
+    await ana.step("brand");
+    await number.fill("");
+    await brand.locator("svg").waitFor();
+    await number.fill(APPROVED[0]);
+    await brand.getByText("Visa").waitFor();
+    await caretAt(number, 4);
+    await number.press("Delete");
+    await is(number, "4916 7451 2029 4124", 5);
+    await expiry.pressSequentially("12");
+    await is(expiry, "12/");
+    await expiry.press("Backspace");
+    await is(expiry, "12");
+    await expiry.pressSequentially("30");
+    await is(expiry, "12/30");
+    await field("card-holder-name").fill("ANA SOUZA");
+    await field("card-cvv").fill(APPROVED[1]);
+    await ana.step("typed");
+    const sent = page.waitForRequest("**/charge");
+    await page.click("#pay");
+    const { customer } = (await sent).postDataJSON().fraudAnalysis;
+    assert.deepEqual([customer.phone, customer.identity, customer.identityType], ["21988899909", "72912053013", "CPF"]);
+    await ana.done();
+    return ana;
+  },
   // The page of a merchant with a logo and colours of its own, which asks whether a person pays.
   async "branded-phone"(name) {
     const ana = await buyer(name, PHONE);

@@ -221,7 +221,7 @@ async fn buyers_pay_at_the_hosted_checkout_in_a_browser() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let told = String::from_utf8(output.stdout).unwrap();
     let told: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(told.len(), 16, "every story was told: {told:#?}");
+    assert_eq!(told.len(), 17, "every story was told: {told:#?}");
     for told in told {
         for what in ["complaints", "serious", "outside"] {
             assert_eq!(told[what], serde_json::json!([]), "{}: {what}", told["story"]);

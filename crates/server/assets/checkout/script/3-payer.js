@@ -19,6 +19,54 @@ function isDocument(text) {
   return /^[0-9A-Z]{12}\d{2}$/.test(signs) && fits(14, 9);
 }
 
+// How a CPF, a CNPJ and a number of Brazil are written, while they are typed. What is sent has no marks, masked or not.
+const inGroups = (signs, sizes, marks) => {
+  let [written, place] = ["", 0];
+  sizes.forEach((size, group) => {
+    if (signs.length > place) written += (marks[group] ?? "") + signs.slice(place, place + size);
+    place += size;
+  });
+  return written;
+};
+const MASKS = {
+  document: {
+    marks: /[^0-9A-Za-z]/g,
+    // A longer one is wrong, and is said to be so.
+    written(signs, text) {
+      if (signs.length > 14) return text;
+      if (/^\d{0,11}$/.test(signs)) return inGroups(signs, [3, 3, 3, 2], ["", ".", ".", "-"]);
+      return inGroups(signs.toUpperCase(), [2, 3, 3, 4, 2], ["", ".", ".", "/", "-"]);
+    },
+  },
+  phone: {
+    marks: /\D/g,
+    // One of another country is written as its people do.
+    written(digits, text) {
+      if (/^\s*\+/.test(text)) return text;
+      if (digits.length < 3 || digits.length > 11) return digits;
+      const first = digits[2] === "9" || digits.length === 11 ? 5 : 4;
+      return inGroups(digits, [2, first, 4], ["(", ") ", "-"]);
+    },
+  },
+};
+
+// Masks what was typed or pasted, with the caret after the same character as before.
+function maskTyped(input, { inputType, isComposing } = {}) {
+  const known = MASKS[input.name];
+  if (!known || isComposing) return;
+  const { value: before, selectionStart } = input;
+  const bare = (text) => text.replace(known.marks, "");
+  const shown = known.written(bare(before), before);
+  if (shown === before) return;
+  let left = bare(before.slice(0, selectionStart)).length;
+  let caret = selectionStart === before.length ? shown.length : 0;
+  while (left && caret < shown.length) left -= bare(shown[caret++]).length;
+  // Whoever deletes forwards comes past a mark, which stays.
+  if (inputType === "deleteContentForward") while (caret < shown.length && !bare(shown[caret])) caret += 1;
+  input.value = shown;
+  if (document.activeElement === input) input.setSelectionRange(caret, caret);
+}
+
 const RULES = {
   email: (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text.trim()) || texts.email,
   document: (text) => isDocument(text) || texts.document,
@@ -99,6 +147,12 @@ async function readKnown() {
 }
 
 for (const input of form.querySelectorAll("#payer input, #address input")) {
-  input.addEventListener("blur", () => !BLANK.test(input.value) && mark(input.name, problemOf(input)));
-  input.addEventListener("input", () => mark(input.name));
+  input.addEventListener("blur", () => {
+    maskTyped(input);
+    if (!BLANK.test(input.value)) mark(input.name, problemOf(input));
+  });
+  input.addEventListener("input", (event) => {
+    maskTyped(input, event);
+    mark(input.name);
+  });
 }

@@ -12,6 +12,7 @@ const cardFields = {
   states: new Map(),
   mount() {
     const fields = Object.fromEntries(Object.entries(CARD_FIELDS).map(([container, name]) => [name, { container }]));
+    fields.cardExpirationDate.placeholder = texts.expiryShape;
     this.library = new RegenteTokenization({
       apiKey: session.publicKey, clientId: session.clientId,
       options: {
@@ -20,6 +21,7 @@ const cardFields = {
       },
     });
     this.library.on("ready", ({ field }) => $(field).classList.remove("skeleton"));
+    this.library.on("cardTypeChanged", ({ card }) => showBrand(card?.niceType));
     this.library.on("validity", ({ field, valid, error }) => {
       this.states.set(field, valid ? null : error?.code ?? "invalid");
       mark(field, valid ? null : this.problem(field));
@@ -36,6 +38,7 @@ const cardFields = {
       input: { color: colour("--text"), "background-color": colour("--field"), "font-size": "16px", "font-family": "system-ui, sans-serif" },
       // The place around the frame shows where the focus is.
       ":focus": { outline: "none" },
+      "::placeholder": { color: colour("--muted") },
     };
   },
   problem(name) {
@@ -54,6 +57,13 @@ const cardFields = {
     this.library?.focus(name);
   },
 };
+
+// The brand by its name, in the place of the sign of a card: logos of brands are theirs.
+function showBrand(name) {
+  const place = $("brand");
+  place.classList.toggle("known", Boolean(name));
+  place.querySelector("span").textContent = name ?? "";
+}
 
 const savedCard = () => form.querySelector("[name=savedCard]:checked")?.value || null;
 
