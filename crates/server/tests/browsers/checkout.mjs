@@ -259,6 +259,14 @@ const stories = {
     await ana.payer();
     await page.getByRole("tab", { name: "Pix" }).focus();
     await page.getByRole("tab", { name: "Cartão" }).press("ArrowRight");
+    const tabs = await page.getByRole("tab").evaluateAll((tabs) => tabs.map((tab) => ({
+      name: tab.textContent, ground: getComputedStyle(tab).backgroundColor, icons: tab.querySelectorAll("svg[aria-hidden]").length,
+    })));
+    assert.deepEqual(tabs.map(({ name, icons }) => [name, icons]), [["Cartão", 1], ["Pix", 1], ["Boleto", 1]]);
+    const [card, pix, boleto] = tabs.map(({ ground }) => ground.match(/\d+/g).reduce((sum, part) => sum + Number(part), 0));
+    assert.equal(card, boleto);
+    assert.ok(pix - card > 180, `the chosen tab is plain in the dark: ${pix} beside ${card}`);
+    await ana.step("tabs");
     await page.getByRole("button", { name: "Gerar código Pix" }).click();
     await page.locator("[data-part=clock]").waitFor();
     await page.waitForFunction(() => document.querySelector("[data-part=picture]").naturalWidth > 0);
@@ -330,6 +338,11 @@ const stories = {
     await ana.step("back");
     const simulated = await order({ paymentMethods: [{ paymentType: "click_to_pay", installments: 1 }] });
     await ana.open(simulated);
+    // Where nothing is to be chosen there is no row of tabs.
+    await page.getByRole("heading", { name: "Click to Pay" }).waitFor();
+    assert.equal(await page.locator("[role=tablist], [role=tab], [role=tabpanel]").count(), 0);
+    await page.getByRole("group", { name: "Click to Pay" }).waitFor();
+    await ana.step("only");
     await ana.payer();
     await page.click("#pay");
     await ana.done();

@@ -1,6 +1,8 @@
 // The form: tabs, checks, and the one request that pays.
 const tabs = [...form.querySelectorAll("[role=tab]")];
-const chosen = () => tabs.find((tab) => tab.getAttribute("aria-selected") === "true")?.dataset.method ?? "credit";
+// Where there is nothing to choose there are no tabs.
+const only = form.querySelector(".panel").id.replace("panel-", "");
+const chosen = () => tabs.find((tab) => tab.getAttribute("aria-selected") === "true")?.dataset.method ?? only;
 
 function choose(tab) {
   for (const other of tabs) {

@@ -109,6 +109,14 @@ pub(super) enum Ended {
 }
 
 impl Checkout {
+    /// The method where there is no other to choose.
+    pub(super) fn only_method(&self) -> Option<&Method> {
+        match self.methods.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
     /// Whether one of the methods needs to know where the payer lives.
     pub(super) fn takes_address(&self) -> bool {
         self.methods.iter().any(|method| matches!(method, Method::Boleto { .. } | Method::Drip))
@@ -133,6 +141,24 @@ impl Method {
             Self::Nupay => "nupay",
             Self::Drip => "drip",
             Self::ClickToPay => "click_to_pay",
+        }
+    }
+
+    /// A line in a square of 24 that stands for it: what the buyer uses, no logo.
+    pub(super) const fn icon(&self) -> &'static str {
+        match self {
+            // A card.
+            Self::Credit { .. } => "M3 6h18v12H3zM3 10h18M6 15h4",
+            // A code to scan.
+            Self::Pix => "M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h2v2h-2zM20 14v2M18 20h2v-1M14 20v-1",
+            // A bar code.
+            Self::Boleto { .. } => "M4 5v14M8 5v14M11 5v14M15 5v14M20 5v14",
+            // A wallet.
+            Self::Nupay => "M19 8V5H5a2 2 0 0 0 0 4h15v10H5a2 2 0 0 1-2-2V7M16 14h1",
+            // A month, in which a part falls due.
+            Self::Drip => "M4 6h16v14H4zM4 10h16M8 3v5M16 3v5M9 15l2 2 4-4",
+            // A finger's touch.
+            Self::ClickToPay => "M8 8l3 12 3-5 5-3zM8 2v2M2 8h2M4 4l1 1M12 4l-1 1M4 12l1-1",
         }
     }
 
