@@ -1,6 +1,7 @@
 //! What the pages of the simulator for buyers, that of reviews and the one that asks to wait have in common: plain HTML that works
 //! without scripts and loads nothing, in the language of the browser. They are light or dark, as the device is.
 
+pub(in crate::api) mod logo;
 pub mod money;
 
 use axum::body::{Body as HttpBody, Bytes};
@@ -8,6 +9,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use jiff::civil::Date;
 
+use self::logo::Logo;
 use crate::http::files::gzip;
 use crate::http::html::{escape, policy_source};
 
@@ -44,6 +46,8 @@ pub(super) struct Content<'a> {
     pub(super) head: &'a str,
     /// Elements of the body.
     pub(super) body: &'a str,
+    /// A picture in the body, which the policy allows.
+    pub(super) logo: Option<&'a Logo>,
     /// A script, which the policy allows.
     pub(super) script: Option<&'a str>,
     /// Who may show it in a frame.
@@ -165,13 +169,18 @@ impl LeadingTo {
 
 impl Page {
     pub(super) fn of(content: &Content<'_>) -> Self {
-        let Content { language, title, head, body, script, framed_by } = *content;
+        let Content { language, title, head, body, logo, script, framed_by } = *content;
         let scripts = script.map_or_else(|| "'none'".to_owned(), policy_source);
         let script = script.map_or_else(String::new, |script| format!("<script>{script}</script>"));
+        let (mut style, mut pictures) = (STYLE.to_owned(), String::new());
+        if let Some(logo) = logo {
+            style.push_str(&logo.style());
+            pictures = format!("img-src{}; ", logo.source());
+        }
         let html = format!(
             "<!doctype html><html lang=\"{tag}\"><head><meta charset=\"utf-8\">\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">{head}\
-             <title>{title}</title><style>{STYLE}</style></head><body><main>{body}</main>{script}</body></html>",
+             <title>{title}</title><style>{style}</style></head><body><main>{body}</main>{script}</body></html>",
             tag = language.tag(),
         );
         let frames = match framed_by {
@@ -179,9 +188,9 @@ impl Page {
             FramedBy::Nobody => "'none'",
         };
         let policy = format!(
-            "default-src 'none'; style-src {}; script-src {scripts}; form-action 'self'; base-uri 'none'; \
+            "default-src 'none'; style-src {}; script-src {scripts}; {pictures}form-action 'self'; base-uri 'none'; \
              frame-ancestors {frames}",
-            policy_source(STYLE)
+            policy_source(&style)
         );
         Self { html, policy }
     }

@@ -122,7 +122,7 @@ pub(super) fn not_good(language: Language) -> Page {
 /// Merchants show the pages in frames of their own.
 fn page(language: Language, head: &str, body: &str, script: Option<&str>) -> Page {
     let title = Texts::of(language).title;
-    Page::of(&Content { language, title, head, body, script, framed_by: FramedBy::Anybody })
+    Page::of(&Content { language, title, head, body, logo: None, script, framed_by: FramedBy::Anybody })
 }
 
 /// The amount of a challenge, as people write it.

@@ -12,11 +12,11 @@ use flate2::write::GzEncoder;
 use regente_engine::charges;
 use regente_engine::error::Error;
 use serde_json::json;
-use url::Url;
 
 use super::script::{Inline, RETURNED_SCRIPT, SCRIPT, STYLE};
 use super::texts::{PageTexts, Texts};
 use super::view::{Checkout, Ended, Method, Shop};
+use crate::api::buyer_page::logo::origin_of;
 use crate::api::buyer_page::{Language, money};
 use crate::api::charges::of_session::cart_items;
 use crate::app::App;
@@ -246,15 +246,6 @@ impl Fields {
 /// JSON that stands between the tags of a script, which nothing inside of it can close.
 pub(super) fn inert(data: &serde_json::Value) -> String {
     data.to_string().replace('<', "\\u003c")
-}
-
-/// The origin of a picture on another host, as a source of a policy.
-fn origin_of(url: Option<&str>) -> String {
-    let origin = url.and_then(|url| Url::parse(url).ok()).map(|url| url.origin());
-    match origin {
-        Some(origin) if origin.is_tuple() => format!(" {}", origin.ascii_serialization()),
-        Some(_) | None => String::new(),
-    }
 }
 
 pub(super) fn answer(status: StatusCode, html: String, policy: &str, visitor: &Visitor) -> Response {

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::colours::Chosen;
 use super::view::{AsksCardholder, CardPage, Checkout, Ended, Item, Method, Shop};
+use crate::api::buyer_page::logo::is_on_the_web;
 use crate::api::sessions::link;
 use crate::app::App;
 
@@ -168,11 +169,6 @@ async fn shop(app: &App, session: &Session, settings: &Value) -> Result<Shop, Er
 
 fn text(settings: &Value, name: &str) -> Option<String> {
     settings.get(name).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned)
-}
-
-/// A link of any other kind could run a script.
-fn is_on_the_web(url: &str) -> bool {
-    url.starts_with("https://") || url.starts_with("http://")
 }
 
 fn item(item: &regente_domain::session::Item) -> Item {

@@ -153,5 +153,5 @@ fn closed(language: Language, said: &str, return_address: Option<&str>) -> Page 
 
 fn page(language: Language, head: &str, body: &str) -> Page {
     let title = Texts::of(language).title;
-    Page::of(&Content { language, title, head, body, script: None, framed_by: FramedBy::Nobody })
+    Page::of(&Content { language, title, head, body, logo: None, script: None, framed_by: FramedBy::Nobody })
 }

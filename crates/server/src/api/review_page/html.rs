@@ -9,6 +9,7 @@ use regente_domain::seller::review::{Review, ReviewStatus};
 use super::asker::Asker;
 use super::form::{DECLARATION, Fault, YES};
 use super::texts::{Hints, Texts};
+use crate::api::buyer_page::logo::Logo;
 use crate::api::buyer_page::{Content, FramedBy, Language, Page};
 use crate::http::html::escape;
 
@@ -55,11 +56,7 @@ pub(super) fn asking(language: Language, form: &Form<'_>, faults: &[Fault]) -> P
          <p><input type=\"checkbox\" id=\"{DECLARATION}\" name=\"{DECLARATION}\" value=\"{YES}\" required>\
          <label for=\"{DECLARATION}\"> {declare}</label></p>\
          <button class=\"go\">{send}</button></form>",
-        from = form
-            .asker
-            .merchant
-            .as_deref()
-            .map_or_else(String::new, |name| format!("<p><strong>{}</strong></p>", escape(name))),
+        from = from(form.asker),
         title = texts.title,
         who = who_asks(texts, form.asker),
         refused = refused(language, review),
@@ -68,7 +65,16 @@ pub(super) fn asking(language: Language, form: &Form<'_>, faults: &[Fault]) -> P
         declare = texts.declare,
         send = texts.send,
     );
-    page(language, &body)
+    page(language, form.asker.logo.as_ref(), &body)
+}
+
+/// The letterhead: the merchant's logo, or its name.
+fn from(asker: &Asker) -> String {
+    match (&asker.logo, &asker.merchant) {
+        (Some(logo), name) => logo.picture(name.as_deref().unwrap_or_default()),
+        (None, Some(name)) => format!("<p><strong>{}</strong></p>", escape(name)),
+        (None, None) => String::new(),
+    }
 }
 
 fn who_asks(texts: &Texts, asker: &Asker) -> String {
@@ -210,15 +216,16 @@ pub(super) fn unknown(language: Language) -> Page {
 }
 
 fn message(language: Language, text: &str) -> Page {
-    page(language, &format!("<h1>{}</h1><p role=\"status\">{text}</p>", Texts::of(language).title))
+    page(language, None, &format!("<h1>{}</h1><p role=\"status\">{text}</p>", Texts::of(language).title))
 }
 
-fn page(language: Language, body: &str) -> Page {
+fn page(language: Language, logo: Option<&Logo>, body: &str) -> Page {
     Page::of(&Content {
         language,
         title: Texts::of(language).title,
         head: "<meta name=\"robots\" content=\"noindex\">",
         body,
+        logo,
         script: None,
         framed_by: FramedBy::Nobody,
     })

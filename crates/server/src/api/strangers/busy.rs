@@ -103,7 +103,14 @@ fn page(language: Language, texts: &Texts) -> KeptPage {
     let Texts { title, text, again } = texts;
     // The empty address is that of the page which was asked for.
     let body = format!("<h1>{title}</h1><p>{text}</p><p><a href=\"\">{again}</a></p>");
-    let content =
-        Content { language, title, head: "", body: &body, script: None, framed_by: FramedBy::Anybody };
+    let content = Content {
+        language,
+        title,
+        head: "",
+        body: &body,
+        logo: None,
+        script: None,
+        framed_by: FramedBy::Anybody,
+    };
     KeptPage::of(Page::of(&content))
 }

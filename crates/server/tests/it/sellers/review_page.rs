@@ -20,6 +20,7 @@ use crate::support::sellers::{DOCUMENTS, company_body, made, read, selfie};
 
 stories! {
     a_seller_answers_at_its_page,
+    a_seller_sees_the_logo_of_its_merchant,
     files_are_kept_with_an_answer_that_is_right,
     files_of_every_kind_come_in_one_form,
     a_review_takes_so_many_answers_a_minute,
@@ -40,6 +41,31 @@ async fn page(app: &TestApp, link: &str, language: &str, form: Option<&Form>) ->
     };
     let reply = app.send(request.unwrap()).await;
     (reply.status.as_u16(), String::from_utf8(reply.bytes.clone()).unwrap(), reply)
+}
+
+async fn a_seller_sees_the_logo_of_its_merchant(app: TestApp) {
+    let app = app.reachable().await;
+    let merchant = single_merchant(&app).await;
+    app.patch(&format!("/v1/merchants/{merchant}"), &json!({ "merchantName": "Feira & Filhos" }))
+        .await
+        .expect(200);
+    let looks = Form::of(&[("backgroundColor", "#FDF6E3")]).with_logo(&png());
+    let settings = app.send(looks.request(&app.client, Method::POST, Some(&merchant))).await.expect(201);
+    let logo = text(&settings["logo"]);
+    let seller = made(&app, &company_body(&merchant)).await;
+    let review = opened(&app, &seller, &["owner.phoneNumber"], 10).await;
+    let (status, html, reply) = page(&app, text(&review["answerLink"]), "en", None).await;
+    assert_eq!(status, 200);
+    let picture = format!("<img class=\"logo\" src=\"{logo}\" alt=\"Feira &amp; Filhos\">");
+    assert!(html.contains(&picture), "{picture} in {html}");
+    assert!(html.contains("background:#FDF6E3}"), "it stands on what it was drawn for: {html}");
+    let policy = reply.header("content-security-policy").unwrap();
+    assert!(policy.contains(&format!("img-src {ADDRESS};")), "{policy}");
+    // Nobody else may be asked for a picture where there is none.
+    let plain = made(&app, &company_body(&single_merchant(&app).await)).await;
+    let other = opened(&app, &plain, &["owner.phoneNumber"], 10).await;
+    let (_, html, reply) = page(&app, text(&other["answerLink"]), "en", None).await;
+    assert!(!html.contains("<img") && !reply.header("content-security-policy").unwrap().contains("img-src"));
 }
 
 async fn a_seller_answers_at_its_page(app: TestApp) {
