@@ -180,10 +180,10 @@ pub(super) fn shop(language: Language) -> Page {
     let Texts { title, lead, cards: cards_title, cards_hint, number, code, result, .. } = texts;
     let body = format!(
         "<header><h1>Café Regente <small>{title}</small></h1><p>{lead}</p></header><main><section><ul class=\"goods\">{goods}\
-         </ul><h2>{cards_title}</h2><p>{cards_hint}</p><table><thead><tr><th>{number}</th><th>{code}</th><th>{result}</th>\
-         </tr></thead><tbody>{cards}</tbody></table></section><section class=\"events\"><h2>{}</h2><p>{}</p>\
+         </ul></section><section class=\"events\"><h2>{}</h2><p>{}</p>\
          <p><button type=\"button\" id=\"day\">{}</button> <time id=\"today\"></time></p><p id=\"state\" role=\"status\" data-none=\"{}\" data-gone=\"{}\">{}</p><ol id=\"events\" aria-live=\"polite\" \
-         data-from=\"{PATH}\" data-pay=\"{}\"></ol></section></main><script>{SCRIPT}</script>",
+         data-from=\"{PATH}\" data-pay=\"{}\"></ol></section><section class=\"cards\"><h2>{cards_title}</h2><p>{cards_hint}</p><table><thead>\
+         <tr><th>{number}</th><th>{code}</th><th>{result}</th></tr></thead><tbody>{cards}</tbody></table></section></main><script>{SCRIPT}</script>",
         texts.events,
         texts.events_hint,
         texts.day_later,

@@ -59,6 +59,17 @@ try {
     await approved(byCard);
     await told("transaction.authorized", paidBefore + 2);
     const shown = await events();
+    // Beside the goods on a desktop; on a phone what happens is not hidden below the test cards.
+    const tops = async () => {
+      const parts = ["section:has(.goods)", ".events", "section:has(table)"].map((part) => shop.locator(part).boundingBox());
+      return (await Promise.all(parts)).map(({ y }) => y);
+    };
+    const [goods, beside] = await tops();
+    assert.equal(goods, beside);
+    await shop.setViewportSize({ width: 390, height: 844 });
+    const onPhone = await tops();
+    assert.deepEqual(onPhone, [...onPhone].sort((one, other) => one - other));
+    await shop.setViewportSize({ width: 1100, height: 760 });
     await shop.evaluate(axe);
     const { violations } = await shop.evaluate(() => globalThis.axe.run(document, { iframes: false }));
     const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical").map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
