@@ -41,7 +41,7 @@
     const answer = await fetch(`${from}/day`, { method: "POST" }).catch(() => null);
     if (answer && answer.ok) {
       const { now } = await answer.json();
-      today.textContent = new Date(now).toLocaleString(language);
+      today.textContent = new Date(now).toLocaleString(language, { dateStyle: "long", timeStyle: "short" });
       today.dateTime = now;
     }
     day.disabled = false;
