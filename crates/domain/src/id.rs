@@ -90,6 +90,10 @@ pub mod of {
         Delivery,
         /// A secret key, a client token or a session key.
         Credential,
+        /// A person who works with an account in the dashboard.
+        Member,
+        /// A browser in which a member has signed in.
+        SignIn,
         /// A job.
         Job,
         /// The settings of an account or of a merchant for payment links.
@@ -159,6 +163,10 @@ pub type SettingsId = Id<of::Settings>;
 pub type LogoId = Id<of::Logo>;
 /// Id of a webhook.
 pub type WebhookId = Id<of::Webhook>;
+/// Id of a member.
+pub type MemberId = Id<of::Member>;
+/// Id of a sign-in.
+pub type SignInId = Id<of::SignIn>;
 /// Id of a delivery.
 pub type DeliveryId = Id<of::Delivery>;
 /// Id of a transaction request.

@@ -27,6 +27,7 @@ pub mod learned;
 pub mod ledger;
 pub mod local_day;
 pub mod mcc;
+pub mod member;
 pub mod merchant;
 pub mod money;
 pub mod payment_type;

@@ -190,6 +190,7 @@ pub(crate) const MIGRATIONS: &[Migration] = &[
         name: "0047_simulated_transfers",
         text: include_str!("../migrations/0047_simulated_transfers.sql"),
     },
+    Migration { version: 48, name: "0048_members", text: include_str!("../migrations/0048_members.sql") },
 ];
 
 /// The table of applied migrations.

@@ -11,4 +11,4 @@ pub enum Placement {
 
 /// The tables that each server of a distributed database has whole: what is looked up before an account is known, or joined to rows of
 /// any account.
-pub(crate) const WHOLE: [&str; 2] = ["clients", "data_keys"];
+pub(crate) const WHOLE: [&str; 4] = ["clients", "data_keys", "members", "member_keys"];

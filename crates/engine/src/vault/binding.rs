@@ -48,6 +48,10 @@ pub enum Purpose {
     AnswerBody,
     /// `clients.secret`, by the id of the client.
     ClientSecret,
+    /// `members.private`, by the id of the member.
+    MemberData,
+    /// `member_keys.secret`, by the id of the row.
+    MemberKey,
     /// `held_security_codes.sealed`, by the id of the charge.
     SecurityCode,
     /// `provider_notifications.body`, by the id of the notification.
@@ -78,6 +82,8 @@ impl Purpose {
             Self::NextWebhookKey => "next_webhook_key",
             Self::AnswerBody => "answer_body",
             Self::ClientSecret => "client_secret",
+            Self::MemberData => "member_data",
+            Self::MemberKey => "member_key",
             Self::SecurityCode => "security_code",
             Self::ProviderNotification => "provider_notification",
         }

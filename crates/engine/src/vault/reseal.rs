@@ -247,6 +247,8 @@ impl Pass {
 const fn purposes(table: SealedTable) -> [Option<Purpose>; 2] {
     match table {
         SealedTable::Clients => [Some(Purpose::ClientSecret), None],
+        SealedTable::Members => [Some(Purpose::MemberData), None],
+        SealedTable::MemberKeys => [Some(Purpose::MemberKey), None],
         SealedTable::Providers => [Some(Purpose::ProviderCredentials), None],
         SealedTable::Customers => [Some(Purpose::CustomerData), None],
         SealedTable::CustomerAliases => [Some(Purpose::CustomerAliasData), None],

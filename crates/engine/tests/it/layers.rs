@@ -55,6 +55,7 @@ const DOMAIN: &[&str] = &[
     "scope",
     "idempotency",
     "merchant",
+    "member",
     "purchase",
     "seller",
     "cnab240",
@@ -140,6 +141,8 @@ const STORE: &[&str] = &[
     "simulated_transfers",
     "wallet_payments",
     "account_clocks",
+    "members",
+    "sign_ins",
     "testing",
 ];
 

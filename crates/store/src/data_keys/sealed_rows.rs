@@ -63,6 +63,16 @@ sql! {
     RESEAL_CLIENT = "
         UPDATE clients SET secret = :sealed_1, key_id = :new_key_id
         WHERE id = :client_id AND key_id = :key_id AND secret = :before_1";
+    /// What is sealed of members.
+    PAGE_MEMBERS = page!("members", "id", "client_id", "private", "NULL");
+    /// Seals it again.
+    RESEAL_MEMBER = reseal!("members", "id", "client_id", "private");
+    /// The key of the digests of members' addresses.
+    PAGE_MEMBER_KEYS = page!("member_keys", "id", "id", "secret", "NULL");
+    /// Seals that key again.
+    RESEAL_MEMBER_KEY = "
+        UPDATE member_keys SET secret = :sealed_1, key_id = :new_key_id
+        WHERE id = :client_id AND key_id = :key_id AND secret = :before_1";
     /// Credentials of providers.
     PAGE_PROVIDERS = page!("providers", "id", "client_id", "credentials", "NULL");
     /// Seals the credentials of a provider again.
@@ -147,6 +157,10 @@ const FILES_OF_PAGE: u32 = 8;
 pub enum SealedTable {
     /// `clients.secret`.
     Clients,
+    /// `members.private`.
+    Members,
+    /// `member_keys.secret`.
+    MemberKeys,
     /// `providers.credentials`.
     Providers,
     /// `customers.private`.
@@ -185,8 +199,10 @@ pub enum SealedTable {
 
 impl SealedTable {
     /// Every table, in the order of the walk.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Clients,
+        Self::Members,
+        Self::MemberKeys,
         Self::Providers,
         Self::Customers,
         Self::CustomerAliases,
@@ -211,6 +227,8 @@ impl SealedTable {
         match self {
             Self::SellerDocuments | Self::Receipts => rows_max.min(FILES_OF_PAGE),
             Self::Clients
+            | Self::Members
+            | Self::MemberKeys
             | Self::Providers
             | Self::Customers
             | Self::CustomerAliases
@@ -232,6 +250,8 @@ impl SealedTable {
     const fn statements(self) -> (&'static Sql, &'static Sql) {
         match self {
             Self::Clients => (&PAGE_CLIENTS, &RESEAL_CLIENT),
+            Self::Members => (&PAGE_MEMBERS, &RESEAL_MEMBER),
+            Self::MemberKeys => (&PAGE_MEMBER_KEYS, &RESEAL_MEMBER_KEY),
             Self::Providers => (&PAGE_PROVIDERS, &RESEAL_PROVIDER),
             Self::Customers => (&PAGE_CUSTOMERS, &RESEAL_CUSTOMER),
             Self::CustomerAliases => (&PAGE_CUSTOMER_ALIASES, &RESEAL_CUSTOMER_ALIAS),
@@ -333,11 +353,12 @@ pub fn reseal(batch: &mut Batch, before: &SealedRow, new_key_id: Uuid, sealed: [
     let args: Args =
         args! { client_id: before.client_id, key_id: before.key_id, new_key_id, sealed_1, before_1 };
     let args = match before.table {
-        SealedTable::Clients => args,
+        SealedTable::Clients | SealedTable::MemberKeys => args,
         SealedTable::Cards | SealedTable::Webhooks => {
             args.with("row_key", before.key).with("sealed_2", sealed_2).with("before_2", before_2)
         }
-        SealedTable::Providers
+        SealedTable::Members
+        | SealedTable::Providers
         | SealedTable::Customers
         | SealedTable::CustomerAliases
         | SealedTable::Vendors

@@ -7,7 +7,7 @@ use regente_store::testing;
 use regente_store::{DatabaseKind, Sql};
 
 /// Small tables that every node of a distributed database keeps whole.
-pub(crate) const REPLICATED: [&str; 3] = ["clients", "data_keys", "heartbeat"];
+pub(crate) const REPLICATED: [&str; 5] = ["clients", "data_keys", "heartbeat", "members", "member_keys"];
 
 /// Why a statement need not keep to one account.
 const WORKERS: &str = "a worker looks for what is due in all accounts, in pages";
