@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::id::{Id, of};
+use crate::id::{Id, MemberId, of};
 
 /// The author of a change. Its text form, for example `key:0190…`, is what the audit trail stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Actor {
     ClientToken(Id<of::Credential>),
     /// The key of a session, in the page of a buyer.
     SessionKey(Id<of::Credential>),
+    /// A member, in the dashboard.
+    Member(MemberId),
     /// A job that was due, by its kind.
     Job(&'static str),
     /// An operator at the command line.
@@ -25,6 +27,7 @@ impl fmt::Display for Actor {
             Self::Key(id) => write!(f, "key:{id}"),
             Self::ClientToken(id) => write!(f, "client_token:{id}"),
             Self::SessionKey(id) => write!(f, "session_key:{id}"),
+            Self::Member(id) => write!(f, "member:{id}"),
             Self::Job(kind) => write!(f, "job:{kind}"),
             Self::Operator => f.write_str("operator"),
         }

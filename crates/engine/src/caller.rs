@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use regente_domain::actor::Actor;
-use regente_domain::id::{ClientId, Id, SessionId, of};
+use regente_domain::id::{ClientId, Id, MemberId, SessionId, of};
+use regente_domain::member::role::Role;
 use regente_domain::scope::Scopes;
 use regente_domain::time::Timestamp;
 
@@ -13,7 +14,7 @@ use regente_domain::time::Timestamp;
 pub struct Caller {
     /// The account.
     pub client_id: ClientId,
-    /// The key that was sent.
+    /// The key that was sent, or the sign-in of a member.
     pub credential_id: Id<of::Credential>,
     /// What the key permits.
     pub authority: Authority,
@@ -36,6 +37,14 @@ pub enum Authority {
         /// The session.
         session_id: SessionId,
     },
+    /// What the role of a member may. No request from outside has this authority: the dashboard calls the interface within the
+    /// process.
+    Member {
+        /// Who it is.
+        member_id: MemberId,
+        /// What they are.
+        role: Role,
+    },
 }
 
 impl Caller {
@@ -45,6 +54,7 @@ impl Caller {
             Authority::SecretKey => Actor::Key(self.credential_id),
             Authority::ClientToken { .. } => Actor::ClientToken(self.credential_id),
             Authority::SessionKey { .. } => Actor::SessionKey(self.credential_id),
+            Authority::Member { member_id, .. } => Actor::Member(member_id),
         }
     }
 
@@ -54,13 +64,14 @@ impl Caller {
         match self.authority {
             Authority::SecretKey => "secret_key".to_owned(),
             Authority::ClientToken { .. } | Authority::SessionKey { .. } => self.credential_id.to_string(),
+            Authority::Member { member_id, .. } => format!("member:{member_id}"),
         }
     }
 
     /// Whether the key may see this session.
     pub fn sees(&self, session_id: SessionId) -> bool {
         match self.authority {
-            Authority::SecretKey | Authority::ClientToken { .. } => true,
+            Authority::SecretKey | Authority::ClientToken { .. } | Authority::Member { .. } => true,
             Authority::SessionKey { session_id: own } => own == session_id,
         }
     }
@@ -68,7 +79,7 @@ impl Caller {
     /// Whether the key is embedded in a web page; it may then read less than its account may.
     pub const fn is_public_key(&self) -> bool {
         match self.authority {
-            Authority::SecretKey => false,
+            Authority::SecretKey | Authority::Member { .. } => false,
             Authority::ClientToken { .. } | Authority::SessionKey { .. } => true,
         }
     }

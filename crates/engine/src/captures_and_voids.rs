@@ -58,7 +58,7 @@ pub struct NewFollowUp {
 pub async fn create(app: App, new: NewFollowUp) -> Result<Created, Error> {
     let _admission = match new.actor {
         Actor::Job(_) => app.store.admit_waiting().await?,
-        Actor::Key(_) | Actor::ClientToken(_) | Actor::SessionKey(_) | Actor::Operator => {
+        Actor::Key(_) | Actor::ClientToken(_) | Actor::SessionKey(_) | Actor::Member(_) | Actor::Operator => {
             app.store.admit(new.client_id)?
         }
     };

@@ -160,7 +160,7 @@ pub async fn try_to_check<E: From<Error>>(
         merchant,
         session_id: match caller.authority {
             Authority::SessionKey { session_id } => Some(session_id),
-            Authority::SecretKey | Authority::ClientToken { .. } => None,
+            Authority::SecretKey | Authority::ClientToken { .. } | Authority::Member { .. } => None,
         },
         claim,
         seed,

@@ -39,7 +39,10 @@ impl Limits {
             Authority::ClientToken { scopes, expires_at } => {
                 Self { now, scopes: scopes.clone(), expires_at: longest.min(*expires_at) }
             }
-            Authority::SessionKey { .. } => Self { now, scopes: Scopes::of([]), expires_at: now },
+            // Members make no keys.
+            Authority::SessionKey { .. } | Authority::Member { .. } => {
+                Self { now, scopes: Scopes::of([]), expires_at: now }
+            }
         }
     }
 

@@ -39,6 +39,7 @@ pub mod ledger;
 pub mod link_settings;
 mod links;
 pub mod mail;
+pub mod members;
 pub mod merchants;
 pub mod metrics;
 pub mod notifications;

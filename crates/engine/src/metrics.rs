@@ -201,12 +201,14 @@ pub enum Limit {
     Card,
     /// Of answers to one review of a seller's registration, from its page.
     ReviewAnswer,
+    /// Of refused sign-ins of members, from one address.
+    SignIn,
     /// Of refused notifications of providers from one address.
     Notification,
 }
 
 impl Limit {
-    pub(self) const ALL: [Self; 11] = [
+    pub(self) const ALL: [Self; 12] = [
         Self::SecretKey,
         Self::Tokens,
         Self::Authentication,
@@ -217,6 +219,7 @@ impl Limit {
         Self::Bin,
         Self::Card,
         Self::ReviewAnswer,
+        Self::SignIn,
         Self::Notification,
     ];
 
@@ -233,6 +236,7 @@ impl Limit {
             Self::Bin => "bin",
             Self::Card => "card",
             Self::ReviewAnswer => "review_answer",
+            Self::SignIn => "sign_in",
             Self::Notification => "notification",
         }
     }

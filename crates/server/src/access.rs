@@ -5,10 +5,11 @@
 
 mod credentials;
 mod keys;
+pub mod permissions;
 
 use std::convert::Infallible;
 
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, Method};
 use axum::response::{IntoResponse, Response};
 use axum::routing::Route;
@@ -48,6 +49,8 @@ impl Access {
     fn is_open_to(self, caller: &Caller) -> bool {
         match (&caller.authority, self) {
             (Authority::SecretKey, _) => true,
+            // What a member may is said by the operation, not by the group of routes.
+            (Authority::Member { .. }, _) => false,
             (Authority::SessionKey { .. }, Self::Buyer) => true,
             (Authority::SessionKey { .. }, Self::Scope(_) | Self::ListOf(_) | Self::SecretKeyOnly) => false,
             (Authority::ClientToken { .. }, Self::SecretKeyOnly) => false,
@@ -72,7 +75,14 @@ pub fn guard(access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send 
             async move {
                 let peer = app.limits.proxies.peer_of(&request);
                 // Boxed: otherwise every request holds the memory of the key lookup until it is answered.
-                match Box::pin(let_in(&app, access, request.headers(), peer)).await {
+                let let_in = match member_of(&request) {
+                    Some(member) => {
+                        let is_open = is_open_to(&request, &member);
+                        let_member_in(&app, is_open, member).await
+                    }
+                    None => Box::pin(let_in(&app, access, request.headers(), peer)).await,
+                };
+                match let_in {
                     Ok(caller) => {
                         if let Err(problems) = tries_only_charges(&request, &caller) {
                             return Ok(ApiError::from(problems).into_response());
@@ -116,6 +126,32 @@ fn tries_only_charges(request: &Request, caller: &Caller) -> Result<(), Problems
     }
 }
 
+/// The member in whose name the dashboard calls, in this process. A request of the network carries headers, and no caller.
+fn member_of(request: &Request) -> Option<Caller> {
+    let caller = request.extensions().get::<Caller>()?;
+    match caller.authority {
+        Authority::Member { .. } => Some(caller.clone()),
+        Authority::SecretKey | Authority::ClientToken { .. } | Authority::SessionKey { .. } => None,
+    }
+}
+
+fn is_open_to(request: &Request, member: &Caller) -> bool {
+    let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str);
+    let needed = permissions::needed_for(request.method(), route);
+    match member.authority {
+        Authority::Member { role, .. } => needed.is_some_and(|permission| role.may(permission)),
+        Authority::SecretKey | Authority::ClientToken { .. } | Authority::SessionKey { .. } => false,
+    }
+}
+
+async fn let_member_in(app: &App, is_open: bool, caller: Caller) -> Result<Caller, ApiError> {
+    if !is_open {
+        return Err(ApiError::Forbidden);
+    }
+    app.vault.keep_current().await?;
+    Ok(caller)
+}
+
 async fn let_in(
     app: &App,
     access: Access,
@@ -135,6 +171,8 @@ async fn let_in(
         Authority::SecretKey => {
             app.limiters.secret_keys.check(&RateKey::SecretKey(caller.credential_id.uuid()))?;
         }
+        // A key has no such authority.
+        Authority::Member { .. } => return Err(ApiError::Forbidden),
         // Everybody can read such a key in a page; buyers of the shop at other addresses go on.
         Authority::ClientToken { .. } | Authority::SessionKey { .. } => {
             app.limiters.pages.check(&RateKey::PublicKeyFrom(caller.credential_id.uuid(), peer.0.into()))?;

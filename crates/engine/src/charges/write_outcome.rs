@@ -220,7 +220,12 @@ fn outcome(
     // The driver of the purchase may have stopped waiting: wake the purchase.
     match actor {
         Actor::Job(kind) if *kind != purchases::KIND => purchases::wake(app, &mut batch, after),
-        Actor::Job(_) | Actor::Key(_) | Actor::ClientToken(_) | Actor::SessionKey(_) | Actor::Operator => {}
+        Actor::Job(_)
+        | Actor::Key(_)
+        | Actor::ClientToken(_)
+        | Actor::SessionKey(_)
+        | Actor::Member(_)
+        | Actor::Operator => {}
     }
     if let Some(event) = step.announces {
         events::charge_changed(&mut batch, app.chance.id(now), after, event, actor);

@@ -195,6 +195,7 @@ const ENGINE: &[&str] = &[
     "audit",
     "announce",
     "credentials",
+    "members",
     "links",
     "document_links",
     "link_settings",

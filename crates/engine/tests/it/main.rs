@@ -4,3 +4,4 @@
 mod layers;
 mod pace;
 mod scrub;
+mod totp;

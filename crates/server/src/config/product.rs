@@ -135,6 +135,8 @@ impl Config {
                 page_requests: Rate::per_second(limits.page_requests_per_second),
                 failed_authentications: Rate::per_minute(limits.failed_authentications_per_minute),
                 review_answers: RateLimits::default().review_answers,
+                failed_sign_ins: RateLimits::default().failed_sign_ins,
+                failed_sign_ins_as: RateLimits::default().failed_sign_ins_as,
             },
             card_testing: self.card_testing_limits(),
             proxies: Proxies::new(self.server.proxies().unwrap_or_default()),

@@ -90,7 +90,7 @@ impl CardTesting {
             client_id: caller.client_id,
             key: match caller.authority {
                 Authority::SessionKey { session_id } => RateKey::Session(session_id.uuid()),
-                Authority::SecretKey | Authority::ClientToken { .. } => {
+                Authority::SecretKey | Authority::ClientToken { .. } | Authority::Member { .. } => {
                     RateKey::PublicKey(caller.credential_id.uuid())
                 }
             },
@@ -115,6 +115,8 @@ impl CardTesting {
             | RateKey::Bin(..)
             | RateKey::Card(..)
             | RateKey::ReviewAnswer(_)
+            | RateKey::SignIn(_)
+            | RateKey::SignInAs(..)
             | RateKey::Notification(_)
             | RateKey::UnsignedNotification(..) => &self.key,
         }

@@ -162,6 +162,11 @@ pub struct RateLimits {
     pub failed_authentications: Option<Rate>,
     /// Answers to one review of a seller's registration, from its page.
     pub review_answers: Option<Rate>,
+    /// Refused sign-ins of members from one address, and those with one e-mail address among them. One more blocks for
+    /// [`SIGN_IN_BLOCK`].
+    pub failed_sign_ins: Option<Rate>,
+    /// Those with one e-mail address.
+    pub failed_sign_ins_as: Option<Rate>,
 }
 
 /// How many files that never change a page loads at most: a checkout has a frame for each field of a card, with its script.
@@ -170,6 +175,10 @@ const FILES_OF_PAGE_MAX: NonZeroU32 = NonZeroU32::new(10).unwrap();
 const FILES_JUDGED_AT_ONCE_MAX: usize = 4;
 /// How long an address that sent too many wrong keys waits.
 const AUTHENTICATION_BLOCK: Duration = Duration::from_secs(60);
+/// How long an address waits from which members were refused too often.
+const SIGN_IN_BLOCK: Duration = Duration::from_secs(10 * 60);
+/// Passwords that are hashed at once.
+const PASSWORDS_HASHED_AT_ONCE_MAX: usize = 2;
 
 impl Default for RateLimits {
     fn default() -> Self {
@@ -179,6 +188,8 @@ impl Default for RateLimits {
             page_requests: None,
             failed_authentications: None,
             review_answers: Rate::per_minute(30),
+            failed_sign_ins: Rate::within(SIGN_IN_BLOCK, 30),
+            failed_sign_ins_as: Rate::within(SIGN_IN_BLOCK, 5),
         }
     }
 }
@@ -212,6 +223,12 @@ pub struct Limiters {
     pub strangers: Blocks,
     /// Answers from pages of reviews.
     pub review_answers: RateLimiter,
+    /// Addresses from which members are refused.
+    pub sign_ins: Blocks,
+    /// The same with one e-mail address.
+    pub sign_ins_as: Blocks,
+    /// Places for sign-ins: a password takes 19 MiB and some 20 ms of a processor.
+    pub hashing: Arc<Semaphore>,
     /// Pages that listen.
     pub streams: Streams,
     /// Places for judging files.
@@ -233,6 +250,9 @@ impl Limiters {
             ),
             strangers: Blocks::new(rates.failed_authentications, AUTHENTICATION_BLOCK, clock.clone()),
             review_answers: RateLimiter::new(rates.review_answers, clock.clone()),
+            sign_ins: Blocks::new(rates.failed_sign_ins, SIGN_IN_BLOCK, clock.clone()),
+            sign_ins_as: Blocks::new(rates.failed_sign_ins_as, SIGN_IN_BLOCK, clock.clone()),
+            hashing: Arc::new(Semaphore::new(PASSWORDS_HASHED_AT_ONCE_MAX)),
             streams: Streams::default(),
             judging: Arc::new(Semaphore::new(FILES_JUDGED_AT_ONCE_MAX)),
         }

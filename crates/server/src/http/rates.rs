@@ -50,6 +50,10 @@ pub enum RateKey {
     Card(ClientId, Uuid),
     /// Answers to one review of a seller's registration, from its page.
     ReviewAnswer(Uuid),
+    /// Refused sign-ins of members from one network.
+    SignIn(Network),
+    /// Refused sign-ins from one network with one e-mail address, by its digest. A stranger elsewhere does not lock a member out.
+    SignInAs(Uuid, Network),
     /// Notifications from one network for providers that do not exist.
     Notification(Network),
     /// Notifications from one network for one provider that it had not signed. Merchants share the addresses of a provider, so
@@ -71,6 +75,7 @@ impl RateKey {
             Self::Bin(..) => Limit::Bin,
             Self::Card(..) => Limit::Card,
             Self::ReviewAnswer(_) => Limit::ReviewAnswer,
+            Self::SignIn(_) | Self::SignInAs(..) => Limit::SignIn,
             Self::Notification(_) | Self::UnsignedNotification(..) => Limit::Notification,
         }
     }

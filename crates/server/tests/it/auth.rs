@@ -14,6 +14,7 @@ use regente::access::{
 use regente::api::auth;
 use regente::app::{App, Parts, no_credentials};
 use regente::http::MonotonicClock;
+use regente::http::dashboard::Dashboard;
 use regente::http::error::kept_answer;
 use regente::http::fields_origin::LegacyPages;
 use regente::http::limits::{HttpLimits, Limiters};
@@ -139,6 +140,7 @@ impl Deployment {
             challenges: None,
             fields_origin: None,
             legacy_pages: LegacyPages::Served,
+            dashboard: Dashboard::Served,
             human_check: Box::new(ProofOfWork),
             limiters: Limiters::new(&limits, &(Arc::new(|| Duration::ZERO) as MonotonicClock)),
             limits,

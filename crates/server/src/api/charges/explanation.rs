@@ -234,7 +234,7 @@ pub async fn explain(
     Path(id): Path<String>,
 ) -> Result<Response, ApiError> {
     let audience = match caller.authority {
-        Authority::SecretKey => Audience::Merchant,
+        Authority::SecretKey | Authority::Member { .. } => Audience::Merchant,
         Authority::ClientToken { .. } | Authority::SessionKey { .. } => Audience::Payer,
     };
     let told = tell(&app.store, caller.client_id, path_id(&id)?, audience).await?;

@@ -206,7 +206,7 @@ fn shown_identifier(identifier: Option<&str>, caller: &Caller) -> Option<String>
 fn shown_customer(charge: &Charge, caller: &Caller) -> Option<Uuid> {
     let real = charge.customer_id.map(|id| id.uuid());
     match caller.authority {
-        Authority::SecretKey => real,
+        Authority::SecretKey | Authority::Member { .. } => real,
         Authority::ClientToken { .. } | Authority::SessionKey { .. } => {
             charge.customer_alias.map(|alias| alias.uuid()).or(real)
         }
