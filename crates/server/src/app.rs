@@ -13,6 +13,7 @@ use regente_engine::error::Error;
 use regente_providers::sandbox::{SimulatedServer, TransactionLog};
 use regente_store::credentials::{Credential, CredentialDigest};
 
+use crate::http::dashboard::Dashboard;
 use crate::http::fields_origin::{FieldsOrigin, LegacyPages};
 use crate::http::limits::{HttpLimits, Limiters};
 use crate::human_check::HumanCheck;
@@ -36,6 +37,8 @@ pub struct Parts {
     pub fields_origin: Option<FieldsOrigin>,
     /// Whether the card fields serve pages that keep the card themselves.
     pub legacy_pages: LegacyPages,
+    /// Whether there is a dashboard.
+    pub dashboard: Dashboard,
     /// Tells buyers from programs, where a session asks for that.
     pub human_check: Box<dyn HumanCheck>,
     /// Limits on callers' requests.

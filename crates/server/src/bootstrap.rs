@@ -299,6 +299,7 @@ async fn assemble(
         challenges,
         fields_origin: config.fields_origin(),
         legacy_pages: config.legacy_pages(),
+        dashboard: config.dashboard(),
         human_check: Box::new(ProofOfWork),
         credentials,
         limiters: Limiters::new(&limits, &now),

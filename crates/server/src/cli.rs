@@ -4,6 +4,7 @@ mod account;
 mod backup;
 mod charges;
 mod clock;
+mod dashboard;
 mod dev;
 mod dev_apple_pay;
 mod files;
@@ -225,6 +226,9 @@ enum Task {
     /// What receivers are paid by the platform's own provider
     #[command(subcommand)]
     Payouts(payouts::PayoutsCommandLine),
+    /// The dashboard: invite the people of an account, list and revoke them
+    #[command(subcommand)]
+    Dashboard(dashboard::DashboardCommand),
     /// Prepayment: which accounts may have receivables paid early, and at which rates
     #[command(subcommand)]
     Prepayment(prepayments::PrepaymentCommand),
@@ -472,6 +476,7 @@ impl Task {
             Self::Vault(VaultTask::NewKek { file }) => operate::new_kek(&file),
             Self::Webhooks(task) => webhooks::run(&sources.load_plain()?, task),
             Self::Payouts(command) => payouts::run(&sources.load_plain()?, command),
+            Self::Dashboard(command) => dashboard::run(&sources.load_plain()?, command),
             Self::Prepayment(command) => prepayments::run(&sources.load_plain()?, command),
             Self::Reports(task) => reports::run(&sources.load_plain()?, task),
             Self::Settle(task) => settle::run(&sources.load_plain()?, task),

@@ -9,6 +9,7 @@ mod bounds;
 mod calendar;
 mod card_testing;
 mod check;
+mod dashboard;
 mod database;
 mod durations;
 mod fields;
@@ -37,6 +38,7 @@ pub use apple_pay::{ApplePayConfig, TEST_ROOT_MARK, TestKeyFiles};
 pub use calendar::CalendarConfig;
 pub use card_testing::CardTestingConfig;
 pub use check::{DatabaseAddress, SANDBOX_BOOKS_IN_MEMORY, TransactionLogLocation};
+pub use dashboard::DashboardConfig;
 pub use database::DatabaseConfig;
 pub use fields::FieldsConfig;
 pub use layers::{ConfigError, Flag, Loaded, Sources};
@@ -69,6 +71,8 @@ pub struct Config {
     pub server: ServerConfig,
     /// The card fields of the browser library.
     pub fields: FieldsConfig,
+    /// The pages for members.
+    pub dashboard: DashboardConfig,
     /// The database.
     pub database: DatabaseConfig,
     /// Keys.
@@ -115,6 +119,7 @@ impl Default for Config {
             data_dir: PathBuf::from("regente-data"),
             server: ServerConfig::default(),
             fields: FieldsConfig::default(),
+            dashboard: DashboardConfig::default(),
             database: DatabaseConfig::default(),
             vault: VaultConfig::default(),
             sandbox: SandboxConfig::default(),

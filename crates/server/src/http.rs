@@ -4,6 +4,7 @@
 pub mod bodies;
 pub mod business_code;
 pub mod card_testing;
+pub mod dashboard;
 pub mod error;
 pub mod fields_origin;
 pub mod files;

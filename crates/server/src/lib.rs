@@ -8,6 +8,7 @@ pub mod bootstrap;
 mod chain;
 pub mod cli;
 pub mod config;
+pub mod dashboard;
 pub mod demo;
 pub mod health;
 pub mod http;

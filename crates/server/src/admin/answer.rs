@@ -16,6 +16,7 @@ use super::doctor::Report;
 use super::flow_replay::FlowReplayPart;
 use super::flows::FlowsAnswer;
 use super::ledger::{LedgerReport, Statement};
+use super::members::MembersAnswer;
 use super::moving::DatabaseMoved;
 use super::payouts::PayoutsAnswer;
 use super::plans::PlansAnswer;
@@ -146,6 +147,8 @@ pub enum Answer {
     },
     /// The answer about payouts.
     Payouts(PayoutsAnswer),
+    /// The members of an account, or what was done about one.
+    Members(MembersAnswer),
     /// How the prepayment of an account stands.
     Prepayment(PrepaymentRow),
     /// A part of a report.

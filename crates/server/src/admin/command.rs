@@ -11,6 +11,7 @@ use super::clock::ClockTask;
 use super::flow_replay::FlowReplayCommand;
 use super::flows::FlowsCommand;
 use super::ledger::StatementOf;
+use super::members::MembersTask;
 use super::payouts::PayoutsCommand;
 use super::plans::PlansCommand;
 use super::prepayments::PrepaymentTask;
@@ -123,6 +124,13 @@ pub enum Command {
     Settlement(SettlementCommand),
     /// Do something about payouts.
     Payouts(PayoutsCommand),
+    /// Do something about the members of an account.
+    Members {
+        /// Whose; not needed where there is one account.
+        client_id: Option<ClientId>,
+        /// What.
+        task: MembersTask,
+    },
     /// Do something about the prepayment of an account.
     Prepayment {
         /// Which.
@@ -206,6 +214,7 @@ impl Command {
             Self::Webhooks(command) => command.name(),
             Self::Settlement(_) => "settle",
             Self::Payouts(command) => command.task.name(),
+            Self::Members { task, .. } => task.name(),
             Self::Prepayment { task, .. } => task.name(),
             Self::Reports(_) => "reports make",
             Self::Address => "health",

@@ -16,7 +16,7 @@ use super::command::{Command, ExistingFile};
 use super::doctor::{Subject, examine};
 use super::error::CommandError;
 use super::{
-    backup, clients, clock, customers, flow_replay, flows, ledger, payouts, plans, prepayments,
+    backup, clients, clock, customers, flow_replay, flows, ledger, members, payouts, plans, prepayments,
     provider_check, reports, settlement, unknowns, webhooks,
 };
 use crate::access;
@@ -82,6 +82,9 @@ pub async fn run(app: &App, config: &Config, command: Command) -> Result<Answer,
             Ok(Answer::Settlement { settlement: settlement::run(app, command).await? })
         }
         Command::Payouts(command) => Ok(Answer::Payouts(payouts::run(app, command).await?)),
+        Command::Members { client_id, task } => {
+            Ok(Answer::Members(members::run(app, client_id, task).await?))
+        }
         Command::Prepayment { client_id, task } => {
             Ok(Answer::Prepayment(prepayments::run(app, client_id, task).await?))
         }

@@ -107,7 +107,7 @@ const SPANISH_MONTHS: [&str; 12] = [
 
 impl Language {
     /// The first language of the browser that the pages have; Portuguese otherwise.
-    pub(super) fn of(headers: &HeaderMap) -> Self {
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
         let accepted = headers.get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         let known = |tag: &str| match tag.trim().get(..2).map(str::to_ascii_lowercase).as_deref() {
             Some("pt") => Some(Self::Portuguese),
@@ -127,7 +127,7 @@ impl Language {
     }
 
     /// As in the attribute `lang`.
-    pub(super) const fn tag(self) -> &'static str {
+    pub(crate) const fn tag(self) -> &'static str {
         match self {
             Self::Portuguese => "pt-BR",
             Self::English => "en",
@@ -136,7 +136,7 @@ impl Language {
     }
 
     /// A day in words: numbers alone mean one day to some readers and another day to others.
-    pub(super) fn day(self, day: Date) -> String {
+    pub(crate) fn day(self, day: Date) -> String {
         let in_words = |months: [&str; 12]| {
             format!("de {} de {}", months[usize::from(day.month().unsigned_abs()) - 1], day.year())
         };

@@ -26,7 +26,9 @@ use super::{
 };
 use crate::access::{Access, Gate, guard};
 use crate::app::App;
+use crate::dashboard;
 use crate::health;
+use crate::http::dashboard::Dashboard;
 use crate::http::error::ApiError;
 use crate::http::limits::BodyLimits;
 
@@ -255,10 +257,21 @@ pub fn router_with(app: App, pages: Pages) -> Router {
         .merge(hosted_fields::for_browsers(pages.start).route_layer(door(Behind::Files)))
         .merge(
             challenge::for_browsers().merge(reference).merge(pages.routes).route_layer(door(Behind::Pages)),
-        )
-        .fallback(async || ApiError::from(Error::NotFound))
-        .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
-        .with_state(app.clone());
+        );
     let bodies = BodyLimits::of(&app.limits);
-    layers::around(routes, app, boundary, bodies)
+    let around = |routes: Router<App>| {
+        let routes = routes
+            .fallback(async || ApiError::from(Error::NotFound))
+            .method_not_allowed_fallback(async || ApiError::MethodNotAllowed)
+            .with_state(app.clone());
+        layers::around(routes, app.clone(), boundary.clone(), bodies.clone())
+    };
+    match app.dashboard {
+        Dashboard::Off => around(routes),
+        Dashboard::Served => {
+            let interface = dashboard::Api::new(around(routes.clone()));
+            let pages = dashboard::routes(interface).route_layer(door(Behind::Pages));
+            around(routes.merge(pages).merge(dashboard::assets().route_layer(door(Behind::Files))))
+        }
+    }
 }

@@ -6,18 +6,24 @@ use std::process::ExitCode;
 
 use regente_domain::time::Timestamp;
 use regente_engine::chance::Chance;
+use regente_engine::members::invitations;
 
 use super::run::{listen, open_socket, runtime, serve_until_stopped};
 use super::{Failure, dev_apple_pay};
 use crate::api::docs_page::KeySource;
 use crate::api::router::Pages;
 use crate::app::App;
-use crate::bootstrap::dev::{self, Account};
+use crate::bootstrap::dev::{self, Account, DevError};
 use crate::bootstrap::{self, Migrations, Missing};
 use crate::config::{Config, Loaded};
 use crate::demo;
+use crate::http::error::ApiError;
 use crate::serve::Signals;
 use crate::telemetry;
+
+/// The owner of the sandbox's account, in the dashboard.
+const OWNER_EMAIL: &str = "owner@example.com";
+const OWNER_NAME: &str = "Owner";
 
 /// Runs the sandbox until a signal to stop.
 pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
@@ -34,7 +40,7 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
         let config = &config.clone().listening_at(address);
         let app = bootstrap::open(config, Migrations::Apply, Missing::Make).await?;
         let url = config.local_url(address);
-        let Prepared { account, env_file, with_keys } = match prepared(&app, config, &url).await {
+        let Prepared { account, env_file, dashboard, with_keys } = match prepared(&app, config, &url).await {
             Ok(prepared) => prepared,
             Err(error) => {
                 app.store.close().await;
@@ -51,7 +57,7 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
             }
         };
         let config = &config;
-        let text = introduction(&url, &account, &env_file, app.clock.deployment());
+        let text = introduction(&url, &account, &env_file, &dashboard, app.clock.deployment());
         let socket = open_socket(&app, config, address)?;
         io::stdout().write_all(text.as_bytes())?;
         let routes = demo::routes(&app, account.client_id, &account.api_key, &url);
@@ -64,6 +70,8 @@ pub(super) fn dev(loaded: &Loaded) -> Result<ExitCode, Failure> {
 struct Prepared {
     account: Account,
     env_file: PathBuf,
+    /// The link that signs the owner of the account in to the dashboard.
+    dashboard: String,
     /// The configuration with keys of the account that were missing.
     with_keys: Option<Config>,
 }
@@ -72,12 +80,15 @@ async fn prepared(app: &App, config: &Config, url: &str) -> Result<Prepared, Fai
     let account = dev::account(app, config).await?;
     let env_file = dev::write_env_file(config, url, &account)?;
     let with_keys = dev_apple_pay::with_keys(config, account.client_id)?;
-    Ok(Prepared { account, env_file, with_keys })
+    let token = invitations::sandbox_link(app, account.client_id, OWNER_EMAIL, OWNER_NAME).await;
+    let dashboard =
+        format!("{url}/dashboard/sign-in/{}", token.map_err(ApiError::from).map_err(DevError::from)?);
+    Ok(Prepared { account, env_file, dashboard, with_keys })
 }
 
 /// The text that is printed first: the account, and lines to paste. None of these lines is a comment: some shells take
 /// a `#` on the command line for a command.
-fn introduction(url: &str, account: &Account, env_file: &Path, now: Timestamp) -> String {
+fn introduction(url: &str, account: &Account, env_file: &Path, dashboard: &str, now: Timestamp) -> String {
     let Account { client_id, api_key, merchant_id, fallback_merchant_id } = account;
     let account = format!(
         r#"
@@ -86,6 +97,7 @@ Regente runs a sandbox. Ctrl+C stops it; started again, it has the same account.
   URL                 {url}
   Reference           {url}/docs
   Demo shop           {url}/demo  buy something, watch the events arrive
+  Dashboard           {dashboard}  signs you in, once
   Client id           {client_id}
   API key             {api_key}
   Merchant            {merchant_id}  two healthy providers

@@ -4,7 +4,7 @@ use regente_domain::check_digits::CheckDigits;
 use regente_domain::time::Timestamp;
 use regente_engine::plans::first_of;
 
-use super::{clock, flows, ledger, moving, payouts, plans, prepayments, rates};
+use super::{clock, dashboard, flows, ledger, moving, payouts, plans, prepayments, rates};
 use crate::admin::{
     Answer, BackedUp, ClientRow, ErasedPerson, KeyRow, Report, Restored, UnknownRow, Verdict, WebhookKeys,
 };
@@ -45,6 +45,7 @@ pub(super) fn answer(answer: &Answer) -> String {
         Answer::Clock(row) => clock::shown(row),
         Answer::Flows(found) => flows::shown(found),
         Answer::Plans(found) => plans::shown(found),
+        Answer::Members(answer) => dashboard::shown(answer),
         Answer::Prepayment(row) => prepayments::shown(row),
         Answer::WebhookKeyRotated(keys) => key_rotated(keys),
         Answer::WebhookKeys(keys) => webhook_keys(keys),

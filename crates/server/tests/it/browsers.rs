@@ -3,22 +3,23 @@
 //! a shop takes cards in the fields of the browser library (`tests/browsers/fields.mjs`), also with
 //! the library that others have published (`tests/browsers/judge.mjs`), which an operator may refuse
 //! (`tests/browsers/legacy.mjs`); a newcomer buys in the demo shop
-//! (`tests/browsers/demo.mjs`), a seller confirms its registration (`tests/browsers/seller.mjs`), and a reader finds an operation in
-//! the reference and pastes its examples (`tests/browsers/docs.mjs`).
+//! (`tests/browsers/demo.mjs`), a seller confirms its registration (`tests/browsers/seller.mjs`), a reader finds an operation in
+//! the reference and pastes its examples (`tests/browsers/docs.mjs`), and a member of an account refunds what a buyer calls about
+//! (`tests/browsers/dashboard.mjs`).
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use regente_store::testing::ReservedPort;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::time::timeout;
 
 use crate::support::canary::cards::Canary;
 use crate::support::canary::places::Disk;
 use crate::support::canary::search::{Search, texts_in};
-use crate::support::server::{Server, set_mode};
+use crate::support::server::{Server, run_on, set_mode};
 
 /// Longer than a browser takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -126,6 +127,33 @@ async fn a_reader_finds_an_operation_and_pastes_its_examples() {
         assert_eq!(told["overflow"], serde_json::json!([0, 0]), "nothing is wider than the window");
     }
     assert_eq!(told[2]["address"], "/docs#events");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_member_refunds_what_a_buyer_calls_about() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start(data.path(), &[]).await;
+    let account = server.value("REGENTE_CLIENT_ID");
+    let invite =
+        ["dashboard", "invite", "--email", "rita@example.com", "--role", "support", "--client", account];
+    let printed = run_on(data.path(), &invite).await;
+    let link = printed.text().split_whitespace().find(|word| word.contains("/dashboard/invitations/"));
+    let token = link.unwrap().rsplit_once('/').unwrap().1;
+    let link = server.url(&format!("/dashboard/invitations/{token}"));
+    let pictures = folder("target/pictures/dashboard");
+    let variables = [
+        ("PICTURES", &*pictures.to_string_lossy()),
+        ("INVITATION", &link),
+        ("REGENTE_FALLBACK_MERCHANT_ID", server.value("REGENTE_FALLBACK_MERCHANT_ID")),
+    ];
+    let told = drive("dashboard.mjs", &server, &variables).await;
+    were_told(&told, &["light 1280", "dark 360", "dark 1280", "light 360"]);
+    for told in told {
+        assert_eq!((&told["left"], &told["refunds"]), (&json!(23_406), &json!(1)), "{told:#}");
+        for nothing in ["outside", "violations", "overflow"] {
+            assert_eq!(told[nothing], json!([]), "{nothing}: {told:#}");
+        }
+    }
 }
 
 /// The stories were all told, and the browser had nothing to complain of.

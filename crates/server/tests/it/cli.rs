@@ -3,6 +3,7 @@
 mod apple_pay;
 mod charges;
 mod cluster;
+mod dashboard;
 mod explain;
 mod flows;
 mod ledger;
@@ -44,8 +45,27 @@ async fn new_client(folder: &Path) -> String {
 async fn help_and_version_are_there_for_everything() {
     assert!(run(&mut regente(&["--version"])).await.text().starts_with("regente "));
     let commands = [
-        "dev", "serve", "work", "migrate", "config", "doctor", "explain", "unknowns", "health", "backup",
-        "restore", "move", "charges", "trigger", "clients", "keys", "ledger", "payouts", "vault", "webhooks",
+        "dev",
+        "serve",
+        "work",
+        "migrate",
+        "config",
+        "doctor",
+        "explain",
+        "unknowns",
+        "health",
+        "backup",
+        "restore",
+        "move",
+        "charges",
+        "trigger",
+        "clients",
+        "keys",
+        "dashboard",
+        "ledger",
+        "payouts",
+        "vault",
+        "webhooks",
         "settle",
     ];
     for command in commands {

@@ -32,6 +32,7 @@ mod cli;
 mod clocks;
 mod config;
 mod customers;
+mod dashboard;
 mod demo;
 mod dev;
 mod disputes;

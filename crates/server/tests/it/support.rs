@@ -24,6 +24,7 @@ pub mod generators;
 #[path = "../../../documents/tests/it/judges.rs"]
 pub mod judges;
 pub mod mail;
+pub mod members;
 pub mod metrics;
 pub mod names;
 pub mod notifications;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::support::providers::fused::fused;
 use regente::app::{App, Parts, no_credentials};
 use regente::http::MonotonicClock;
+use regente::http::dashboard::Dashboard;
 use regente::http::error::kept_answer;
 use regente::http::fields_origin::LegacyPages;
 use regente::http::limits::{HttpLimits, Limiters};
@@ -217,6 +218,7 @@ pub async fn build(ground: Ground<'_>, fuse: &Fuse, seed: u64) -> App {
         challenges,
         fields_origin: None,
         legacy_pages: LegacyPages::Served,
+        dashboard: Dashboard::Served,
         human_check: Box::new(ProofOfWork),
         credentials: no_credentials(clock.clone(), life),
         limiters: Limiters::new(limits, &now),
