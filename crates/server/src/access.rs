@@ -74,12 +74,12 @@ pub fn guard(access: Access) -> impl Layer<Route, Service: Gate> + Clone + Send 
             let (app, mut route) = (App::of(&request), route.clone());
             async move {
                 let peer = app.limits.proxies.peer_of(&request);
-                // Boxed: otherwise every request holds the memory of the key lookup until it is answered.
                 let let_in = match member_of(&request) {
                     Some(member) => {
                         let is_open = is_open_to(&request, &member);
                         let_member_in(&app, is_open, member).await
                     }
+                    // Boxed: otherwise every request holds the memory of the key lookup until it is answered.
                     None => Box::pin(let_in(&app, access, request.headers(), peer)).await,
                 };
                 match let_in {

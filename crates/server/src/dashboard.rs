@@ -19,6 +19,7 @@ use axum::routing::get;
 use axum::{Extension, Router};
 
 pub use self::api::Api;
+pub(crate) use self::people::link_of_invitation;
 use crate::app::App;
 
 /// The routes of the pages. `api` is the interface that they ask.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::clients::the_client;
 use super::error::CommandError;
 use crate::app::App;
+use crate::dashboard::link_of_invitation;
 
 /// What is done about the members of an account.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -87,8 +88,7 @@ pub(super) async fn run(
     match task {
         MembersTask::Invite { email, role } => {
             let invitation = invitations::invite(app, author, &email, role).await.map_err(told)?;
-            let base = app.settings.base_url.as_deref().unwrap_or("").trim_end_matches('/');
-            let link = format!("{base}/dashboard/invitations/{}", invitation.token);
+            let link = link_of_invitation(app, &invitation);
             Ok(MembersAnswer::Invited { member_id: invitation.member_id, link })
         }
         MembersTask::List => {

@@ -15,6 +15,8 @@ use crate::http::error::ApiError;
 
 /// Where members sign in.
 pub(super) const SIGN_IN: &str = "/dashboard/sign-in";
+/// Where a member goes who did not ask for a page.
+pub(super) const HOME: &str = "/dashboard";
 /// The name of the cookie.
 const COOKIE: &str = "regente_dashboard";
 
@@ -41,6 +43,12 @@ async fn let_in(mut request: Request, next: Next) -> Response {
         Ok(None) => StatusCode::FORBIDDEN.into_response(),
         Err(error) => error.into_response(),
     }
+}
+
+/// The page to lead on to: one of the dashboard, whatever the address said. A link to here must not lead elsewhere.
+pub(super) fn within(next: &str) -> &str {
+    let is_ours = next.strip_prefix(HOME).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
+    if is_ours && next.bytes().all(|byte| byte.is_ascii_graphic()) { next } else { HOME }
 }
 
 /// Who has signed in in this browser.

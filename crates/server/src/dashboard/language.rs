@@ -4,9 +4,8 @@ use axum::extract::RawQuery;
 use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 
+use super::gate::within;
 use super::words::{LANGUAGE_COOKIE, LANGUAGES};
-
-const START: &str = "/dashboard";
 
 /// Keeps the language and leads back to the page.
 pub(super) async fn choose(RawQuery(query): RawQuery) -> Response {
@@ -16,14 +15,11 @@ pub(super) async fn choose(RawQuery(query): RawQuery) -> Response {
         pairs.find_map(|(name, value)| (name == wanted).then(|| value.into_owned())).unwrap_or_default()
     };
     let (to, back) = (value("to"), value("back"));
-    // An address elsewhere must not be reached by a link to here.
-    let is_own = back.strip_prefix(START).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
-    let back = if is_own && back.bytes().all(|byte| byte.is_ascii_graphic()) { &back } else { START };
     let chosen = LANGUAGES.iter().map(|(language, _)| language.tag()).find(|tag| *tag == to);
     let cookie = chosen.map(|tag| {
         let cookie =
             format!("{LANGUAGE_COOKIE}={tag}; Path=/dashboard; Max-Age=31536000; SameSite=Lax; HttpOnly");
         (header::SET_COOKIE, cookie)
     });
-    (AppendHeaders(cookie), Redirect::to(back)).into_response()
+    (AppendHeaders(cookie), Redirect::to(within(&back))).into_response()
 }

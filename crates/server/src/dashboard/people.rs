@@ -10,6 +10,7 @@ mod words;
 use axum::Router;
 use axum::routing::{get, post};
 
+pub(crate) use self::members::link_of as link_of_invitation;
 use crate::app::App;
 
 /// The pages before somebody has signed in.

@@ -5,14 +5,14 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use regente_domain::actor::Actor;
 use regente_domain::id::MemberId;
 use regente_domain::member::MemberStatus;
 use regente_domain::member::role::{Permission, Role};
 use regente_engine::audit::Author;
 use regente_engine::caller::RequestId;
 use regente_engine::error::Error;
-use regente_engine::members::{self as engine, Member, SignedIn, invitations};
+use regente_engine::members::invitations::{self, Invitation};
+use regente_engine::members::{self as engine, Member};
 use serde::Deserialize;
 
 use super::words::Texts;
@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::dashboard::forms::Posted;
 use crate::dashboard::layout::{Layout, page, page_with};
 use crate::dashboard::visit::{Visit, filled};
-use crate::dashboard::words::{About, Words};
+use crate::dashboard::words::About;
 use crate::http::error::ApiError;
 
 const MEMBERS: &str = "/dashboard/members";
@@ -77,11 +77,6 @@ pub(super) struct Invitee {
 #[derive(Debug, Deserialize)]
 pub(super) struct Nothing {}
 
-/// The author of what the member does.
-fn author<'a>(who: &SignedIn, request_id: &'a RequestId) -> Author<'a> {
-    Author { client_id: who.client_id, actor: Actor::Member(who.member_id), request_id: Some(request_id) }
-}
-
 fn may(visit: &Visit) -> bool {
     visit.who.role.may(Permission::ManageMembers)
 }
@@ -118,14 +113,10 @@ fn line(visit: &Visit, p: &Texts, member: Member) -> Line {
         id: member.id,
         name: member.name,
         email: member.email,
-        role: role_name(visit.words, member.role),
+        role: visit.words.name(About::Role, member.role.word()),
         status,
         is_self: member.id == visit.who.member_id,
     }
-}
-
-fn role_name(words: &'static Words, role: Role) -> &'static str {
-    words.name(About::Role, role.word())
 }
 
 pub(super) async fn invite(
@@ -139,11 +130,11 @@ pub(super) async fn invite(
     }
     let p = Texts::of(visit.words);
     let Some(role) = Role::parse(&sent.role) else { return Ok(StatusCode::BAD_REQUEST.into_response()) };
-    match invitations::invite(&app, author(&visit.who, &request_id), &sent.email, role).await {
+    match invitations::invite(&app, Author::of(&visit.who.caller(), &request_id), &sent.email, role).await {
         Ok(invitation) => {
             let layout = visit.layout(&p.invited);
             let about = filled(&p.invited_about, &[("email", &sent.email)]);
-            let link = link_of(&app, &invitation.token);
+            let link = link_of(&app, &invitation);
             Ok(page(&InvitedPage { layout, p, about, link }))
         }
         Err(Error::Invalid(_)) => {
@@ -157,9 +148,9 @@ pub(super) async fn invite(
 }
 
 /// The address of an invitation; without a public address its path, which the reader's browser completes.
-fn link_of(app: &App, token: &str) -> String {
+pub(crate) fn link_of(app: &App, invitation: &Invitation) -> String {
     let base = app.settings.base_url.as_deref().unwrap_or("").trim_end_matches('/');
-    format!("{base}/dashboard/invitations/{token}")
+    format!("{base}/dashboard/invitations/{}", invitation.token)
 }
 
 pub(super) async fn ask_to_revoke(
@@ -199,7 +190,7 @@ pub(super) async fn revoke(
         return Ok(visit.forbidden());
     }
     let member_id: MemberId = id.parse().map_err(|_| Error::NotFound)?;
-    match engine::revoke(&app, author(&visit.who, &request_id), member_id).await {
+    match engine::revoke(&app, Author::of(&visit.who.caller(), &request_id), member_id).await {
         Ok(()) => Ok(Redirect::to(MEMBERS).into_response()),
         Err(Error::RuleBroken(_)) => {
             let p = Texts::of(visit.words);

@@ -14,15 +14,12 @@ use super::browser;
 use super::words::Texts;
 use crate::app::App;
 use crate::dashboard::forms::Sent;
-use crate::dashboard::gate::{self, SIGN_IN};
+use crate::dashboard::gate::{self, HOME, SIGN_IN};
 use crate::dashboard::layout::{Layout, page, page_with};
 use crate::dashboard::words::Words;
 use crate::http::error::ApiError;
 use crate::http::peer::PeerAddress;
 use crate::http::rates::{Network, RateKey};
-
-/// Where a member goes who did not ask for a page.
-const HOME: &str = "/dashboard";
 
 #[derive(Template)]
 #[template(path = "dashboard/people/sign-in.html")]
@@ -138,13 +135,7 @@ pub(super) async fn by_link(
 
 /// Leads on to a page of ours, with the cookie.
 fn entered(app: &App, cookie: &Cookie, next: &str) -> Response {
-    let mut response = Redirect::to(within(next)).into_response();
+    let mut response = Redirect::to(gate::within(next)).into_response();
     response.headers_mut().insert(header::SET_COOKIE, gate::keep(app, cookie));
     response
-}
-
-/// The page to lead on to: one of the dashboard, whatever the address said.
-fn within(next: &str) -> &str {
-    let is_ours = next.strip_prefix(HOME).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']));
-    if is_ours && next.bytes().all(|byte| byte.is_ascii_graphic()) { next } else { HOME }
 }
